@@ -1,0 +1,38 @@
+// Package dewpond is reusable memory: pools of byte blocks that are faster than
+// sync.Pool, survive garbage collections, stay within bounds that hold at every
+// moment, give their memory back when told to, refuse what they can see is
+// misused, and count what they do.
+//
+//	var pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
+//
+//	b := pool.Get(1500) // len 1500, cap 1536
+//	defer pool.Put(b)
+//
+// # Who owns a block
+//
+// Get hands a block to its caller, who owns it until Put. After Put nobody may
+// use the slice, nor any other slice of it. docs/ownership.md lists each misuse and
+// whether a pool refuses it, or cannot see it.
+//
+// # How a Get is served
+//
+// From the fastest way down; the package comment of internal/magazine has more.
+//
+//  1. internal/sizeclass finds the smallest class that holds the size: one load.
+//  2. internal/percpu pins the goroutine to its P, the scheduler's processor, so
+//     that the P's shard is its alone, without a lock.
+//  3. The shard's loaded magazine has a block: done. Two pins and a few moves are
+//     all that a Get and its Put cost, and neither takes a lock or an atomic.
+//  4. Else the shard's previous magazine has one, or the depot gives a full
+//     magazine for an empty one: one compare-and-swap.
+//  5. Else it is a miss: Get allocates; TryGet and GetContext may instead find
+//     that AllocLimit forbids it, gather what lies idle with other processors,
+//     and refuse or wait.
+//
+// # What is bounded
+//
+// MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle, AllocLimit how
+// many misses a second TryGet and GetContext may allocate. What callers hold is
+// theirs and not bounded. Besides the blocks a pool keeps about half a kilobyte for
+// each magazine (up to 64 blocks or 64 KiB) until Trim or Close.
+package dewpond

@@ -1,0 +1,3 @@
+module github.com/dewpond/dewpond
+
+go 1.26

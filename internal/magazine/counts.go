@@ -1,0 +1,54 @@
+package magazine
+
+import "sync/atomic"
+
+// Counts are what one class has seen and holds.
+type Counts struct {
+	Hits     uint64 // blocks that were popped
+	Puts     uint64 // blocks that were pushed and kept
+	Released uint64 // blocks that Trim and Close let go
+	Idle     int    // blocks in the engine
+}
+
+// counted is how much of a slot's counters has been folded into the totals.
+type counted struct{ hits, puts uintptr }
+
+// fold adds what a's slots have counted since the last fold to the totals. The
+// caller holds e.mu. The counters' owners may be counting: on a live array the
+// totals may lag by what is under way, after a grace period they are exact. The
+// differences are taken modulo the word, so 32-bit counters may wrap once
+// between two folds.
+func (e *Engine) fold(a *array) {
+	for id := range a.procs {
+		for class := range e.sharded {
+			s := e.Slot(section{&a.slots[0], id}, uint8(class+1))
+			hits, puts := atomic.LoadUintptr(&s.hits), atomic.LoadUintptr(&s.puts)
+			c := &a.counted[id][class]
+			e.total[class].Hits += uint64(hits - c.hits)
+			e.total[class].Puts += uint64(puts - c.puts)
+			c.hits, c.puts = hits, puts
+		}
+	}
+}
+
+// Counts returns the counts of each class. They are exact while nobody uses the
+// engine; else each is true for some moment during the call.
+func (e *Engine) Counts() []Counts {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fold(e.array())
+	counts := make([]Counts, len(e.depots))
+	for i := range counts {
+		d, c := &e.depots[i], e.total[i]
+		// What left is read before what came, so that a block that passes
+		// through meanwhile is not counted as gone before it came.
+		released, hits := d.released.Load(), d.hits.Load()
+		added, puts := d.added.Load(), d.puts.Load()
+		c.Hits += hits
+		c.Puts += puts
+		c.Released = released
+		c.Idle = max(0, int(c.Puts+added-c.Hits-released))
+		counts[i] = c
+	}
+	return counts
+}

@@ -1,0 +1,126 @@
+package magazine
+
+import "unsafe"
+
+// A depot holds what a class has idle outside the shards.
+type depot struct {
+	full  stack // magazines with blocks, most of them full
+	empty stack // magazines without blocks and without reservation
+
+	size   int    // bytes of a block
+	rounds uint32 // blocks of a full magazine; 1: this class has none in the shards
+
+	reserved atomicInt64 // blocks that are idle or may become so: see bounds.go
+
+	// A goroutine that takes one block from a magazine of several holds the
+	// others in hand for a moment, where nobody finds them. started and ended
+	// count such moments, so that whoever finds the depot empty can tell whether
+	// it was: see PopExact.
+	started, ended atomicUint64
+
+	// waiting counts who wants to be handed the next block: see Wait.
+	waiting atomicInt64
+
+	// Counts of what bypassed the shards.
+	hits, puts, added, released atomicUint64
+
+	_ [64]byte
+}
+
+// A magazine in a depot's full stack has as many places reserved as it has
+// blocks.
+
+// popDirect takes one block out of the depot.
+func (e *Engine) popDirect(d *depot) unsafe.Pointer {
+	if d.rounds > 1 {
+		d.started.Add(1)
+	}
+	block := e.popOne(d)
+	if d.rounds > 1 {
+		d.ended.Add(1)
+	}
+	return block
+}
+
+func (e *Engine) popOne(d *depot) unsafe.Pointer {
+	m := d.full.pop(&e.table)
+	if m == nil {
+		return nil
+	}
+	m.n--
+	m.room--
+	at := &m.items[m.n%MaxRounds]
+	block := *at
+	*at = nil
+	if m.n > 0 {
+		d.full.push(m)
+	} else {
+		d.empty.push(m)
+	}
+	e.release(d, 1)
+	return block
+}
+
+// pushDirect puts one block into the depot: on top of its uppermost magazine
+// where that has room, else as the first of the spare one or an empty one. It
+// reports whether the block is kept, and if not, whether it wants a spare.
+func (e *Engine) pushDirect(d *depot, block unsafe.Pointer, spare **magazine) (kept, wantsSpare bool) {
+	if e.reserve(d, 1) == 0 {
+		return false, false
+	}
+	if d.rounds > 1 {
+		d.started.Add(1)
+		kept = e.pushOnto(d, block)
+		d.ended.Add(1)
+		if kept {
+			return true, false
+		}
+	}
+	m := e.emptyMagazine(d, spare)
+	if m == nil {
+		e.release(d, 1)
+		return false, true
+	}
+	m.items[0] = block
+	m.n, m.room = 1, 1
+	d.full.push(m)
+	return true, false
+}
+
+// pushOnto puts a block for which a place is reserved into the uppermost
+// magazine.
+func (e *Engine) pushOnto(d *depot, block unsafe.Pointer) (kept bool) {
+	m := d.full.pop(&e.table)
+	if m == nil {
+		return false
+	}
+	if kept = m.n < d.rounds; kept {
+		m.items[m.n%MaxRounds] = block
+		m.n++
+		m.room++
+	}
+	d.full.push(m)
+	return kept
+}
+
+// emptyMagazine returns the spare magazine, else one from the depot, else nil.
+func (e *Engine) emptyMagazine(d *depot, spare **magazine) *magazine {
+	if m := *spare; m != nil {
+		*spare = nil
+		return m
+	}
+	return d.empty.pop(&e.table)
+}
+
+// store puts a magazine that the caller owns, and that was in a shard, into the
+// depot.
+func (e *Engine) store(d *depot, m *magazine) {
+	clear(m.items[m.n%(MaxRounds+1):]) // see Take
+	e.release(d, m.room-m.n)
+	m.room = m.n
+	if m.n > 0 {
+		d.full.push(m)
+	} else {
+		d.empty.push(m)
+	}
+}

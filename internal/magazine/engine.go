@@ -1,0 +1,146 @@
+// Package magazine is the engine of every pool: it keeps idle blocks for their
+// next owner, in magazines, and knows nothing of what the blocks are.
+//
+// From the fast path down:
+//
+//  1. A shard (shards.go) belongs to one P. For each class it holds two
+//     magazines. Pop and Push below move one word in the loaded one, in a section
+//     that nobody else can enter, without a lock or an atomic write.
+//  2. When both of a shard's magazines are empty, or full, one of them is
+//     exchanged with the class's depot (exchange.go, depot.go): a lock-free stack
+//     of full magazines and one of empty ones (stack.go), one swap for up to
+//     MaxRounds operations. Classes of few or large blocks have no magazines in
+//     the shards; their blocks lie singly in the depot.
+//  3. What may be idle is reserved before it is (bounds.go), so the bounds hold
+//     at every moment.
+//  4. Blocks in other shards are reached by replacing all shards and waiting
+//     until nobody can be in the old ones (replace.go).
+package magazine
+
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/percpu"
+)
+
+// Config is what an engine is made from. The caller has checked it.
+type Config struct {
+	Sizes           []int // bytes of a block, for each class, ascending
+	MaxIdleBytes    int64 // 0: keep nothing
+	MaxIdlePerClass int   // 0: no limit of its own
+}
+
+const (
+	// ShardBytes is the most that one shard holds of all classes together, in
+	// bytes of places reserved. tcmalloc's per-CPU caches have the same bound.
+	ShardBytes = 1536 << 10
+
+	// MagazineBytes is what a magazine comes to at most, unless two blocks are
+	// more: one exchange then costs about as much whatever the class.
+	MagazineBytes = 64 << 10
+
+	// MaxShardedSize is the largest class that is kept in shards. A larger block
+	// takes so long to fill that a swap does not show.
+	MaxShardedSize = 32 << 10
+)
+
+// An Engine keeps the idle blocks of one pool. All its methods may be called by
+// any number of goroutines at once.
+//
+// A Push of a block synchronizes before the Pop that returns it.
+type Engine struct {
+	current atomicPointer[slot] // the first of the array in use
+	stride  uintptr             // bytes of slots a shard
+
+	none slot // stays empty
+
+	depots     []depot // by class
+	sharded    int     // classes below this one can have magazines in shards
+	shardBytes int     // at most ShardBytes; less where MaxIdleBytes is small
+	table      table
+	bounds     bounds
+
+	// mu serializes what replaces the array, and guards the fields below. It is
+	// held over a grace period. No block is refused, and no hit waits, for it.
+	mu    mutex
+	total []Counts // by class; what is folded of shards' counters
+}
+
+// Init prepares an engine without blocks. It is a method, not a constructor, so
+// that a pool can hold its engine by value: a pointer to it would be one more load
+// that each Get must wait for.
+func (e *Engine) Init(c Config) {
+	procs := percpu.Procs()
+	e.depots = make([]depot, len(c.Sizes))
+	e.shardBytes = int(min(ShardBytes, c.MaxIdleBytes/int64(4*procs)))
+	e.total = make([]Counts, len(c.Sizes))
+	e.bounds.maxBytes = c.MaxIdleBytes
+	e.bounds.maxPerClass = int64(c.MaxIdlePerClass)
+	for i, size := range c.Sizes {
+		d := &e.depots[i]
+		d.size = size
+		d.rounds = 1
+		if size <= MaxShardedSize {
+			d.rounds = rounds(size, e.shardBytes, c.MaxIdlePerClass/(4*procs), c.MaxIdlePerClass > 0)
+			e.sharded = i + 1
+		}
+	}
+	e.stride = stride(e.sharded)
+	a := newArray(sharded, procs, e.sharded)
+	a.settled.Store(true)
+	e.current.Store(&a.slots[0])
+}
+
+// rounds returns how many blocks a magazine of a class holds. A small bound makes
+// small magazines: the two of each shard must not come to more than half of what
+// MaxIdlePerClass allows, so that empty places elsewhere never keep a pool below
+// half of its bound. Where that leaves less than two, magazines are no use: 1
+// says that the class's blocks lie singly in the depot.
+func rounds(size, shardBytes, perShard int, limited bool) uint32 {
+	n := min(max(MagazineBytes/size, 2), MaxRounds, shardBytes/2/size)
+	if limited {
+		n = min(n, perShard)
+	}
+	return uint32(max(n, 1))
+}
+
+// Pop returns an idle block of a class, or nil when it finds none: then the
+// depot and the shard of this P have none, though another P's may.
+func (e *Engine) Pop(class uint8) unsafe.Pointer {
+	if int(class) < e.sharded {
+		x := e.Enter()
+		if s := e.Slot(x, class+1); s.Has() {
+			block := s.Take()
+			x.Exit()
+			return block
+		}
+		x.Exit()
+	}
+	return e.PopSlow(class)
+}
+
+// A Result says what became of a block that was pushed.
+type Result uint8
+
+const (
+	Kept       Result = iota // in a shard, or in the depot of a sharded engine
+	KeptDirect               // in the depot of an engine that is gathered
+	Wanted                   // not kept: somebody waits for it, see Wait
+	Full                     // not kept: the bounds are reached
+	Closed                   // not kept: the engine is closed
+)
+
+// Push gives the engine a block of a class. Unless it is kept it stays the
+// caller's.
+func (e *Engine) Push(class uint8, block unsafe.Pointer) Result {
+	if int(class) < e.sharded {
+		x := e.Enter()
+		if s := e.Slot(x, class+1); s.HasRoom() {
+			s.Give(block)
+			x.Exit()
+			return Kept
+		}
+		x.Exit()
+	}
+	return e.PushSlow(class, block)
+}

@@ -1,0 +1,210 @@
+package magazine
+
+import "unsafe"
+
+// PopSlow is Pop where the loaded magazine was empty, or the class has none.
+func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
+	x := e.enterGrown()
+	block := e.popIn(x, class)
+	x.Exit()
+	return block
+}
+
+func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
+	d := &e.depots[class]
+	if s := e.usable(x, class); s != nil {
+		switch {
+		case s.Has(): // a Put on this P since Pop looked
+			return s.Take()
+		case s.previous != nil && s.previous.n != 0:
+			s.swap()
+			return s.Take()
+		case d.full.empty():
+			return nil
+		}
+		if e.makeWay(x, class, s) {
+			return e.refill(x, s, d)
+		}
+	}
+	if x.array().mode == closed {
+		return nil
+	}
+	block := e.popDirect(d)
+	if block != nil {
+		d.hits.Add(1)
+	}
+	return block
+}
+
+// refill exchanges the previous magazine of a slot, which like the loaded one is
+// empty, for one from the depot.
+func (e *Engine) refill(x section, s *slot, d *depot) unsafe.Pointer {
+	m := d.full.pop(&e.table)
+	if m == nil {
+		return nil
+	}
+	sh := x.shard()
+	if s.previous != nil {
+		sh.bytes -= int(s.previous.room) * d.size
+		e.store(d, s.previous)
+	}
+	sh.bytes += int(m.room) * d.size
+	s.previous = m
+	s.swap()
+	return s.Take()
+}
+
+// PushSlow is Push where the loaded magazine was full, or the class has none.
+func (e *Engine) PushSlow(class uint8, block unsafe.Pointer) Result {
+	return e.push(class, block, false)
+}
+
+// Add puts a block into the depot that no Pop returned, so that it does not
+// count as a Put.
+func (e *Engine) Add(class uint8, block unsafe.Pointer) Result {
+	return e.push(class, block, true)
+}
+
+// push tries in a section, and again when that wants an empty magazine, which
+// cannot be allocated in one.
+func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
+	var spare *magazine
+	for {
+		x := e.enterGrown()
+		result, wantsSpare := e.pushIn(x, class, block, added, &spare)
+		x.Exit()
+		if wantsSpare {
+			if spare = e.table.add(); spare != nil {
+				continue
+			}
+		}
+		if spare != nil {
+			e.depots[class].empty.push(spare)
+		}
+		return result
+	}
+}
+
+func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool, spare **magazine) (result Result, wantsSpare bool) {
+	d := &e.depots[class]
+	if s := e.usable(x, class); s != nil && !added {
+		switch {
+		case s.HasRoom(): // a Get on this P since Push looked
+			s.Give(block)
+			return Kept, false
+		case s.previous != nil && s.previous.n < s.previous.room:
+			s.swap()
+			s.Give(block)
+			return Kept, false
+		}
+		if e.makeWay(x, class, s) {
+			return e.unload(x, s, d, block, spare)
+		}
+	}
+	switch {
+	case x.array().mode == closed:
+		return Closed, false
+	case x.array().mode == direct && !added && d.waiting.Load() > 0:
+		return Wanted, false
+	}
+	kept, wantsSpare := e.pushDirect(d, block, spare)
+	if !kept {
+		return Full, wantsSpare
+	}
+	if added {
+		d.added.Add(1)
+	} else {
+		d.puts.Add(1)
+	}
+	if x.array().mode == direct {
+		return KeptDirect, false
+	}
+	return Kept, false
+}
+
+// unload makes room in a slot whose magazines are both full: it widens the
+// loaded one where that has less places than it could, else lets the previous
+// one go to the depot and takes an empty one.
+func (e *Engine) unload(x section, s *slot, d *depot, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
+	sh := x.shard()
+	if s.loaded != nil && s.room < d.rounds {
+		more := e.reserve(d, d.rounds-s.room)
+		if more == 0 {
+			return Full, false
+		}
+		s.room += more
+		sh.bytes += int(more) * d.size
+		s.Give(block)
+		return Kept, false
+	}
+	m := e.emptyMagazine(d, spare)
+	if m == nil {
+		return Full, true
+	}
+	if m.room = e.reserve(d, d.rounds); m.room == 0 {
+		d.empty.push(m)
+		return Full, false
+	}
+	if s.previous != nil {
+		sh.bytes -= int(s.previous.room) * d.size
+		e.store(d, s.previous)
+	}
+	sh.bytes += int(m.room) * d.size
+	s.previous = m
+	s.swap()
+	s.Give(block)
+	return Kept, false
+}
+
+// usable returns the class's slot where its magazines can be used: the engine is
+// sharded, the class has magazines, and the P has a shard.
+func (e *Engine) usable(x section, class uint8) *slot {
+	if x.array().mode != sharded || x.outgrown() || int(class) >= e.sharded || e.depots[class].rounds < 2 {
+		return nil
+	}
+	return e.Slot(x, class+1)
+}
+
+// makeWay makes sure that the shard may hold one more magazine of the class in
+// place of the slot's previous one, by sending those of other classes to their
+// depots, in turn, until it fits. It gives up after all of them: then this one
+// operation goes to the depot.
+func (e *Engine) makeWay(x section, class uint8, s *slot) bool {
+	sh := x.shard()
+	need := int(e.depots[class].rounds)
+	if s.previous != nil {
+		need -= int(s.previous.room)
+	}
+	need *= e.depots[class].size
+	for range e.sharded {
+		if sh.bytes+need <= e.shardBytes {
+			break
+		}
+		sh.hand++
+		if int(sh.hand) >= e.sharded {
+			sh.hand = 0
+		}
+		if sh.hand != class {
+			sh.bytes -= e.evict(e.Slot(x, sh.hand+1), &e.depots[sh.hand])
+		}
+	}
+	return sh.bytes+need <= e.shardBytes
+}
+
+// evict moves the magazines of a slot to the depot and returns how many bytes of
+// places they had. The caller owns the slot.
+func (e *Engine) evict(s *slot, d *depot) (bytes int) {
+	for range 2 {
+		if s.loaded != nil {
+			m := s.loaded
+			m.n, m.room = s.n, s.room
+			bytes += int(m.room) * d.size
+			e.store(d, m)
+		}
+		s.loaded, s.n, s.room = nil, 0, 0
+		if s.previous != nil {
+			s.swap()
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,7 @@
+package magazine
+
+import "github.com/dewpond/dewpond/internal/percpu"
+
+// gracePeriod is percpu.Grace, except in the tests that show what happens
+// without.
+var gracePeriod = percpu.Grace

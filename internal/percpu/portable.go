@@ -1,0 +1,45 @@
+//go:build (!gc || !go1.26 || go1.28 || race || dewpond_portable) && !dewpond_explore
+
+package percpu
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Pinned says that Pin gives a hint only: the caller locks what it guards.
+const Pinned = false
+
+// Engine names the engine for Stats and the bench, and says why it is this one.
+func Engine() string {
+	switch {
+	case tagged:
+		return "portable (built with dewpond_portable)"
+	case race:
+		return "portable (built with the race detector)"
+	case runtime.Compiler != "gc":
+		return "portable (compiler " + runtime.Compiler + ")"
+	}
+	return "portable (" + runtime.Version() + " is outside go1.26 to go1.27)"
+}
+
+// Pin returns a number that tends to stay the same for a goroutine and to differ
+// between goroutines. It excludes nobody.
+//
+// The address of a local variable is such a number, and costs nothing: stacks
+// are at least 2 KiB apart, and the multiplier (2^64 divided by the golden ratio)
+// spreads their addresses over the upper bits.
+func Pin() int {
+	var here byte
+	return int(uint64(uintptr(unsafe.Pointer(&here))>>13) * 0x9E3779B97F4A7C15 >> 33)
+}
+
+// Unpin does nothing here.
+func Unpin() {}
+
+// Grace does nothing here: the caller waits by taking its own locks.
+func Grace() {}
+
+// Procs returns how many shards to make. Goroutines meet in them at random, so
+// there are more than can run at once, and they seldom do.
+func Procs() int { return 4 * runtime.GOMAXPROCS(0) }

@@ -1,0 +1,5 @@
+//go:build dewpond_portable
+
+package percpu
+
+const tagged = true

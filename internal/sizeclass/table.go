@@ -1,0 +1,81 @@
+// Package sizeclass maps sizes to block sizes. It is pure: no state, no
+// clock, no unsafe.
+package sizeclass
+
+import "slices"
+
+const (
+	MinSize    = 64       // smallest class in bytes
+	MaxSize    = 64 << 20 // largest class in bytes
+	Multiple   = 16       // every class is a multiple of it
+	MaxClasses = 128      // most classes in one table
+
+	// MaxSmall is the largest size that Small looks up, in bytes. Above it a
+	// block costs so much to fill that a binary search does not show.
+	MaxSmall = 32 << 10
+)
+
+// A Table finds the smallest class that holds n bytes. It is read-only once
+// made, so it needs no locks. Make one with New.
+type Table struct {
+	// small holds for (n+15)/16 the class of n, up to MaxSmall: both of what Get
+	// and Put need from one load, and no branch on the size.
+	small   [MaxSmall/Multiple + 1]Small
+	classes []int
+}
+
+// A Small is a class and its size in one word: bits 0-7 the number of the class,
+// bits 8-31 the size in bytes. The zero Small says that no small class holds n.
+type Small uint32
+
+// Number returns the class + 1, or 0 where there is none.
+func (s Small) Number() uint8 { return uint8(s) }
+
+// Size returns the block size in bytes, or 0 where there is none.
+func (s Small) Size() uint { return uint(s >> 8) }
+
+// New makes the lookup table for classes, which Check has approved.
+func New(classes []int) (t Table) {
+	t.classes = slices.Clone(classes)
+	c := 0
+	for i := range t.small {
+		for c < t.LenSmall() && classes[c] < i*Multiple {
+			c++
+		}
+		if c < t.LenSmall() {
+			t.small[i] = Small(classes[c]<<8 | (c + 1))
+		}
+	}
+	return t
+}
+
+// Small looks up a size from 0 to MaxSmall. The caller has checked the range: the
+// fast path has to anyway.
+func (t *Table) Small(n uint) Small { return t.small[(n+Multiple-1)/Multiple] }
+
+// Class returns the class of any size and whether there is one.
+func (t *Table) Class(n int) (class uint8, ok bool) {
+	i, _ := slices.BinarySearch(t.classes, n)
+	return uint8(i), i < len(t.classes)
+}
+
+// Exact returns the class whose size is exactly n, and whether there is one.
+func (t *Table) Exact(n int) (class uint8, ok bool) {
+	i, ok := slices.BinarySearch(t.classes, n)
+	return uint8(i), ok
+}
+
+// Size returns the block size of a class in bytes.
+func (t *Table) Size(class uint8) int { return t.classes[class] }
+
+// Len returns the number of classes.
+func (t *Table) Len() int { return len(t.classes) }
+
+// LenSmall returns how many classes are at most MaxSmall bytes.
+func (t *Table) LenSmall() int {
+	i, _ := slices.BinarySearch(t.classes, MaxSmall+1)
+	return i
+}
+
+// Largest returns the largest block size in bytes.
+func (t *Table) Largest() int { return t.classes[len(t.classes)-1] }

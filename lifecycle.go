@@ -1,0 +1,55 @@
+package dewpond
+
+import (
+	"fmt"
+
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// Prewarm allocates count blocks for Gets of size bytes, so that the first of
+// them hit. They count neither as misses nor against AllocLimit. Where the
+// pool's bounds leave no room for all of them it keeps those that fit and returns
+// an error that says how many; after Close it returns ErrClosed.
+func (p *BytePool) Prewarm(size, count int) error {
+	class, ok := p.classFor("Prewarm", size)
+	switch {
+	case !ok:
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the largest class is %d bytes; give Classes a larger one",
+			size, count, p.name, p.classes.Largest())
+	case count < 0:
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", size, count, p.name)
+	}
+	for i := range count {
+		b, err := p.fresh(class)
+		if err != nil {
+			return err
+		}
+		switch p.add(class, b) {
+		case magazine.Full:
+			p.release(b)
+			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",
+				size, count, p.name, i, p.classes.Size(class))
+		case magazine.Closed:
+			p.release(b)
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+// Trim lets go of every block that is idle now, those that lie with other
+// processors too, and returns their bytes. It stops the world for tens of
+// microseconds. Blocks that are put back meanwhile may stay.
+func (p *BytePool) Trim() (released int64) {
+	return p.engine.Trim(p.free)
+}
+
+// Close lets go of every idle block and makes the pool keep nothing more: Get
+// allocates, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It wakes
+// all who wait. Blocks that are out stay valid. A second Close does nothing.
+func (p *BytePool) Close() error {
+	p.engine.Close(p.free)
+	p.endWaits()
+	p.registration.remove()
+	return nil
+}

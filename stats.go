@@ -1,0 +1,139 @@
+package dewpond
+
+import (
+	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/percpu"
+)
+
+// Stats are what a pool has done and holds. They are exact while nobody uses the
+// pool; else every count is true for some moment during the call that made them.
+type Stats struct {
+	Name   string
+	Engine string // "pinned", or "portable" and why
+
+	Gets   uint64 // Hits + Misses + Oversize
+	Hits   uint64 // Gets that found an idle block
+	Misses uint64 // Gets that allocated a block
+	Puts   uint64 // Puts of anything but nil, the dropped ones too
+
+	Refused   uint64 // TryGet and GetContext that returned no block on an open pool
+	OverLimit uint64 // Misses that Get allocated past AllocLimit
+	Oversize  uint64 // Gets above the largest class: allocated, not pooled, outside every bound
+
+	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
+	DroppedOversize uint64 // Puts of slices above the largest class
+	DroppedForeign  uint64 // Puts of slices whose cap is no class, or that the Source does not own
+	DroppedClosed   uint64 // Puts after Close
+
+	Trimmed uint64 // blocks let go by Trim and Close
+
+	IdleBytes     int64 // in blocks in the pool
+	InUseBytes    int64 // in blocks handed out and not put back; as true as the caller's Puts
+	ReleasedBytes int64 // in all blocks that were Trimmed
+
+	Classes []ClassStats // by ascending size
+}
+
+// ClassStats are the part of one class. Sizes are in bytes, Idle in blocks.
+type ClassStats struct {
+	Size                     int
+	Gets, Hits, Misses, Puts uint64
+	Idle                     int
+}
+
+// HitRate returns Hits / Gets, or 0 when there was no Get.
+func (s Stats) HitRate() float64 {
+	if s.Gets == 0 {
+		return 0
+	}
+	return float64(s.Hits) / float64(s.Gets)
+}
+
+// Sub returns what has been counted since previous, an earlier Stats of the same
+// pool. What the pool holds (IdleBytes, InUseBytes, Idle) stays as it is now.
+func (s Stats) Sub(previous Stats) Stats {
+	s.Gets -= previous.Gets
+	s.Hits -= previous.Hits
+	s.Misses -= previous.Misses
+	s.Puts -= previous.Puts
+	s.Refused -= previous.Refused
+	s.OverLimit -= previous.OverLimit
+	s.Oversize -= previous.Oversize
+	s.DroppedFull -= previous.DroppedFull
+	s.DroppedOversize -= previous.DroppedOversize
+	s.DroppedForeign -= previous.DroppedForeign
+	s.DroppedClosed -= previous.DroppedClosed
+	s.Trimmed -= previous.Trimmed
+	s.ReleasedBytes -= previous.ReleasedBytes
+	classes := make([]ClassStats, len(s.Classes))
+	copy(classes, s.Classes)
+	for i := range min(len(classes), len(previous.Classes)) {
+		classes[i].Gets -= previous.Classes[i].Gets
+		classes[i].Hits -= previous.Classes[i].Hits
+		classes[i].Misses -= previous.Classes[i].Misses
+		classes[i].Puts -= previous.Classes[i].Puts
+	}
+	s.Classes = classes
+	return s
+}
+
+// counts are what only the slow paths count. The fast path's are the engine's.
+type counts struct {
+	refused, overLimit, oversize    atomic.Uint64
+	droppedOversize, droppedForeign atomic.Uint64
+	class                           []classCounts
+}
+
+type classCounts struct {
+	misses atomic.Uint64
+	strays atomic.Uint64 // misses for which the Source had no block
+	handed atomic.Uint64 // Puts whose block went straight to a waiter
+	full   atomic.Uint64 // dropped
+	closed atomic.Uint64 // dropped
+}
+
+func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
+
+// Stats returns the pool's statistics. It costs microseconds and disturbs nobody.
+func (p *BytePool) Stats() Stats {
+	s := Stats{
+		Name:            p.name,
+		Engine:          percpu.Engine(),
+		Refused:         p.count.refused.Load(),
+		OverLimit:       p.count.overLimit.Load(),
+		Oversize:        p.count.oversize.Load(),
+		DroppedOversize: p.count.droppedOversize.Load(),
+		DroppedForeign:  p.count.droppedForeign.Load(),
+		Classes:         make([]ClassStats, p.classes.Len()),
+	}
+	for i, c := range p.engine.Counts() {
+		own := &p.count.class[i]
+		handed, full, closed := own.handed.Load(), own.full.Load(), own.closed.Load()
+		cs := ClassStats{
+			Size:   p.classes.Size(uint8(i)),
+			Hits:   c.Hits + handed,
+			Misses: own.misses.Load(),
+			Puts:   c.Puts + handed + full + closed,
+			Idle:   c.Idle,
+		}
+		cs.Gets = cs.Hits + cs.Misses
+		s.Classes[i] = cs
+
+		s.Gets += cs.Gets
+		s.Hits += cs.Hits
+		s.Misses += cs.Misses
+		s.Puts += cs.Puts
+		s.DroppedFull += full
+		s.DroppedClosed += closed
+		s.Trimmed += c.Released
+		s.IdleBytes += int64(c.Idle) * int64(cs.Size)
+		s.ReleasedBytes += int64(c.Released) * int64(cs.Size)
+		if out := int64(cs.Gets - own.strays.Load() - cs.Puts); out > 0 {
+			s.InUseBytes += out * int64(cs.Size)
+		}
+	}
+	s.Gets += s.Oversize
+	s.Puts += s.DroppedOversize + s.DroppedForeign
+	return s
+}
