@@ -42,3 +42,8 @@ func (e *Engine) release(d *depot, n uint32) {
 		d.reserved.Add(-int64(n))
 	}
 }
+
+// Reserved returns the bytes of blocks that are idle or may become so without
+// another reservation. It is never above MaxIdleBytes but for what reserve is
+// about to undo.
+func (e *Engine) Reserved() int64 { return e.bounds.reserved.Load() }

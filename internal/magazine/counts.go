@@ -1,6 +1,10 @@
 package magazine
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/percpu"
+)
 
 // Counts are what one class has seen and holds.
 type Counts struct {
@@ -14,12 +18,15 @@ type Counts struct {
 type counted struct{ hits, puts uintptr }
 
 // fold adds what a's slots have counted since the last fold to the totals. The
-// caller holds e.mu. The counters' owners may be counting: on a live array the
-// totals may lag by what is under way, after a grace period they are exact. The
-// differences are taken modulo the word, so 32-bit counters may wrap once
+// caller holds e.mu. The owners of the counters may be counting, so on a live
+// array the totals lag by what is under way; after a grace period they are exact.
+// The differences are taken modulo the word, so 32-bit counters may wrap once
 // between two folds.
 func (e *Engine) fold(a *array) {
 	for id := range a.procs {
+		if !percpu.Pinned {
+			a.shards[id].guard.Lock()
+		}
 		for class := range e.sharded {
 			s := e.Slot(section{&a.slots[0], id}, uint8(class+1))
 			hits, puts := atomic.LoadUintptr(&s.hits), atomic.LoadUintptr(&s.puts)
@@ -27,6 +34,9 @@ func (e *Engine) fold(a *array) {
 			e.total[class].Hits += uint64(hits - c.hits)
 			e.total[class].Puts += uint64(puts - c.puts)
 			c.hits, c.puts = hits, puts
+		}
+		if !percpu.Pinned {
+			a.shards[id].guard.Unlock()
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package dewpond_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// 512 goroutines put at once (claims.md, S1-8, saw 2559 blocks where 2048 were
+// allowed), and what is idle is counted by what Trim releases, not by the pool's
+// own word alone. internal/proof checks the bounds at every step instead.
+func TestBoundsHold(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	for _, tt := range []struct {
+		o     dewpond.BytePoolOptions
+		size  int
+		limit int64 // bytes
+		least int64 // bytes that a full pool keeps: half, or all where blocks lie singly
+	}{
+		{dewpond.BytePoolOptions{MaxIdlePerClass: 2048}, 128, 2048 * 128, 1024 * 128},
+		{dewpond.BytePoolOptions{MaxIdlePerClass: 10}, 128, 10 * 128, 10 * 128},
+		{dewpond.BytePoolOptions{MaxIdlePerClass: 1}, 8192, 8192, 8192},
+		{dewpond.BytePoolOptions{MaxIdlePerClass: 10}, 64 << 10, 10 * 64 << 10, 10 * 64 << 10},
+		{dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20}, 128, 1 << 20, 1 << 19},
+		{dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20}, 8192, 1 << 20, 1 << 19},
+		{dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20}, 64 << 10, 1 << 20, 1 << 20},
+		{dewpond.BytePoolOptions{MaxIdleBytes: 1000}, 128, 1000, 7 * 128},
+		{dewpond.BytePoolOptions{MaxIdleBytes: 100}, 128, 0, 0},
+		{dewpond.BytePoolOptions{MaxIdleBytes: dewpond.NoIdle}, 128, 0, 0},
+	} {
+		t.Run(fmt.Sprintf("%d_of_%d", tt.limit, tt.size), func(t *testing.T) {
+			p := newPool(t, tt.o)
+			const goroutines, rounds = 512, 4
+			each := int(2*tt.limit)/tt.size/goroutines/rounds + 10
+			for range rounds {
+				var wg sync.WaitGroup
+				start := make(chan struct{})
+				for range goroutines {
+					wg.Go(func() {
+						<-start
+						for i := range each {
+							p.Put(make([]byte, tt.size))
+							if i%8 == 7 {
+								p.Get(tt.size)
+							}
+						}
+					})
+				}
+				close(start)
+				wg.Wait()
+				if idle := p.Stats().IdleBytes; idle > tt.limit {
+					t.Fatalf("%d bytes are idle, want at most %d", idle, tt.limit)
+				}
+			}
+			s := p.Stats()
+			if s.DroppedFull == 0 {
+				t.Fatal("nothing was dropped: the pool was never full, so this test cannot fail")
+			}
+			got := p.Trim()
+			if got > tt.limit || got < tt.least {
+				t.Errorf("%d bytes were idle, want %d to %d", got, tt.least, tt.limit)
+			}
+			if got != s.IdleBytes {
+				t.Errorf("Trim released %d bytes, Stats said %d were idle", got, s.IdleBytes)
+			}
+			if left := dewpond.Reserved(p); left != 0 {
+				t.Errorf("%d bytes are still reserved in an empty pool", left)
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package dewpond_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A whole program: read frames into pooled blocks, then ask the pool what it did.
+func Example() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
+	defer pool.Close()
+
+	for range 1000 {
+		b := pool.Get(1500)
+		n, _ := io.ReadFull(strings.NewReader("one frame"), b)
+		_ = b[:n] // decode it, answer it
+		pool.Put(b)
+	}
+	s := pool.Stats()
+	fmt.Printf("%d Gets, %d bytes in use\n", s.Gets, s.InUseBytes)
+	// Output: 1000 Gets, 0 bytes in use
+}
+
+func ExampleBytePool_TryGet() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", AllocLimit: 1})
+	defer pool.Close()
+
+	first, err := pool.TryGet(64 << 10)
+	fmt.Println(len(first), err)
+	_, err = pool.TryGet(64 << 10)
+	fmt.Println(errors.Is(err, dewpond.ErrExhausted)) // answer 503
+	pool.Put(first)
+	_, err = pool.TryGet(64 << 10)
+	fmt.Println(err)
+	// Output:
+	// 65536 <nil>
+	// true
+	// <nil>
+}
+
+func ExampleBytePool_GetContext() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "jobs", AllocLimit: 1})
+	defer pool.Close()
+	b, _ := pool.TryGet(4096)
+
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	go pool.Put(b)
+	b, err := pool.GetContext(ctx, 4096) // waits for the Put
+	fmt.Println(len(b), err)
+	// Output: 4096 <nil>
+}
+
+func ExampleBytePool_Append() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "replies"})
+	defer pool.Close()
+
+	var b []byte
+	for i := range 5 {
+		b = pool.Append(b, []byte(fmt.Sprintf("line %d\n", i))...)
+	}
+	fmt.Print(string(b))
+	pool.Put(b)
+	// Output:
+	// line 0
+	// line 1
+	// line 2
+	// line 3
+	// line 4
+}
+
+func ExampleBytePool_Trim() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "nightly"})
+	defer pool.Close()
+
+	pool.Prewarm(1<<20, 10)
+	fmt.Println(pool.Trim()>>20, "MiB released,", pool.Stats().IdleBytes, "bytes idle")
+	// Output: 10 MiB released, 0 bytes idle
+}
+
+func ExamplePools() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "gateway"})
+	defer pool.Close()
+	pool.Put(pool.Get(100))
+
+	for p := range dewpond.Pools() {
+		if s := p.Stats(); s.Name == "gateway" {
+			fmt.Println(s.Name, s.IdleBytes)
+		}
+	}
+	// Output: gateway 128
+}

@@ -1,0 +1,354 @@
+package dewpond_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+func TestTryGetObeysAllocLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10})
+		try := func(want int) {
+			t.Helper()
+			got := 0
+			for range 100 {
+				b, err := p.TryGet(100)
+				switch {
+				case err == nil && len(b) == 100:
+					got++
+				case !errors.Is(err, dewpond.ErrExhausted):
+					t.Fatalf("TryGet: %v", err)
+				}
+			}
+			if got != want {
+				t.Errorf("%d of 100 TryGets allocated, want %d", got, want)
+			}
+		}
+		try(10)
+		try(0)
+		time.Sleep(500 * time.Millisecond)
+		try(5)
+		time.Sleep(time.Hour)
+		try(10) // no more than a second's worth is saved up
+		s := p.Stats()
+		if s.Misses != 25 || s.Gets != 25 || s.Refused != 375 || s.OverLimit != 0 {
+			t.Errorf("Misses %d, Gets %d, Refused %d, OverLimit %d; want 25, 25, 375, 0", s.Misses, s.Gets, s.Refused, s.OverLimit)
+		}
+		for range 7 {
+			p.Get(100)
+		}
+		if s := p.Stats(); s.Misses != 32 || s.OverLimit != 7 {
+			t.Errorf("after 7 Gets: Misses %d, OverLimit %d; want 32 and 7", s.Misses, s.OverLimit)
+		}
+	})
+}
+
+// Blocks that were put back on other processors are found before TryGet refuses,
+// at any GOMAXPROCS and however the pool is used meanwhile.
+func TestTryGetFindsEveryIdleBlock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	const blocks = 300
+	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	if err := p.Prewarm(1000, blocks); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		held := make(chan []byte, blocks+1)
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(func() {
+				for range blocks / 30 {
+					b, err := p.TryGet(1000)
+					if err != nil {
+						t.Errorf("TryGet: %v, with idle blocks in the pool", err)
+						return
+					}
+					runtime.Gosched()
+					held <- b
+				}
+			})
+		}
+		wg.Wait()
+		for i := 0; ; i++ { // all are out: from here on only AllocLimit gives
+			b, err := p.TryGet(1000)
+			if err != nil {
+				break
+			}
+			held <- b
+			if i > 100 {
+				t.Fatal("TryGet is not limited")
+			}
+			if len(held) == cap(held) {
+				bigger := make(chan []byte, 2*cap(held))
+				for len(held) > 0 {
+					bigger <- <-held
+				}
+				held = bigger
+			}
+		}
+		for range 30 {
+			wg.Go(func() {
+				for {
+					select {
+					case b := <-held:
+						p.Put(b)
+					default:
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestGetContextWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		first, err := p.GetContext(t.Context(), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first[0] = 7
+		got := make(chan []byte, 1)
+		go func() {
+			b, err := p.GetContext(t.Context(), 99)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- b
+		}()
+		synctest.Wait()
+		select {
+		case <-got:
+			t.Fatal("GetContext did not wait")
+		default:
+		}
+		p.Put(first)
+		b := <-got
+		if &b[0] != &first[0] || len(b) != 99 || b[0] != 0 {
+			t.Errorf("the waiter got len %d starting with %d, want 99 zeroed bytes of the block put back", len(b), b[0])
+		}
+		if s := p.Stats(); s.Hits != 1 || s.Misses != 1 || s.Puts != 1 || s.InUseBytes != 128 || s.Refused != 0 {
+			t.Errorf("Hits %d, Misses %d, Puts %d, InUseBytes %d, Refused %d; want 1, 1, 1, 128, 0", s.Hits, s.Misses, s.Puts, s.InUseBytes, s.Refused)
+		}
+	})
+}
+
+func TestGetContextServesInOrder(t *testing.T) {
+	for _, way := range []string{"Put", "AllocLimit"} {
+		t.Run(way, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+				out := p.Get(100)
+				const waiters = 50
+				order := make(chan int, waiters)
+				start := time.Now()
+				for i := range waiters {
+					go func() {
+						if _, err := p.GetContext(t.Context(), 100); err != nil {
+							t.Error(err)
+						}
+						order <- i
+					}()
+					synctest.Wait() // it is in the queue
+				}
+				for want := range waiters {
+					if way == "Put" {
+						p.Put(out)
+						out = make([]byte, 128)
+					}
+					if got := <-order; got != want {
+						t.Fatalf("waiter %d was served when it was the turn of %d", got, want)
+					}
+				}
+				took := time.Since(start)
+				if way == "Put" && took != 0 || way == "AllocLimit" && took != waiters*time.Second {
+					t.Errorf("all were served after %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A Get that comes later must not take what those who wait will be given.
+func TestWaiterIsNotOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		out := p.Get(100)
+		var served atomic.Bool
+		go func() {
+			if _, err := p.GetContext(t.Context(), 100); err != nil {
+				t.Error(err)
+			}
+			served.Store(true)
+		}()
+		synctest.Wait()
+		time.Sleep(900 * time.Millisecond)
+		for range 10 {
+			if _, err := p.TryGet(100); err == nil {
+				t.Error("TryGet overtook a waiter")
+			}
+			p.Get(100) // not from AllocLimit
+		}
+		time.Sleep(101 * time.Millisecond)
+		synctest.Wait()
+		if !served.Load() {
+			t.Error("the waiter did not get the second's miss")
+		}
+		p.Put(out)
+	})
+}
+
+func TestGetContextOfManyClasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		small := p.Get(100)
+		var got []string
+		var mu sync.Mutex
+		for _, size := range []int{1000, 100} {
+			go func() {
+				b, err := p.GetContext(t.Context(), size)
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, fmt.Sprint(cap(b), err))
+			}()
+			synctest.Wait()
+		}
+		p.Put(small) // for the second, though the first came earlier
+		synctest.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := "[128 <nil> 1024 <nil>]"; fmt.Sprint(got) != want {
+			t.Errorf("served %v, want %v", got, want)
+		}
+	})
+}
+
+func TestGetContextCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		out := p.Get(100)
+
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.GetContext(cancelled, 100); err != context.Canceled {
+			t.Errorf("with a cancelled context: %v", err)
+		}
+		for range 20 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			if _, err := p.GetContext(ctx, 100); err != context.DeadlineExceeded {
+				t.Errorf("after the deadline: %v", err)
+			}
+			cancel()
+		}
+		if s := p.Stats(); s.Refused != 21 || s.Gets != 1 {
+			t.Errorf("Refused %d, Gets %d; want 21 and 1", s.Refused, s.Gets)
+		}
+		// No trace: the next Put keeps its block, and the next Get has it.
+		p.Put(out)
+		if s := p.Stats(); s.IdleBytes != 128 {
+			t.Errorf("IdleBytes %d after the waiters left, want 128", s.IdleBytes)
+		}
+		if b, err := p.GetContext(cancelled, 100); err != nil || &b[0] != &out[0] {
+			t.Errorf("with an idle block the context does not matter, but GetContext returned %v", err)
+		}
+	})
+}
+
+func TestCloseEndsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p.Get(100)
+		var closed atomic.Int64
+		for i := range 30 {
+			go func() {
+				if _, err := p.GetContext(t.Context(), 100*(i%3+1)); err == dewpond.ErrClosed {
+					closed.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		p.Close()
+		synctest.Wait()
+		if closed.Load() != 30 {
+			t.Errorf("%d of 30 waiters got ErrClosed", closed.Load())
+		}
+	})
+}
+
+// Many goroutines share few blocks, and some give up: nobody sleeps while a block
+// is idle, and no block is lost.
+func TestGetContextUnderStress(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const blocks = 8
+	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	if err := p.Prewarm(100, blocks); err != nil {
+		t.Fatal(err)
+	}
+	var out atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			for j := range 200 {
+				ctx, cancel := t.Context(), context.CancelFunc(func() {})
+				if (i+j)%5 == 0 {
+					ctx, cancel = context.WithTimeout(ctx, time.Duration(j)*time.Microsecond)
+				}
+				b, err := p.GetContext(ctx, 100)
+				cancel()
+				if err != nil {
+					if ctx.Err() == nil {
+						t.Errorf("GetContext: %v", err)
+					}
+					continue
+				}
+				out.Add(1)
+				if j%7 == 0 {
+					runtime.Gosched()
+				}
+				out.Add(-1)
+				p.Put(b)
+			}
+		})
+	}
+	wg.Wait()
+	s := p.Stats()
+	if want := int64(blocks+s.Misses) * 128; s.IdleBytes != want || s.InUseBytes != 0 {
+		t.Errorf("IdleBytes %d, InUseBytes %d; want %d and 0", s.IdleBytes, s.InUseBytes, want)
+	}
+	if got := p.Trim(); got != s.IdleBytes {
+		t.Errorf("Trim released %d, want %d", got, s.IdleBytes)
+	}
+}
+
+// A pool that was refused once goes back to its shards.
+func TestPoolScatters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		b := p.Get(100)
+		if _, err := p.TryGet(100); err != dewpond.ErrExhausted {
+			t.Fatal(err)
+		}
+		if !dewpond.Gathered(p) {
+			t.Fatal("not gathered after a refusal")
+		}
+		time.Sleep(200 * time.Millisecond)
+		for range 64 {
+			p.Put(b)
+			b = p.Get(100)
+		}
+		if dewpond.Gathered(p) {
+			t.Error("still gathered long after the last refusal")
+		}
+	})
+}

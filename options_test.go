@@ -1,0 +1,52 @@
+package dewpond_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+func TestOptionsThatCannotBeMeant(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    dewpond.BytePoolOptions
+		want []string
+	}{
+		{"everything", dewpond.BytePoolOptions{
+			Name: "orders", Classes: []int{64, 7168, 100}, MaxIdleBytes: -5,
+			MaxIdlePerClass: -1, AllocLimit: -2, Zero: 9,
+		}, []string{
+			`pool "orders"`, "class 7168", "6912 or 8192", "class 100", "96 or 112", "100 after 7168",
+			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -1", "AllocLimit -2", "Zero 9", "ZeroOnPut",
+		}},
+		{"no class", dewpond.BytePoolOptions{Classes: []int{}}, []string{"no class"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := dewpond.NewBytePool(tt.o)
+			if err == nil || p != nil {
+				t.Fatalf("NewBytePool = %v, %v", p, err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error does not say %q:\n%v", want, err)
+				}
+			}
+			defer func() {
+				if recover() == nil {
+					t.Error("MustBytePool did not panic")
+				}
+			}()
+			dewpond.MustBytePool(tt.o)
+		})
+	}
+}
+
+func TestOptionsAreCopied(t *testing.T) {
+	classes := []int{64, 128}
+	p := newPool(t, dewpond.BytePoolOptions{Classes: classes})
+	classes[0] = 112
+	if b := p.Get(1); cap(b) != 64 {
+		t.Errorf("cap %d after the caller changed his slice, want 64", cap(b))
+	}
+}

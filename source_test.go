@@ -1,0 +1,131 @@
+package dewpond_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A fakeSource is a memory.Source that knows every block it has given out.
+type fakeSource struct {
+	mu     sync.Mutex
+	blocks map[*byte]int  // size of each that is out
+	freed  map[*byte]bool // kept alive, so that no address comes twice
+	twice  int            // Frees of what was not out
+	fail   error
+}
+
+func newFakeSource() *fakeSource {
+	return &fakeSource{blocks: map[*byte]int{}, freed: map[*byte]bool{}}
+}
+
+func (f *fakeSource) Alloc(size int) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	b := make([]byte, size)
+	f.blocks[unsafe.SliceData(b)] = size
+	return b, nil
+}
+
+func (f *fakeSource) Free(b []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := unsafe.SliceData(b)
+	if f.blocks[at] != cap(b) || len(b) != cap(b) {
+		f.twice++
+	}
+	delete(f.blocks, at)
+	f.freed[at] = true
+}
+
+func (f *fakeSource) Owns(b []byte) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.blocks[unsafe.SliceData(b)] == cap(b)
+}
+
+func (f *fakeSource) report() (out, twice int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.blocks), f.twice
+}
+
+func TestSourceGetsEveryBlockBack(t *testing.T) {
+	source := newFakeSource()
+	p := newPool(t, dewpond.BytePoolOptions{
+		Classes: []int{64, 7168, 1 << 17}, // not Go's sizes: only the Source's rules hold
+		Memory:  source, MaxIdlePerClass: 3,
+	})
+	var held [][]byte
+	for range 10 {
+		for _, size := range []int{10, 7000, 100000} {
+			held = append(held, p.Get(size))
+		}
+	}
+	if out, _ := source.report(); out != 30 {
+		t.Fatalf("%d blocks are out, want 30", out)
+	}
+	for _, b := range held {
+		p.Put(b)
+	}
+	if out, _ := source.report(); out != 9 {
+		t.Errorf("%d blocks are out with 3 idle in each class, want 9: dropped blocks go back", out)
+	}
+	if err := p.Prewarm(10, 1); err == nil || !strings.Contains(err.Error(), "room for 0 blocks of 64") {
+		t.Errorf("Prewarm of a full class: %v", err)
+	}
+	p.Trim()
+	if out, twice := source.report(); out != 0 || twice != 0 {
+		t.Errorf("%d blocks are out and %d freed twice after Trim", out, twice)
+	}
+	late := p.Get(10)
+	p.Close()
+	p.Put(late)
+	if out, twice := source.report(); out != 0 || twice != 0 {
+		t.Errorf("%d blocks are out and %d freed twice after Close", out, twice)
+	}
+}
+
+func TestSourceRefusesForeign(t *testing.T) {
+	source := newFakeSource()
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source})
+	p.Put(make([]byte, 128)) // the right cap, the wrong memory
+	b := p.Get(128)
+	p.Put(b[64:]) // interior
+	p.Put(b)
+	s := p.Stats()
+	if s.DroppedForeign != 2 || s.IdleBytes != 128 || s.InUseBytes != 0 {
+		t.Errorf("DroppedForeign %d, IdleBytes %d, InUseBytes %d; want 2, 128, 0", s.DroppedForeign, s.IdleBytes, s.InUseBytes)
+	}
+}
+
+func TestSourceFails(t *testing.T) {
+	source := newFakeSource()
+	source.fail = errors.New("no more address space")
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source})
+	if _, err := p.TryGet(100); !errors.Is(err, source.fail) {
+		t.Errorf("TryGet: %v", err)
+	}
+	if _, err := p.GetContext(t.Context(), 100); !errors.Is(err, source.fail) {
+		t.Errorf("GetContext: %v", err)
+	}
+	if err := p.Prewarm(100, 1); !errors.Is(err, source.fail) {
+		t.Errorf("Prewarm: %v", err)
+	}
+	b := p.Get(100) // always memory
+	if len(b) != 100 {
+		t.Errorf("Get: len %d", len(b))
+	}
+	p.Put(b)
+	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Misses != 1 || s.DroppedForeign != 1 {
+		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, DroppedForeign %d; want 0, 0, 1, 1",
+			s.InUseBytes, s.IdleBytes, s.Misses, s.DroppedForeign)
+	}
+}

@@ -1,0 +1,176 @@
+package dewpond_test
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+var long = flag.Bool("dewpond.long", false, "run the stress tests for half a minute each, as .ci/run does once")
+
+func stressTime() time.Duration {
+	switch {
+	case *long:
+		return 30 * time.Second
+	case testing.Short():
+		return 500 * time.Millisecond
+	}
+	return 2 * time.Second
+}
+
+// No block ever has two owners: each goroutine stamps every block it gets over
+// its whole cap, holds it, perhaps passes it to another goroutine, and finds the
+// stamp untouched, while GOMAXPROCS changes and the pool is trimmed.
+func TestNoBlockHasTwoOwners(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    dewpond.BytePoolOptions
+	}{
+		{"plain", dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}},
+		{"small bounds", dewpond.BytePoolOptions{Zero: dewpond.ZeroOnGet, MaxIdlePerClass: 100, MaxIdleBytes: 256 << 10}},
+		{"limited", dewpond.BytePoolOptions{AllocLimit: 2000}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stress(t, newPool(t, tt.o), stressTime())
+		})
+	}
+}
+
+// stride is the distance of the stamps in a block: at most 64 of them.
+func stride(block []byte) int { return max(8, len(block)/64&^7) }
+
+func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var stop atomic.Bool
+	var stamps, checks atomic.Uint64
+	var wg sync.WaitGroup
+
+	sizes := []int{64, 100, 128, 1000, 8192, 20000, 64 << 10}
+	crossing := make(chan []byte, 64)
+	check := func(b []byte) {
+		b = b[:cap(b)]
+		stamp := binary.LittleEndian.Uint64(b)
+		for i := 0; i < len(b); i += stride(b) {
+			if got := binary.LittleEndian.Uint64(b[i:]); got != stamp {
+				t.Errorf("a block of %d bytes stamped %d has %d at %d: it had another owner", len(b), stamp, got, i)
+				stop.Store(true)
+			}
+		}
+		checks.Add(1)
+	}
+	for g := range 300 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 1))
+			var held [][]byte
+			for !stop.Load() {
+				size := sizes[rng.IntN(len(sizes))]
+				b, err := p.Get(size), error(nil)
+				if rng.IntN(4) == 0 {
+					p.Put(b)
+					if b, err = p.TryGet(size); err != nil {
+						continue
+					}
+				}
+				b = b[:cap(b)]
+				stamp := stamps.Add(1)
+				for i := 0; i < len(b); i += stride(b) {
+					binary.LittleEndian.PutUint64(b[i:], stamp)
+				}
+				held = append(held, b)
+				if rng.IntN(3) == 0 {
+					runtime.Gosched()
+				}
+				if len(held) > rng.IntN(20) {
+					b := held[0]
+					held = held[1:]
+					check(b)
+					select {
+					case crossing <- b: // to be put back elsewhere
+					default:
+						p.Put(b)
+					}
+				}
+				select {
+				case b := <-crossing:
+					check(b)
+					p.Put(b)
+				default:
+				}
+			}
+			for _, b := range held {
+				check(b)
+				p.Put(b)
+			}
+		})
+	}
+	var trims int
+	for end := time.Now().Add(length); time.Now().Before(end) && !stop.Load(); trims++ {
+		runtime.GOMAXPROCS(1 + trims%8)
+		time.Sleep(time.Millisecond)
+		if trims%3 == 0 {
+			p.Trim()
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	close(crossing)
+	for b := range crossing {
+		check(b)
+		p.Put(b)
+	}
+	s := p.Stats()
+	t.Logf("%s: %d blocks stamped, %d checks, %d changes of GOMAXPROCS, hit rate %.3f",
+		s.Engine, stamps.Load(), checks.Load(), trims, s.HitRate())
+	if s.InUseBytes != 0 || s.Gets != s.Puts || s.Hits+s.Misses != s.Gets {
+		t.Errorf("all is back, but %+v", s)
+	}
+	if got := p.Trim(); got != s.IdleBytes || p.Stats().IdleBytes != 0 || p.Trim() != 0 {
+		t.Errorf("Trim released %d, Stats said %d; then %d were idle", got, s.IdleBytes, p.Stats().IdleBytes)
+	}
+	if left := dewpond.Reserved(p); left != 0 {
+		t.Errorf("%d bytes are reserved in an empty pool", left)
+	}
+}
+
+// A Put that races Close ends in the pool's hands or is dropped, never both.
+func TestPutRacesClose(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for i := range 200 {
+		source := newFakeSource()
+		o := dewpond.BytePoolOptions{Name: fmt.Sprint("race", i), Memory: source}
+		if i%2 == 0 {
+			o.AllocLimit = 1 << 20 // waiters' way
+		}
+		p := dewpond.MustBytePool(o)
+		var out [8][][]byte
+		for g := range out {
+			out[g] = [][]byte{p.Get(100), p.Get(100), p.Get(70000)}
+		}
+		var wg sync.WaitGroup
+		for _, blocks := range out {
+			wg.Go(func() {
+				for _, b := range blocks {
+					p.Put(b)
+				}
+			})
+		}
+		wg.Go(func() { p.Close() })
+		wg.Wait()
+		s := p.Stats()
+		if s.Trimmed+s.DroppedClosed != 24 || s.IdleBytes != 0 || dewpond.Reserved(p) != 0 {
+			t.Fatalf("24 blocks put: Trimmed %d + DroppedClosed %d, IdleBytes %d, reserved %d",
+				s.Trimmed, s.DroppedClosed, s.IdleBytes, dewpond.Reserved(p))
+		}
+		if out, twice := source.report(); out != 0 || twice != 0 {
+			t.Fatalf("the Source has %d blocks out and %d freed twice", out, twice)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package dewpond_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// Trim reaches the blocks in every P's shard, also those of Ps that GOMAXPROCS
+// has taken away since.
+func TestTrimReachesEveryShard(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	source := newFakeSource()
+	for _, o := range []dewpond.BytePoolOptions{{}, {Memory: source}} {
+		p := newPool(t, o)
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				var held [5][]byte
+				for j := range held {
+					held[j] = p.Get(64 << (i % 11))
+					runtime.Gosched()
+				}
+				for _, b := range held {
+					p.Put(b)
+				}
+			})
+		}
+		wg.Wait()
+		s := p.Stats()
+		if want := int64(s.Misses); int64(blocks(s)) != want {
+			t.Errorf("%d blocks idle, %d were made", blocks(s), want)
+		}
+		runtime.GOMAXPROCS(2)
+		if got := p.Trim(); got != s.IdleBytes || got == 0 {
+			t.Errorf("Trim released %d bytes, %d were idle", got, s.IdleBytes)
+		}
+		if s := p.Stats(); s.IdleBytes != 0 || s.Trimmed != s.Misses {
+			t.Errorf("after Trim %d bytes are idle, and %d of %d blocks released", s.IdleBytes, s.Trimmed, s.Misses)
+		}
+		runtime.GOMAXPROCS(8)
+	}
+	if out, twice := source.report(); out != 0 || twice != 0 {
+		t.Errorf("the Source has %d blocks out, %d freed twice", out, twice)
+	}
+}
+
+func blocks(s dewpond.Stats) (n int) {
+	for _, c := range s.Classes {
+		n += c.Idle
+	}
+	return n
+}
+
+// Trim lets go: the collector can have the blocks.
+func TestTrimmedBlocksAreCollected(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	var wg sync.WaitGroup
+	const blocks = 20
+	wg.Add(blocks)
+	func() {
+		for range blocks {
+			b := make([]byte, 8192)
+			runtime.AddCleanup(&b[0], func(int) { wg.Done() }, 0)
+			p.Put(b)
+		}
+	}()
+	if got := p.Trim(); got != blocks*8192 {
+		t.Fatalf("Trim released %d", got)
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for {
+		runtime.GC()
+		select {
+		case <-done:
+			return // else the test runs into its timeout
+		default:
+		}
+	}
+}
+
+func TestPrewarm(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 100, AllocLimit: 1})
+	if err := p.Prewarm(1000, 80); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 80 {
+		if _, err := p.TryGet(1000); err != nil {
+			t.Fatalf("TryGet %d of 80: %v", i, err)
+		}
+	}
+	if s := p.Stats(); s.Hits != 80 || s.Misses != 0 {
+		t.Errorf("Hits %d, Misses %d; want 80 and 0", s.Hits, s.Misses)
+	}
+	for name, err := range map[string]error{
+		"too many":  p.Prewarm(2000, 101),
+		"negative":  p.Prewarm(2000, -1),
+		"too large": p.Prewarm(2<<20, 1),
+	} {
+		if err == nil {
+			t.Errorf("Prewarm with %s blocks returned no error", name)
+		}
+	}
+	if s := p.Stats(); s.IdleBytes != 100*2048 {
+		t.Errorf("IdleBytes %d, want the 100 blocks that fit", s.IdleBytes)
+	}
+}
