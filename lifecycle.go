@@ -25,6 +25,8 @@ func (p *BytePool) Prewarm(size, count int) error {
 			return err
 		}
 		switch p.add(class, b) {
+		case magazine.KeptDirect:
+			p.serve(class)
 		case magazine.Full:
 			p.release(b)
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",

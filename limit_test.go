@@ -209,6 +209,46 @@ func TestWaiterIsNotOvertaken(t *testing.T) {
 	})
 }
 
+// Prewarm serves those who wait, like a Put.
+func TestPrewarmServesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p.Get(100)
+		start := time.Now()
+		done := make(chan error)
+		go func() {
+			_, err := p.GetContext(t.Context(), 100)
+			done <- err
+		}()
+		synctest.Wait()
+		if err := p.Prewarm(100, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil || time.Since(start) != 0 {
+			t.Errorf("served with %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// A pool that keeps nothing still hands what is put back to those who wait.
+func TestNoIdlePoolServesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+		b := p.Get(100)
+		start := time.Now()
+		done := make(chan error)
+		go func() {
+			_, err := p.GetContext(t.Context(), 100)
+			done <- err
+		}()
+		synctest.Wait()
+		p.Put(b)
+		if err := <-done; err != nil || time.Since(start) != 0 {
+			t.Errorf("served with %v after %v", err, time.Since(start))
+		}
+	})
+}
+
 func TestGetContextOfManyClasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})

@@ -111,17 +111,16 @@ func (p *BytePool) removeLocked(place *list.Element) *waiter {
 func (p *BytePool) pushed(class uint8, b []byte, r magazine.Result) {
 	switch r {
 	case magazine.KeptDirect:
-		if p.engine.Waiting(class) { // since Push looked
-			p.queue.mu.Lock()
-			p.serveLocked(class)
-			p.queue.mu.Unlock()
-		}
+		p.serve(class)
 		p.scatter()
 	case magazine.Wanted:
 		if !p.hand(class, b) {
 			p.pushSlow(class, b)
 		}
 	case magazine.Full:
+		if p.engine.Waiting(class) && p.hand(class, b) { // since Push looked
+			return
+		}
 		p.count.class[class].full.Add(1)
 		p.release(b)
 	case magazine.Closed:
@@ -151,6 +150,16 @@ func (p *BytePool) hand(class uint8, b []byte) bool {
 	p.count.class[class].handed.Add(1)
 	p.removeLocked(place).grant <- grant{block: b}
 	return true
+}
+
+// serve gives idle blocks of the class to those who have begun to wait for it
+// since a Push of one looked.
+func (p *BytePool) serve(class uint8) {
+	if p.engine.Waiting(class) {
+		p.queue.mu.Lock()
+		p.serveLocked(class)
+		p.queue.mu.Unlock()
+	}
 }
 
 // serveLocked gives idle blocks of the class to those who wait for it.

@@ -118,21 +118,22 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 	d := &e.depots[class]
 	for {
 		a := e.array()
-		if a.mode != direct || !a.settled.Load() {
-			return nil, false
-		}
 		if block := e.PopSlow(class); block != nil {
 			return block, true
 		}
-		// If everything that had started by the end had ended at the beginning,
-		// nobody had blocks in hand in between, when the depot was empty. The
-		// array was the same throughout, so none were in shards.
-		ended := d.ended.Load()
+		if a.mode != direct {
+			return nil, false
+		}
+		// If all moments in hand that have started by the end had ended at the
+		// beginning, nobody had blocks in hand in between, when the depot was
+		// empty. The array was the same throughout, and had been settled, so none
+		// were in shards.
+		settled, ended := a.settled.Load(), d.ended.Load()
 		empty := d.full.empty()
-		if d.started.Load() == ended && e.array() == a && empty {
+		if settled && empty && d.started.Load() == ended && e.array() == a {
 			return nil, true
 		}
-		yield()
+		yield() // to whoever has some in hand, or is about to settle
 	}
 }
 

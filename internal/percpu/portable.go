@@ -31,7 +31,7 @@ func Engine() string {
 // spreads their addresses over the upper bits.
 func Pin() int {
 	var here byte
-	return int(uint64(uintptr(unsafe.Pointer(&here))>>13) * 0x9E3779B97F4A7C15 >> 33)
+	return int(uint64(uintptr(unsafe.Pointer(&here))>>11) * 0x9E3779B97F4A7C15 >> 33)
 }
 
 // Unpin does nothing here.
