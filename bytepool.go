@@ -19,11 +19,13 @@ import (
 // cannot see that a slice is still in use, nor that it is put back twice while
 // its block is out again. docs/ownership.md has what is refused and what is not.
 type BytePool struct {
-	engine  magazine.Engine
-	classes sizeclass.Table
+	// What Get and Put read of the pool itself comes first, in one cache line.
 	zero    ZeroPolicy
 	onPut   putStep
-	source  memory.Source // nil: the Go heap
+	engine  magazine.Engine
+	classes sizeclass.Table
+
+	source memory.Source // nil: the Go heap
 
 	name         string // as registered
 	registration registration
@@ -93,16 +95,15 @@ func (p *BytePool) Get(n int) []byte {
 		small := p.classes.Small(uint(n))
 		// This is engine.Pop, opened up: one call less, of five.
 		x := p.engine.Enter()
-		if s := p.engine.Slot(x, small.Number()); s.Has() {
-			block := s.Take()
-			x.Exit()
+		block := p.engine.Slot(x, small.Number()).Take()
+		x.Exit()
+		if block != nil {
 			if p.zero == ZeroOnGet {
 				clear(unsafe.Slice((*byte)(block), small.Size()))
 			}
 			// A Small's size has 24 bits, so this checks n alone.
 			return (*[1 << 24]byte)(block)[:n:small.Size()]
 		}
-		x.Exit()
 	}
 	return p.getSlow(n)
 }
@@ -150,13 +151,11 @@ func (p *BytePool) Put(b []byte) {
 			block := unsafe.Pointer(unsafe.SliceData(b))
 			// This is engine.Push, opened up.
 			x := p.engine.Enter()
-			if s := p.engine.Slot(x, small.Number()); s.HasRoom() {
-				s.Give(block)
-				x.Exit()
-				return
-			}
+			kept := p.engine.Slot(x, small.Number()).Give(block)
 			x.Exit()
-			p.pushSmall(small, block)
+			if !kept {
+				p.pushSmall(small, block)
+			}
 			return
 		}
 	}

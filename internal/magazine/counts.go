@@ -28,7 +28,7 @@ func (e *Engine) fold(a *array) {
 			a.shards[id].guard.Lock()
 		}
 		for class := range e.sharded {
-			s := e.Slot(section{&a.slots[0], id}, uint8(class+1))
+			s := e.slotOf(a, id, class)
 			hits, puts := atomic.LoadUintptr(&s.hits), atomic.LoadUintptr(&s.puts)
 			c := &a.counted[id][class]
 			e.total[class].Hits += uint64(hits - c.hits)

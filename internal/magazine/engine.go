@@ -51,6 +51,7 @@ const (
 type Engine struct {
 	current atomicPointer[slot] // the first of the array in use
 	stride  uintptr             // bytes of slots a shard
+	procs   atomicUint32        // shards of the array in use, or less: see replace
 
 	none slot // stays empty
 
@@ -89,6 +90,7 @@ func (e *Engine) Init(c Config) {
 	a := newArray(sharded, procs, e.sharded)
 	a.settled.Store(true)
 	e.current.Store(&a.slots[0])
+	e.procs.Store(uint32(procs))
 }
 
 // rounds returns how many blocks a magazine of a class holds. A small bound makes
@@ -109,12 +111,11 @@ func rounds(size, shardBytes, perShard int, limited bool) uint32 {
 func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	if int(class) < e.sharded {
 		x := e.Enter()
-		if s := e.Slot(x, class+1); s.Has() {
-			block := s.Take()
-			x.Exit()
+		block := e.Slot(x, class+1).Take()
+		x.Exit()
+		if block != nil {
 			return block
 		}
-		x.Exit()
 	}
 	return e.PopSlow(class)
 }
@@ -135,12 +136,11 @@ const (
 func (e *Engine) Push(class uint8, block unsafe.Pointer) Result {
 	if int(class) < e.sharded {
 		x := e.Enter()
-		if s := e.Slot(x, class+1); s.HasRoom() {
-			s.Give(block)
-			x.Exit()
+		kept := e.Slot(x, class+1).Give(block)
+		x.Exit()
+		if kept {
 			return Kept
 		}
-		x.Exit()
 	}
 	return e.PushSlow(class, block)
 }

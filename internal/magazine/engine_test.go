@@ -19,7 +19,7 @@ func check(t *testing.T, e *Engine) {
 	for id := range a.procs {
 		bytes := 0
 		for class := range e.sharded {
-			s := e.Slot(section{&a.slots[0], id}, uint8(class+1))
+			s := e.slotOf(a, id, class)
 			rooms := int64(s.room)
 			if s.previous != nil {
 				rooms += int64(s.previous.room)

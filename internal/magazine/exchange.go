@@ -13,9 +13,10 @@ func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 	d := &e.depots[class]
 	if s := e.usable(x, class); s != nil {
+		if block := s.Take(); block != nil { // a Put on this P since Pop looked
+			return block
+		}
 		switch {
-		case s.Has(): // a Put on this P since Pop looked
-			return s.Take()
 		case s.previous != nil && s.previous.n != 0:
 			s.swap()
 			return s.Take()
@@ -88,11 +89,11 @@ func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
 func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool, spare **magazine) (result Result, wantsSpare bool) {
 	d := &e.depots[class]
 	if s := e.usable(x, class); s != nil && !added {
-		switch {
-		case s.HasRoom(): // a Get on this P since Push looked
-			s.Give(block)
+		if s.Give(block) { // a Get on this P since Push looked
 			return Kept, false
-		case s.previous != nil && s.previous.n < s.previous.room:
+		}
+		s.settle()
+		if s.previous != nil && s.previous.n < s.previous.room {
 			s.swap()
 			s.Give(block)
 			return Kept, false
@@ -159,7 +160,7 @@ func (e *Engine) unload(x section, s *slot, d *depot, block unsafe.Pointer, spar
 // usable returns the class's slot where its magazines can be used: the engine is
 // sharded, the class has magazines, and the P has a shard.
 func (e *Engine) usable(x section, class uint8) *slot {
-	if x.array().mode != sharded || x.outgrown() || int(class) >= e.sharded || e.depots[class].rounds < 2 {
+	if x.array().mode != sharded || e.outgrown(x) || int(class) >= e.sharded || e.depots[class].rounds < 2 {
 		return nil
 	}
 	return e.Slot(x, class+1)
@@ -194,6 +195,7 @@ func (e *Engine) makeWay(x section, class uint8, s *slot) bool {
 // evict moves the magazines of a slot to the depot and returns how many bytes of
 // places they had. The caller owns the slot.
 func (e *Engine) evict(s *slot, d *depot) (bytes int) {
+	s.settle()
 	for range 2 {
 		if s.loaded != nil {
 			m := s.loaded

@@ -12,13 +12,18 @@ import (
 // section of the old array any more (grace), and from then on owns the old
 // shards alone.
 //
+// An array never has less shards than the one before, and procs is raised only
+// when nobody can have the old one any more. So every section has an array of at
+// least as many shards as the procs it reads, in whatever order it reads them.
+//
 // replace leaves every block of the old shards in the depots. The caller holds
 // e.mu.
-func (e *Engine) replace(m mode, procs int) *array {
+func (e *Engine) replace(m mode) *array {
 	old := e.array()
-	next := newArray(m, procs, e.sharded)
+	next := newArray(m, max(percpu.Procs(), int(old.procs)), e.sharded)
 	e.current.Store(&next.slots[0])
 	e.grace(old)
+	e.procs.Store(uint32(next.procs))
 	e.drain(old)
 	next.settled.Store(true)
 	return next
@@ -32,7 +37,7 @@ func (e *Engine) drain(a *array) {
 	e.fold(a)
 	for id := range a.procs {
 		for class := range e.sharded {
-			e.evict(e.Slot(section{&a.slots[0], id}, uint8(class+1)), &e.depots[class])
+			e.evict(e.slotOf(a, id, class), &e.depots[class])
 		}
 	}
 }
@@ -43,7 +48,7 @@ func (e *Engine) drain(a *array) {
 func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
 	if a := e.array(); a.mode != closed {
-		e.replace(a.mode, percpu.Procs())
+		e.replace(a.mode)
 	}
 	e.mu.Unlock()
 	return e.empty(release)
@@ -54,7 +59,7 @@ func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes in
 func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
 	if a := e.array(); a.mode != closed {
-		e.replace(closed, 1)
+		e.replace(closed)
 	}
 	e.mu.Unlock()
 	return e.empty(release)
@@ -91,7 +96,7 @@ func (e *Engine) Gather() bool {
 	defer e.mu.Unlock()
 	a := e.array()
 	if a.mode == sharded {
-		a = e.replace(direct, int(a.procs))
+		a = e.replace(direct)
 	}
 	return a.mode == direct
 }
@@ -101,7 +106,7 @@ func (e *Engine) Scatter() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if a := e.array(); a.mode == direct {
-		e.replace(sharded, percpu.Procs())
+		e.replace(sharded)
 	}
 }
 
@@ -155,7 +160,7 @@ func (e *Engine) Waiting(class uint8) bool { return e.depots[class].waiting.Load
 // wait for him: the section then has no slots and uses the depot, this once.
 func (e *Engine) enterGrown() section {
 	x := e.Enter()
-	if x.outgrown() && x.array().mode != closed {
+	if e.outgrown(x) && x.array().mode != closed {
 		x.Exit()
 		e.grow()
 		x = e.Enter()
@@ -169,6 +174,6 @@ func (e *Engine) grow() {
 	}
 	defer e.mu.Unlock()
 	if a := e.array(); uint(percpu.Procs()) > a.procs && a.mode != closed {
-		e.replace(a.mode, percpu.Procs())
+		e.replace(a.mode)
 	}
 }

@@ -18,12 +18,15 @@ const (
 
 // A slot is one class in one shard. It belongs to the goroutine that is pinned
 // to the shard's P (or holds the shard's guard), which reads and writes it
-// without atomics. 64 bytes on 64-bit machines, so that the classes of a busy
-// shard do not share cache lines more than they must.
+// without atomics. 64 bytes on 64-bit machines: a Get and a Put that follow each
+// other touch no other line of the engine's than its first, this one, and the
+// size table's. That shows where callers fill the cache with what they read and
+// write, which is what they want blocks for.
 type slot struct {
-	loaded *magazine // blocks come from and go to this one; nil when n and room are 0
-	n      uint32    // blocks in loaded
-	room   uint32    // places reserved for loaded
+	hot    unsafe.Pointer // the block that was put back last; nil when it is gone
+	loaded *magazine      // the others; nil when n and room are 0
+	n      uint32         // blocks in loaded
+	room   uint32         // places reserved for loaded and hot together
 	// hits and puts count the operations served here since the shard was made.
 	// Their owner writes them plainly; a reader of statistics loads them while
 	// he does: the one exception to typed atomics. They wrap on 32-bit machines,
@@ -32,34 +35,47 @@ type slot struct {
 	// previous is either full or empty, so that Gets and Puts that alternate at
 	// a boundary swap it with loaded and stay off the depot. nil until needed.
 	previous *magazine
-	// array and procs are set in the first slot of an array only, which is no
-	// class's slot but the way to the rest; procs is the number of shards.
+	// array is set in the first slot of an array only, which is no class's slot
+	// but the way to the rest.
 	array *array
-	procs uint
 	_     [64 - 6*unsafe.Sizeof(uintptr(0)) - 8]byte
 }
 
-// swap makes the previous magazine the loaded one.
-func (s *slot) swap() {
-	m := s.previous
-	if s.loaded != nil {
-		s.loaded.n, s.loaded.room = s.n, s.room
+// Take pops a block, or returns nil when the slot has none. The place of one that
+// was in the magazine keeps pointing to it until the next that goes there, or
+// until the magazine leaves the shard: clearing it here would cost a sixth of a Get
+// and Put. So a block that its owner loses may be collected a little later.
+func (s *slot) Take() unsafe.Pointer {
+	block := s.hot
+	if block == nil {
+		if s.n == 0 {
+			return nil
+		}
+		s.n--
+		s.hits++
+		return *s.item(s.n)
 	}
-	s.previous = s.loaded
-	s.loaded, s.n, s.room = m, m.n, m.room
+	s.hot = nil
+	s.hits++
+	return block
 }
 
-// Has reports whether Take has a block to return.
-func (s *slot) Has() bool { return s.n != 0 }
-
-// Take pops a block. The caller has seen that there is one: 0 < n <= room, so
-// loaded is not nil. Its place keeps pointing to it until the next Give or until
-// the magazine leaves the shard: clearing it here would cost a sixth of a Get and
-// Put. So a block that its owner loses may be collected a little later.
-func (s *slot) Take() unsafe.Pointer {
-	s.n--
-	s.hits++
-	return *s.item(s.n)
+// Give pushes a block and reports whether there was room for it.
+func (s *slot) Give(block unsafe.Pointer) bool {
+	if s.hot == nil {
+		if s.n >= s.room {
+			return false
+		}
+		s.hot = block
+	} else {
+		if s.n+1 >= s.room {
+			return false
+		}
+		*s.item(s.n) = block
+		s.n++
+	}
+	s.puts++
+	return true
 }
 
 // item is &s.loaded.items[i] for 0 <= i < MaxRounds, without the checks that i is
@@ -69,14 +85,23 @@ func (s *slot) item(i uint32) *unsafe.Pointer {
 		unsafe.Offsetof(s.loaded.items)+uintptr(i)*unsafe.Sizeof(s.loaded.items[0])))
 }
 
-// HasRoom reports whether Give has a place for a block.
-func (s *slot) HasRoom() bool { return s.n < s.room }
+// settle puts the hot block into the magazine, which has a place for it.
+func (s *slot) settle() {
+	if s.hot != nil {
+		*s.item(s.n) = s.hot
+		s.n++
+		s.hot = nil
+	}
+}
 
-// Give pushes a block. The caller has seen that there is room: n < room.
-func (s *slot) Give(block unsafe.Pointer) {
-	*s.item(s.n) = block
-	s.n++
-	s.puts++
+// swap makes the previous magazine the loaded one. The slot is settled.
+func (s *slot) swap() {
+	m := s.previous
+	if s.loaded != nil {
+		s.loaded.n, s.loaded.room = s.n, s.room
+	}
+	s.previous = s.loaded
+	s.loaded, s.n, s.room = m, m.n, m.room
 }
 
 // A shard is what the fast path does not need of one P's shard.
@@ -124,7 +149,7 @@ func newArray(m mode, procs, classes int) *array {
 	for id := range a.counted {
 		a.counted[id] = make([]counted, classes)
 	}
-	a.slots[0].array, a.slots[0].procs = a, a.procs
+	a.slots[0].array = a
 	return a
 }
 
@@ -135,8 +160,8 @@ func newArray(m mode, procs, classes int) *array {
 // others wait for its lock. No index in it is checked by more than a mask, no
 // pointer in it can be nil where the invariants of slot hold.
 type section struct {
+	id    int   // of the shard, if the array has one for this P
 	first *slot // of the array
-	id    uint  // of the shard, if the array has one for this P
 }
 
 func (x section) array() *array { return x.first.array }
@@ -145,14 +170,13 @@ func (x section) array() *array { return x.first.array }
 func (x section) shard() *shard { return &x.array().shards[x.id] }
 
 // outgrown reports that the P is newer than the array and has no shard in it.
-func (x section) outgrown() bool { return x.id >= x.first.procs }
+func (e *Engine) outgrown(x section) bool { return x.id >= int(e.procs.Load()) }
 
 // Enter begins a section. The array must be loaded inside it: that is what lets
 // replace wait for all who have seen the old one.
 func (e *Engine) Enter() section {
 	if percpu.Pinned {
-		id := percpu.Pin()
-		return section{e.current.Load(), uint(id)}
+		return section{percpu.Pin(), e.current.Load()} // in this order
 	}
 	return e.enterGuarded()
 }
@@ -176,7 +200,7 @@ func (e *Engine) enterGuarded() section {
 		a.shards[id].guard.Lock()
 	locked:
 		if e.current.Load() == first {
-			return section{first, id}
+			return section{int(id), first}
 		}
 		a.shards[id].guard.Unlock()
 	}
@@ -195,11 +219,16 @@ func (x section) Exit() {
 // plus 1, or 0 for a size that has none. Where the P is newer than the array it
 // returns a slot without blocks and without room.
 func (e *Engine) Slot(x section, number uint8) *slot {
-	if x.outgrown() {
+	if e.outgrown(x) {
 		return &e.none
 	}
 	return (*slot)(unsafe.Add(unsafe.Pointer(x.first),
 		uintptr(x.id)*e.stride+uintptr(number)*unsafe.Sizeof(slot{})))
+}
+
+// slotOf is Slot for those who own a shard without being in a section of it.
+func (e *Engine) slotOf(a *array, id uint, class int) *slot {
+	return e.Slot(section{int(id), &a.slots[0]}, uint8(class+1))
 }
 
 // grace returns once nobody is in a section of a, which is no longer current.
