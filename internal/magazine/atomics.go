@@ -16,9 +16,15 @@ type (
 	atomicUint64         = atomic.Uint64
 	atomicInt64          = atomic.Int64
 	atomicBool           = atomic.Bool
+	statistic            = atomic.Uint64 // only ever added to; nothing depends on it
 	atomicPointer[T any] = atomic.Pointer[T]
 	mutex                = sync.Mutex
 )
 
 // yield lets others run, where a loop waits for one of them.
 func yield() { runtime.Gosched() }
+
+// touch says that the owner of something is about to read or write it plainly. It
+// does nothing; the explorer checks with it that there is one owner at a time, and
+// lets others run in between.
+func touch[T any](*T) {}

@@ -22,7 +22,7 @@ type depot struct {
 	waiting atomicInt64
 
 	// Counts of what bypassed the shards.
-	hits, puts, added, released atomicUint64
+	hits, puts, added, released statistic
 
 	_ [64]byte
 }
@@ -47,6 +47,7 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 	if m == nil {
 		return nil
 	}
+	touch(m)
 	m.n--
 	m.room--
 	at := &m.items[m.n%MaxRounds]
@@ -81,6 +82,7 @@ func (e *Engine) pushDirect(d *depot, block unsafe.Pointer, spare **magazine) (k
 		e.release(d, 1)
 		return false, true
 	}
+	touch(m)
 	m.items[0] = block
 	m.n, m.room = 1, 1
 	d.full.push(m)
@@ -94,6 +96,7 @@ func (e *Engine) pushOnto(d *depot, block unsafe.Pointer) (kept bool) {
 	if m == nil {
 		return false
 	}
+	touch(m)
 	if kept = m.n < d.rounds; kept {
 		m.items[m.n%MaxRounds] = block
 		m.n++
@@ -115,6 +118,7 @@ func (e *Engine) emptyMagazine(d *depot, spare **magazine) *magazine {
 // store puts a magazine that the caller owns, and that was in a shard, into the
 // depot.
 func (e *Engine) store(d *depot, m *magazine) {
+	touch(m)
 	clear(m.items[m.n%(MaxRounds+1):]) // see Take
 	e.release(d, m.room-m.n)
 	m.room = m.n

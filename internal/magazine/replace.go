@@ -70,6 +70,7 @@ func (e *Engine) empty(release func(class uint8, block unsafe.Pointer)) (bytes i
 	for class := range e.depots {
 		d := &e.depots[class]
 		for m := d.full.pop(&e.table); m != nil; m = d.full.pop(&e.table) {
+			touch(m)
 			n := m.n
 			e.release(d, m.room)
 			for i, block := range m.items[:n] {

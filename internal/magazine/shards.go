@@ -46,6 +46,7 @@ type slot struct {
 // until the magazine leaves the shard: clearing it here would cost a sixth of a Get
 // and Put. So a block that its owner loses may be collected a little later.
 func (s *slot) Take() unsafe.Pointer {
+	touch(s)
 	block := s.hot
 	if block == nil {
 		if s.n == 0 {
@@ -62,6 +63,7 @@ func (s *slot) Take() unsafe.Pointer {
 
 // Give pushes a block and reports whether there was room for it.
 func (s *slot) Give(block unsafe.Pointer) bool {
+	touch(s)
 	if s.hot == nil {
 		if s.n >= s.room {
 			return false
@@ -81,12 +83,14 @@ func (s *slot) Give(block unsafe.Pointer) bool {
 // item is &s.loaded.items[i] for 0 <= i < MaxRounds, without the checks that i is
 // in range and loaded is not nil: neither may panic in a section, and they show.
 func (s *slot) item(i uint32) *unsafe.Pointer {
+	touch(s.loaded)
 	return (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.loaded),
 		unsafe.Offsetof(s.loaded.items)+uintptr(i)*unsafe.Sizeof(s.loaded.items[0])))
 }
 
 // settle puts the hot block into the magazine, which has a place for it.
 func (s *slot) settle() {
+	touch(s)
 	if s.hot != nil {
 		*s.item(s.n) = s.hot
 		s.n++
@@ -97,6 +101,7 @@ func (s *slot) settle() {
 // swap makes the previous magazine the loaded one. The slot is settled.
 func (s *slot) swap() {
 	m := s.previous
+	touch(m)
 	if s.loaded != nil {
 		s.loaded.n, s.loaded.room = s.n, s.room
 	}

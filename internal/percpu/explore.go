@@ -2,19 +2,20 @@
 
 package percpu
 
-// Pinned says that the explorer's threads each have a P of their own.
+// Explore is what internal/proof's explorer puts in place of the runtime. It sets
+// it before it starts a thread.
+var Explore struct {
+	Pin   func() int
+	Unpin func()
+	Grace func()
+	Procs func() int
+}
+
+// Pinned says that the explorer lets one thread at a time be pinned to a P.
 const Pinned = true
 
-// The explorer in internal/proof sets these before it starts a thread.
-var (
-	ExplorePin   func() int
-	ExploreUnpin func()
-	ExploreGrace func()
-	ExploreProcs func() int
-)
-
 func Engine() string { return "explored" }
-func Pin() int       { return ExplorePin() }
-func Unpin()         { ExploreUnpin() }
-func Grace()         { ExploreGrace() }
-func Procs() int     { return ExploreProcs() }
+func Pin() int       { return Explore.Pin() }
+func Unpin()         { Explore.Unpin() }
+func Grace()         { Explore.Grace() }
+func Procs() int     { return Explore.Procs() }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/progress"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/report"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
+)
+
+// benchCommand's fields are its flags. A nil pointer is a flag that was not
+// given: then the scenario's own default holds. benchplan.go reads them.
+type benchCommand struct {
+	Scenario    string   `default:"mixed" placeholder:"NAME" help:"What to do with a pool: mixed, micro, burst or window."`
+	Contenders  []string `placeholder:"NAME" help:"Which pools take part; all by default. Ratios are to syncpool-class, the control is nop: keep both."`
+	Rounds      *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own (6). A verdict takes 6."`
+	Duration    *string  `placeholder:"TIME" help:"Length of one round's measured window, such as 500ms (mixed, window: 1s; micro: 800ms; burst: 1.2s)."`
+	Quick       bool     `help:"Two short rounds: figures in some 10 s (window: 16 s), no verdict."`
+	Goroutines  *int     `placeholder:"N" help:"mixed: goroutines (512)."`
+	Mix         *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (mixed: 128:70,8192:30; burst: 65536:100; window: 1024:100)."`
+	Hold        *string  `placeholder:"HOW" help:"mixed: between Get and Put do nothing (none), let other goroutines run (yield), or wait (a duration)."`
+	Garbage     *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (burst: 400MB, else 0)."`
+	Mode        *string  `placeholder:"MODE" help:"mixed: closed (the next operation follows the last) or open (operations arrive by the clock)."`
+	Rate        *float64 `placeholder:"N" help:"mixed, open mode: arrivals a second (50000)."`
+	Sample      *int     `placeholder:"N" help:"mixed, window: time one operation in N (mixed: 16, open mode: always all; window: 1)."`
+	Blocks      *int     `placeholder:"N" help:"burst, window: blocks held at once (burst: 256, window: 200000)."`
+	Collections *int     `placeholder:"N" help:"burst: garbage collections between two bursts (3)."`
+	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (schema: docs/benchmarks.md)."`
+	HTML        string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads nothing."`
+	HGRM        string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions that HdrHistogram's plotter opens."`
+}
+
+// Run measures what the flags ask for and reports it: tables and words on
+// standard output, progress on standard error.
+func (b *benchCommand) Run() error {
+	plan, scenario, err := b.plan()
+	if err != nil {
+		return usageError{err}
+	}
+	files, err := openOutputs(b.JSON, b.HTML, b.HGRM)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+
+	environment := measure.Environment()
+	specs := plan.Specs()
+	display := progress.New(os.Stderr, len(specs))
+	measured, err := rounds.Run(ctx, specs, display.Begin)
+	display.Close()
+	if err != nil {
+		return err
+	}
+	interrupted := ctx.Err() != nil
+	if interrupted && len(measured) == 0 {
+		return fmt.Errorf("%w before anything was measured", errInterrupted)
+	}
+	doc, err := report.Summarise(environment, scenario, abouts(), measured)
+	if err != nil {
+		return err
+	}
+	doc.Command = append([]string{"dewpond"}, os.Args[1:]...)
+	doc.Interrupted = doc.Interrupted || interrupted
+	if err := errors.Join(report.Text(os.Stdout, doc, width(os.Stdout)), files.write(doc)); err != nil {
+		return err
+	}
+	if interrupted {
+		return fmt.Errorf("%w: this is what was measured until then", errInterrupted)
+	}
+	return nil
+}
+
+func abouts() map[string]string {
+	m := map[string]string{}
+	for _, c := range contender.All() {
+		m[c.Name] = c.About
+	}
+	return m
+}
+
+// width is the terminal's, or that of a wide page where there is none.
+func width(f *os.File) int {
+	if w, _, err := cwriter.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return 120
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+)
+
+const (
+	defaultRounds = 6 // the fewest for which a 95 % interval of a median exists
+	quickRounds   = 2
+	quickDivisor  = 4 // --quick's windows are so many times shorter
+	defaultRate   = 50_000
+)
+
+// plan turns the flags into the rounds to run and into what the report says about
+// them; or one error that names every flag that cannot be meant.
+func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
+	scenario, err := workload.Find(b.Scenario)
+	if err != nil {
+		return rounds.Plan{}, result.Scenario{}, err // what the other flags mean depends on it
+	}
+	p := rounds.Plan{Spec: scenario.Defaults, Rounds: defaultRounds}
+	p.Spec.Scenario = scenario.Name
+	if b.Quick {
+		p.Rounds = quickRounds
+		p.Spec.Duration /= quickDivisor
+	}
+	r := flagReader{scenario: scenario}
+
+	p.Contenders = contender.Names()
+	if b.Contenders != nil {
+		found, err := contender.Find(b.Contenders)
+		r.add("contenders", err)
+		p.Contenders = nil
+		for _, c := range found {
+			p.Contenders = append(p.Contenders, c.Name)
+		}
+	}
+	r.number("rounds", b.Rounds, &p.Rounds, 1, 1000)
+	if b.Duration != nil {
+		p.Spec.Duration, err = parseDuration(*b.Duration)
+		r.add("duration", err)
+	}
+	r.number("goroutines", b.Goroutines, &p.Spec.Goroutines, 1, 100_000)
+	if r.uses("mix", b.Mix != nil) {
+		p.Spec.Mix, err = parseMix(scenario, *b.Mix)
+		r.add("mix", err)
+	}
+	if r.uses("hold", b.Hold != nil) {
+		p.Spec.Hold, err = workload.ParseHold(*b.Hold)
+		r.add("hold", err)
+	}
+	if r.uses("garbage", b.Garbage != nil) {
+		p.Spec.Garbage, err = workload.ParseBytes(*b.Garbage)
+		r.add("garbage", err)
+	}
+	if r.uses("mode", b.Mode != nil) {
+		p.Spec.Open = *b.Mode == "open"
+		if !p.Spec.Open && *b.Mode != "closed" {
+			r.add("mode", fmt.Errorf("unknown mode %q: valid are closed, open", *b.Mode))
+		}
+	}
+	if r.uses("rate", b.Rate != nil) {
+		p.Spec.Rate = *b.Rate
+		switch {
+		case !p.Spec.Open:
+			r.add("rate", errors.New("arrivals have a rate in open mode only: add --mode open"))
+		case !(*b.Rate >= 1 && *b.Rate <= 10e6):
+			r.add("rate", fmt.Errorf("%v: give 1 to 10000000 arrivals a second", *b.Rate))
+		}
+	}
+	r.number("sample", b.Sample, &p.Spec.Sample, 1, 1_000_000)
+	if p.Spec.Open {
+		if b.Sample != nil {
+			r.add("sample", errors.New("open mode times every operation: leave it out"))
+		}
+		if b.Rate == nil {
+			p.Spec.Rate = defaultRate
+		}
+		p.Spec.Sample = 1
+	}
+	r.number("blocks", b.Blocks, &p.Spec.Blocks, 1, 10_000_000)
+	r.number("collections", b.Collections, &p.Spec.Collections, 1, 1000)
+	return p, describe(scenario, p, b.Quick), errors.Join(r.errs...)
+}
+
+// describe is the plan as the report shows it.
+func describe(scenario workload.Scenario, p rounds.Plan, quick bool) result.Scenario {
+	s := p.Spec
+	d := result.Scenario{
+		Name:       s.Scenario,
+		Mode:       "closed",
+		Goroutines: s.Goroutines,
+		Mix:        s.Mix.String(),
+		Rate:       s.Rate,
+		Rounds:     p.Rounds,
+		Duration:   s.Duration.String(),
+		Sample:     s.Sample,
+		Zero:       scenario.Zero(),
+		Quick:      quick,
+		Garbage:    "none",
+
+		Blocks:      s.Blocks,
+		Collections: s.Collections,
+	}
+	if s.Garbage > 0 {
+		d.Garbage = fmt.Sprintf("%d B/s", s.Garbage)
+	}
+	if s.Open {
+		d.Mode = "open"
+	}
+	if slices.Contains(scenario.Uses, "hold") {
+		d.Hold = s.Hold.String()
+	}
+	return d
+}
+
+// A flagReader gathers what is wrong with the flags.
+type flagReader struct {
+	scenario workload.Scenario
+	errs     []error
+}
+
+func (r *flagReader) add(flag string, err error) {
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("--%s: %w", flag, err))
+	}
+}
+
+// uses says whether a flag was given, and complains of one that the scenario
+// would ignore.
+func (r *flagReader) uses(flag string, given bool) bool {
+	if given && !slices.Contains(append(r.scenario.Uses, "rounds"), flag) {
+		heeded := append([]string{"contenders", "rounds", "duration", "quick"}, r.scenario.Uses...)
+		r.add(flag, fmt.Errorf("scenario %s does not heed it: it heeds %s", r.scenario.Name, strings.Join(heeded, ", ")))
+		return false
+	}
+	return given
+}
+
+func (r *flagReader) number(flag string, given *int, value *int, least, most int) {
+	if !r.uses(flag, given != nil) {
+		return
+	}
+	if *given < least || *given > most {
+		r.add(flag, fmt.Errorf("%d: give %d to %d", *given, least, most))
+		return
+	}
+	*value = *given
+}
+
+func parseDuration(text string) (time.Duration, error) {
+	const least, most = time.Millisecond, time.Hour
+	d, err := time.ParseDuration(text)
+	if err != nil || d < least || d > most {
+		return 0, fmt.Errorf("%q is no length of a round: give %v to %v, such as 500ms or 2s", text, least, most)
+	}
+	return d, nil
+}
+
+// parseMix reads a mix; the scenarios that hold one size of block take one.
+func parseMix(scenario workload.Scenario, text string) (workload.Mix, error) {
+	m, err := workload.ParseMix(text)
+	if err == nil && len(scenario.Defaults.Mix) == 1 && len(m) > 1 {
+		err = fmt.Errorf("%q: scenario %s holds blocks of one size: give one, such as %s", text, scenario.Name, scenario.Defaults.Mix)
+	}
+	return m, err
+}

@@ -1,0 +1,192 @@
+package contender
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// sizesToTry are where roundings go wrong: ends, class sizes, one beside them.
+func sizesToTry() []int {
+	var all []int
+	for _, s := range dewpond.DefaultClasses() {
+		all = append(all, s-1, s, s+1)
+	}
+	all = all[:len(all)-1] // above Largest
+	return append(all, 1, 2, 3, 16, 17, 48)
+}
+
+func each(t *testing.T, clearing bool, do func(t *testing.T, c Contender, p Pool)) {
+	for _, c := range All() {
+		t.Run(c.Name, func(t *testing.T) { do(t, c, c.New(clearing)) })
+	}
+}
+
+func TestLength(t *testing.T) {
+	each(t, false, func(t *testing.T, _ Contender, p Pool) {
+		v := p.View()
+		for range 2 { // the second time blocks are reused
+			for _, n := range sizesToTry() {
+				b := v.Get(n)
+				if len(b.Bytes) != n || cap(b.Bytes) < n {
+					t.Fatalf("Get(%d) has len %d and cap %d", n, len(b.Bytes), cap(b.Bytes))
+				}
+				b.Bytes[0], b.Bytes[n-1] = 1, 1
+				v.Put(b)
+			}
+		}
+	})
+}
+
+// TestCleared looks for an earlier owner's bytes, up to cap, whichever size asks.
+func TestCleared(t *testing.T) {
+	each(t, true, func(t *testing.T, c Contender, p Pool) {
+		v := p.View()
+		fill := func(b Block) {
+			whole := b.Bytes[:cap(b.Bytes)]
+			copy(whole, bytes.Repeat([]byte("secret"), len(whole)/6+1))
+		}
+		for _, n := range []int{100, 128, 5000, 8192, 100_000} {
+			for range 3 {
+				b := v.Get(n)
+				fill(b)
+				v.Put(b)
+			}
+			b := v.Get(n)
+			if i := bytes.Index(b.Bytes[:cap(b.Bytes)], []byte("secret")); i >= 0 {
+				t.Errorf("Get(%d) shows an earlier owner's bytes at %d", n, i)
+			}
+			v.Put(b)
+		}
+	})
+}
+
+// TestReused keeps a contender from being measured as a pool that it is not.
+func TestReused(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("under the race detector sync.Pool drops Puts at random")
+	}
+	each(t, false, func(t *testing.T, c Contender, p Pool) {
+		v := p.View()
+		v.Loop(1000, 100)
+		want := map[string]float64{"make": 1, "syncpool-mixed": 1, "treiber": 2}[c.Name]
+		if got := testing.AllocsPerRun(1000, func() { v.Loop(1000, 1) }); got != want {
+			t.Errorf("%v allocations for a Get and a Put, want %v", got, want)
+		}
+		if got := testing.AllocsPerRun(1000, func() {
+			b := v.Get(1000)
+			sink = b.Bytes
+			v.Put(b)
+		}); got != want {
+			t.Errorf("%v allocations for a Get and a Put through Block, want %v", got, want)
+		}
+	})
+}
+
+var sink []byte
+
+// TestOneOwner stamps blocks, lets others run, and looks whether the stamp is
+// still there. Blocks cross goroutines: one gets, another puts.
+func TestOneOwner(t *testing.T) {
+	const goroutines, times = 64, 300
+	sizes := []int{64, 128, 1000, 8192}
+	each(t, true, func(t *testing.T, c Contender, p Pool) {
+		passed := make(chan Block, goroutines)
+		var wg sync.WaitGroup
+		for g := range goroutines {
+			wg.Go(func() {
+				v := p.View()
+				for i := range times {
+					b := v.Get(sizes[(g+i)%len(sizes)])
+					mark := uint64(g*times + i + 1)
+					binary.LittleEndian.PutUint64(b.Bytes, mark)
+					runtime.Gosched()
+					if got := binary.LittleEndian.Uint64(b.Bytes); got != mark {
+						t.Errorf("goroutine %d finds stamp %d in its block, want %d", g, got, mark)
+						return
+					}
+					if c.Name == "nop" { // its views are private
+						v.Put(b)
+						continue
+					}
+					select {
+					case passed <- b:
+					case other := <-passed:
+						v.Put(other)
+						v.Put(b)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// TestBounded puts back far more blocks than the bounded contenders keep.
+func TestBounded(t *testing.T) {
+	const size, count = 1024, 5000
+	most := map[string]int{"ring": slots(size), "channel": slots(size), "treiber": treiberCap, "dewpond": 64 << 20 / size}
+	each(t, false, func(t *testing.T, c Contender, p Pool) {
+		idler, ok := p.(Idler)
+		if !ok {
+			t.Skip("cannot tell what it keeps")
+		}
+		v := p.View()
+		var held []Block
+		for range count {
+			held = append(held, v.Get(size))
+		}
+		for _, b := range held {
+			v.Put(b)
+		}
+		got := idler.IdleBytes()
+		if got == 0 || got > int64(most[c.Name]*size) {
+			t.Errorf("keeps %d bytes idle, want at most %d blocks of %d", got, most[c.Name], size)
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	found, err := Find([]string{"dewpond", "nop", "nop"})
+	if err != nil || len(found) != 2 || found[0].Name != "nop" || found[1].Name != "dewpond" {
+		t.Errorf("Find gave %v, %v; want nop and dewpond", found, err)
+	}
+	_, err = Find([]string{"nop", "nope"})
+	if err == nil || !strings.Contains(err.Error(), `"nope"`) || !strings.Contains(err.Error(), "syncpool-class") {
+		t.Errorf("Find of an unknown name gave %v, want one that names it and the valid ones", err)
+	}
+}
+
+// TestTreiberClasses proves the repaired rounding: what a class is asked for, each
+// of its blocks holds.
+func TestTreiberClasses(t *testing.T) {
+	p := treiber.New(false).View()
+	for n := 1; n <= treiberSmallest<<(treiberClasses-1); n += 1 + n/50 {
+		b := p.Get(n)
+		if c := cap(b.Bytes); c < n || c&(c-1) != 0 {
+			t.Fatalf("Get(%d) has cap %d, want a power of two that holds it", n, c)
+		}
+		p.Put(b)
+	}
+}
+
+func TestFallbackLimiter(t *testing.T) {
+	var l fallbackLimiter
+	for i := range fallbackPerSecond {
+		if !l.allow() {
+			t.Fatalf("miss %d refused within the first window", i)
+		}
+	}
+	refused := false
+	for range fallbackPerSecond {
+		refused = refused || !l.allow()
+	}
+	if !refused {
+		t.Error("twice the limit was allowed")
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package contender
+
+const raceEnabled = true

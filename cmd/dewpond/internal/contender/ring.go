@@ -1,0 +1,127 @@
+package contender
+
+import "sync/atomic"
+
+var ring = Contender{
+	Name:  "ring",
+	About: "a bounded lock-free ring (Vyukov's, many producers and consumers) for each class, 64 to 1024 blocks, data pointers; full: dropped",
+	New:   newRingPool,
+}
+
+type ringPool struct {
+	rings    [maxClasses]mpmc // of sizes
+	clearing bool
+}
+
+func newRingPool(clearing bool) Pool {
+	p := &ringPool{clearing: clearing}
+	for i, size := range sizes {
+		p.rings[i].init(slots(size))
+	}
+	return p
+}
+
+func (p *ringPool) View() View { return p }
+
+func (p *ringPool) get(n int) []byte {
+	c := fit(n)
+	if data := p.rings[c.index()].pop(); data != nil {
+		return blockAt(data, c.size())[:n]
+	}
+	return make([]byte, n, c.size())
+}
+
+func (p *ringPool) put(b []byte) {
+	c := fit(cap(b))
+	if c.size() != cap(b) {
+		return
+	}
+	if p.clearing {
+		clear(b[:c.size()])
+	}
+	p.rings[c.index()].push(dataOf(b))
+}
+
+func (p *ringPool) Get(n int) Block { return Block{Bytes: p.get(n)} }
+func (p *ringPool) Put(b Block)     { p.put(b.Bytes) }
+
+func (p *ringPool) Loop(n, count int) {
+	for range count {
+		b := p.get(n)
+		touch(b)
+		p.put(b)
+	}
+}
+
+func (p *ringPool) IdleBytes() int64 {
+	var sum int64
+	for i := range sizes {
+		sum += int64(p.rings[i].len()) * int64(sizes[i])
+	}
+	return sum
+}
+
+// An mpmc is D. Vyukov's bounded queue. A cell's turn says whose it is: equal to
+// the ticket of a push when it is empty and that push's, one more when it holds
+// that push's block. Storing turn passes the cell, and with it the block, to the
+// next owner. A push that is descheduled between taking its ticket and storing
+// the turn makes the ring look empty to all pops behind it: they allocate.
+type mpmc struct {
+	cells []cell
+	_     [64]byte // the two tickets are contended by different sides
+	tail  atomic.Uint64
+	_     [64]byte
+	head  atomic.Uint64
+	_     [64]byte
+}
+
+type cell struct {
+	turn atomic.Uint64
+	data *byte
+}
+
+func (q *mpmc) init(slots int) {
+	q.cells = make([]cell, slots)
+	for i := range q.cells {
+		q.cells[i].turn.Store(uint64(i))
+	}
+}
+
+// push reports whether there was room.
+func (q *mpmc) push(data *byte) bool {
+	mask := uint64(len(q.cells) - 1)
+	for ticket := q.tail.Load(); ; ticket = q.tail.Load() {
+		c := &q.cells[ticket&mask]
+		switch turn := c.turn.Load(); {
+		case turn == ticket:
+			if q.tail.CompareAndSwap(ticket, ticket+1) {
+				c.data = data
+				c.turn.Store(ticket + 1)
+				return true
+			}
+		case turn < ticket: // still holds the block of a lap ago
+			return false
+		}
+	}
+}
+
+// pop returns nil when the ring is empty.
+func (q *mpmc) pop() *byte {
+	mask := uint64(len(q.cells) - 1)
+	for ticket := q.head.Load(); ; ticket = q.head.Load() {
+		c := &q.cells[ticket&mask]
+		switch turn := c.turn.Load(); {
+		case turn == ticket+1:
+			if q.head.CompareAndSwap(ticket, ticket+1) {
+				data := c.data
+				c.data = nil
+				c.turn.Store(ticket + uint64(len(q.cells)))
+				return data
+			}
+		case turn <= ticket: // not pushed yet
+			return nil
+		}
+	}
+}
+
+func (q *mpmc) len() int { return int(q.tail.Load() - q.head.Load()) }

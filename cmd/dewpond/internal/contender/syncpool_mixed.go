@@ -1,0 +1,45 @@
+package contender
+
+import "sync"
+
+var syncpoolMixed = Contender{
+	Name:  "syncpool-mixed",
+	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and made anew",
+	New:   func(clearing bool) Pool { return &mixedPool{clearing: clearing} },
+}
+
+// A mixedPool is what many a service starts from. Putting a []byte into an
+// interface allocates its header: that is the point of this contender.
+type mixedPool struct {
+	pool     sync.Pool
+	clearing bool
+}
+
+func (p *mixedPool) View() View { return p }
+
+func (p *mixedPool) get(n int) []byte {
+	if b, _ := p.pool.Get().([]byte); cap(b) >= n {
+		return b[:n]
+	}
+	return make([]byte, n)
+}
+
+func (p *mixedPool) put(b []byte) {
+	b = b[:cap(b)]
+	if p.clearing {
+		clear(b)
+	}
+	//lint:ignore SA6002 boxing the slice header is what this contender is there to show
+	p.pool.Put(b)
+}
+
+func (p *mixedPool) Get(n int) Block { return Block{Bytes: p.get(n)} }
+func (p *mixedPool) Put(b Block)     { p.put(b.Bytes) }
+
+func (p *mixedPool) Loop(n, count int) {
+	for range count {
+		b := p.get(n)
+		touch(b)
+		p.put(b)
+	}
+}

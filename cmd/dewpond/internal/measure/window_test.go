@@ -1,0 +1,62 @@
+package measure
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+var sink []byte
+
+// TestAccount forces a known count of each thing.
+func TestAccount(t *testing.T) {
+	const times, size = 10_000, 1024
+	w := Open()
+	for range times {
+		sink = make([]byte, size)
+	}
+	runtime.GC() // forced: not the contender's
+	time.Sleep(10 * time.Millisecond)
+	a := w.Close()
+	if a.Allocs < times || a.Allocs > times+1000 {
+		t.Errorf("%d allocations, want %d", a.Allocs, times)
+	}
+	if a.AllocBytes < times*size || a.AllocBytes > times*size+1<<20 {
+		t.Errorf("%d bytes, want %d", a.AllocBytes, times*size)
+	}
+	if a.Seconds < 0.01 || a.Seconds > 10 {
+		t.Errorf("%v s", a.Seconds)
+	}
+	// 10 MB pass a goal of 4 MB at least twice.
+	if a.GCCycles < 2 || a.GCCycles > 20 {
+		t.Errorf("%d collections", a.GCCycles)
+	}
+	if a.GCCPUShare < 0 || a.GCCPUShare > 1 {
+		t.Errorf("GC took %v of the CPU", a.GCCPUShare)
+	}
+}
+
+func TestAccountOfNothing(t *testing.T) {
+	w := Open()
+	time.Sleep(time.Millisecond)
+	a := w.Close()
+	if a.GCCycles != 0 || a.GCCPUShare != 0 || a.Allocs > 1000 {
+		t.Errorf("nothing happened, but the account is %+v", a)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	e := Environment()
+	if e.GoVersion != runtime.Version() || e.GOMAXPROCS != runtime.GOMAXPROCS(0) || e.Machine == "" || e.GOGC == "" || e.GOMEMLIMIT == "" {
+		t.Errorf("environment is %+v", e)
+	}
+	if _, err := time.Parse(time.RFC3339, e.Time); err != nil {
+		t.Error(err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	if e.LoadAverage[0] < 0 || PeakRSS() < 1<<20 || RSS() < 1<<20 {
+		t.Errorf("load %v, peak RSS %d, RSS %d", e.LoadAverage, PeakRSS(), RSS())
+	}
+}

@@ -1,0 +1,44 @@
+// Package result holds what a benchmark measured: the Round that a child
+// process prints and the Document that the parent makes of all rounds. It is
+// plain data; package workload fills rounds, package report reads documents.
+package result
+
+// A Round is one contender's run of one scenario, measured in a child process
+// of its own and sent to the parent as one JSON object.
+type Round struct {
+	Contender string `json:"contender"`
+	Round     int    `json:"round"` // from 0; rounds of one number ran side by side in time
+
+	Ops           uint64  `json:"ops"`              // Get+Put pairs (window: pushes)
+	Seconds       float64 `json:"seconds"`          // length of the measured window
+	Cut           bool    `json:"cut"`              // ended early by an interrupt
+	Verified      uint64  `json:"verified"`         // blocks whose stamp was checked
+	Engine        string  `json:"engine,omitempty"` // dewpond only: pinned, or portable and why
+	RecorderBytes uint64  `json:"recorder_bytes"`   // what the recorder itself holds
+
+	GCCycles     uint64  `json:"gc_cycles"`
+	AllocBytes   uint64  `json:"alloc_bytes"`
+	Allocs       uint64  `json:"allocs"`
+	GCCPUShare   float64 `json:"gc_cpu_share"`   // 0 to 1, of the CPU that the process used
+	RSSPeakBytes uint64  `json:"rss_peak_bytes"` // VmHWM of the child
+
+	// Histograms, each in HdrHistogram's V2 encoding, in nanoseconds. Keys:
+	// "get" and "put" (service times); in open mode also "response" (from the
+	// intended start), "service" and "lag" (how late the generator was);
+	// window: "push".
+	Histograms map[string][]byte `json:"histograms,omitempty"`
+
+	// Figures that only one scenario or mode has, keyed by a stable snake_case
+	// name with its unit as suffix: "micro_128_1g_ns", "second_burst_ns",
+	// "second_burst_misses", "dropped_arrivals".
+	Figures map[string]float64 `json:"figures,omitempty"`
+
+	// Series over time, such as burst's "idle_bytes" and "rss_bytes".
+	Series map[string][]Point `json:"series,omitempty"`
+}
+
+// A Point of a Series: a value at a time since the series began.
+type Point struct {
+	Seconds float64 `json:"seconds"`
+	Value   float64 `json:"value"`
+}

@@ -1,0 +1,98 @@
+package workload
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+// warmUp is the longest that a crew runs before it is measured.
+const warmUp = 200 * time.Millisecond
+
+// A crew is the goroutines of a mixed round and what they share.
+type crew struct {
+	*job
+	sizes    [100]int
+	ink      ink
+	stop     atomic.Bool
+	end      time.Duration     // of the window: the workers see to it themselves
+	get, put *measure.Recorder // nil while warming up
+	workers  []*worker
+	failure  atomic.Pointer[error]
+}
+
+func newCrew(j *job) *crew {
+	c := &crew{job: j, sizes: j.Mix.sizes(), ink: newInk(j.Mix.largest())}
+	for i := range j.Goroutines {
+		w := &worker{crew: c, number: i, view: j.pool.View()}
+		w.random.Seed(uint64(i), uint64(j.Round)) // the same draw for each contender of a round
+		c.workers = append(c.workers, w)
+	}
+	return c
+}
+
+// run lets the started workers loop for a while. They stop themselves by the
+// clock that they read anyway: a timer's goroutine may have to queue behind 512
+// others of 10 ms each. It is there for workers who hold for long.
+func (c *crew) run(start func(), d time.Duration) {
+	c.end = measure.Now() + d
+	start()
+	c.pause(d)
+	c.stop.Store(true)
+}
+
+// warm brings every view its first block of each size, for the control's private
+// stacks would otherwise still be filling in the window, and then lets all run
+// for a while.
+func (c *crew) warm() error {
+	for _, w := range c.workers {
+		for _, s := range c.Mix {
+			b := w.view.Get(s.Size)
+			c.ink.write(b.Bytes, 0)
+			w.view.Put(b)
+		}
+	}
+	start, done := c.gate((*worker).loop)
+	c.run(start, min(c.Duration/8, warmUp))
+	err := done()
+	c.stop.Store(false)
+	for _, w := range c.workers {
+		w.ops = 0
+	}
+	return err
+}
+
+// gate starts the goroutines, so that the window does not see their making; they
+// wait for start. done waits for their end.
+func (c *crew) gate(body func(*worker)) (start func(), done func() error) {
+	gate := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, w := range c.workers {
+		wg.Go(func() {
+			<-gate
+			body(w)
+		})
+	}
+	return func() { close(gate) }, func() error {
+		wg.Wait()
+		if err := c.failure.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+}
+
+func (c *crew) count() {
+	for _, w := range c.workers {
+		c.round.Ops += w.ops
+	}
+	c.round.Verified = c.round.Ops
+}
+
+// fail is apart from use, where its err would escape and be allocated each time.
+func (c *crew) fail(err error) {
+	c.failure.Store(&err)
+	c.stop.Store(true)
+}

@@ -1,0 +1,90 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ParseBytes reads a number of bytes such as "0", "100MB" or "64KiB".
+func ParseBytes(text string) (int64, error) {
+	units := []struct {
+		suffix string
+		bytes  float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		if number, ok := strings.CutSuffix(text, u.suffix); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err != nil || !(v >= 0) || v*u.bytes > 1e12 {
+				break
+			}
+			return int64(v * u.bytes), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no amount of bytes: give a number with kB, MB, GB, KiB, MiB or GiB, such as 100MB, up to 1000GB", text)
+}
+
+const (
+	piece = 1 << 10 // an exact Go size, so that what litter allocates is known
+
+	// A piece is two objects: itself and its slice header.
+	bytesOfPiece   = piece + 24
+	objectsOfPiece = 2
+
+	litterTick = 5 * time.Millisecond
+)
+
+// litter makes garbage at a steady rate until stopped, as the rest of a service
+// would: it makes the collector run.
+type litter struct {
+	mu     sync.Mutex // whoever holds it has no garbage made meanwhile
+	pieces atomic.Uint64
+	done   chan struct{}
+	ended  chan struct{}
+}
+
+// last keeps the newest piece reachable, so that none is made on the stack.
+var last atomic.Pointer[[]byte]
+
+func startLitter(bytesPerSecond int64) *litter {
+	l := &litter{done: make(chan struct{}), ended: make(chan struct{})}
+	go l.run(float64(bytesPerSecond))
+	return l
+}
+
+func (l *litter) run(rate float64) {
+	defer close(l.ended)
+	if rate == 0 {
+		return
+	}
+	tick := time.NewTicker(litterTick)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		select {
+		case <-l.done:
+			return
+		case <-tick.C:
+		}
+		due := uint64(rate * time.Since(began).Seconds() / bytesOfPiece)
+		l.mu.Lock()
+		for l.pieces.Load() < due {
+			b := make([]byte, piece)
+			last.Store(&b)
+			l.pieces.Add(1)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// bytes is what it has allocated so far.
+func (l *litter) bytes() uint64 { return l.pieces.Load() * bytesOfPiece }
+
+// stop ends it.
+func (l *litter) stop() {
+	close(l.done)
+	<-l.ended
+}

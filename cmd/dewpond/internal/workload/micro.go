@@ -1,0 +1,113 @@
+package workload
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+var micro = Scenario{
+	Name: "micro",
+	About: "nanoseconds for Get, a write to the first and the last byte, and Put, of 128 B and of 8 KiB; in one goroutine, and in one for each processor " +
+		"(then the wall time for an operation of all together). Nothing clears that need not.",
+	Defaults: Spec{Goroutines: runtime.GOMAXPROCS(0), Duration: 800 * time.Millisecond},
+	run:      runMicro,
+}
+
+var microSizes = []int{128, 8192}
+
+// batchTime is about how long one batch runs: long beside the start of its
+// goroutines, short beside the neighbours' bursts that the median is to shed.
+const batchTime = 5 * time.Millisecond
+
+func runMicro(j *job) error {
+	var all []figure
+	for _, size := range microSizes {
+		// A pool for each size: some adapt to the sizes that they see, and the
+		// one measured first would spoil the other.
+		j.pool = j.fresh()
+		var views []contender.View
+		for range j.Goroutines {
+			views = append(views, j.pool.View())
+		}
+		all = append(all,
+			figure{key: fmt.Sprintf("micro_%d_1g_ns", size), views: views[:1], size: size},
+			figure{key: fmt.Sprintf("micro_%d_par_ns", size), views: views, size: size})
+	}
+	for i := range all {
+		all[i].calibrate()
+	}
+	return j.measured(func() error {
+		for _, f := range all {
+			j.micro(f)
+		}
+		return nil
+	})
+}
+
+// A figure is one of micro's: a loop of count operations on blocks of one size,
+// in each view at once.
+type figure struct {
+	key   string
+	views []contender.View
+	size  int
+	count int
+}
+
+// micro spends a quarter of the round on one figure: the median of its batches.
+func (j *job) micro(f figure) {
+	var ns []float64
+	for began := measure.Now(); measure.Now()-began < j.Duration/4 && !j.cut(); {
+		took := f.batch()
+		total := f.count * len(f.views)
+		ns = append(ns, float64(took)/float64(total))
+		j.round.Ops += uint64(total)
+	}
+	if len(ns) > 0 {
+		j.round.Figures[f.key] = median(ns)
+	}
+}
+
+// calibrate finds how many operations fill a batch, and warms the pool.
+func (f *figure) calibrate() {
+	for f.count = 1000; ; f.count *= 2 {
+		if took := f.batch(); took > batchTime/4 {
+			f.count = int(float64(f.count) * float64(batchTime) / float64(took))
+			f.count = max(f.count, 1)
+			return
+		}
+	}
+}
+
+// batch runs the loop count times in each view at once. The clock is read around
+// it, never inside.
+func (f *figure) batch() time.Duration {
+	if len(f.views) == 1 {
+		began := measure.Now()
+		f.views[0].Loop(f.size, f.count)
+		return measure.Now() - began
+	}
+	gate := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, v := range f.views {
+		wg.Go(func() {
+			<-gate
+			v.Loop(f.size, f.count)
+		})
+	}
+	began := measure.Now()
+	close(gate)
+	wg.Wait()
+	return measure.Now() - began
+}
+
+func median(values []float64) float64 {
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}

@@ -1,0 +1,105 @@
+package workload
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseMix(t *testing.T) {
+	for text, want := range map[string]Mix{
+		"128:70,8192:30": {{128, 70}, {8192, 30}},
+		"1:100":          {{1, 100}},
+		"1048576:100":    {{1 << 20, 100}},
+		"64:1,65:99":     {{64, 1}, {65, 99}},
+	} {
+		got, err := ParseMix(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("ParseMix(%q) = %v, %v, want %v", text, got, err, want)
+		}
+		if got.String() != text {
+			t.Errorf("%v prints as %q, want %q", got, got.String(), text)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                  "such as 128:70,8192:30",
+		"128":               "no size:percent pair",
+		"128:x":             "no size:percent pair",
+		"128:70;8192:30":    "no size:percent pair",
+		"128:70,":           `"" is no size:percent pair`,
+		"0:100":             "size 0",
+		"-5:100":            "size -5",
+		"1048577:100":       "give 1 to 1048576 bytes",
+		"128:0,64:100":      "percent 0",
+		"128:101":           "percent 101",
+		"128:70,64:40":      "add up to 110",
+		"0:70,1048577:100":  "size 1048577", // both are named
+		"1048577:100,0:70 ": "size 1048577",
+	} {
+		if _, err := ParseMix(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseMix(%q) gives error %v, want one that says %q", text, err, want)
+		}
+	}
+}
+
+func TestMixSizes(t *testing.T) {
+	count := map[int]int{}
+	for _, size := range (Mix{{128, 70}, {8192, 29}, {64, 1}}).sizes() {
+		count[size]++
+	}
+	if want := map[int]int{128: 70, 8192: 29, 64: 1}; !reflect.DeepEqual(count, want) {
+		t.Errorf("a draw of 100 gives %v, want %v", count, want)
+	}
+}
+
+func TestParseHold(t *testing.T) {
+	for text, want := range map[string]Hold{"none": {}, "yield": {Yield: true}, "100µs": {Wait: 100 * time.Microsecond}} {
+		got, err := ParseHold(text)
+		if err != nil || got != want {
+			t.Errorf("ParseHold(%q) = %v, %v, want %v", text, got, err, want)
+		}
+		if got.String() != text {
+			t.Errorf("%v prints as %q, want %q", got, got.String(), text)
+		}
+	}
+	for _, text := range []string{"", "0s", "-1s", "5", "Yield"} {
+		if _, err := ParseHold(text); err == nil || !strings.Contains(err.Error(), "valid are none, yield") {
+			t.Errorf("ParseHold(%q) gives error %v, want one that lists the valid ones", text, err)
+		}
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "100MB": 100e6, "64KiB": 64 << 10, "1.5 GB": 1.5e9, "2kB": 2000, "7B": 7, "1MiB": 1 << 20} {
+		if got, err := ParseBytes(text); err != nil || got != want {
+			t.Errorf("ParseBytes(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MB", "-1MB", "NaN", "Inf", "1e30", "100 apples"} {
+		if got, err := ParseBytes(text); err == nil {
+			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+func TestStamp(t *testing.T) {
+	ink := newInk(100)
+	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 100} {
+		b := make([]byte, n)
+		const mark = 1<<40 | 77
+		ink.write(b, mark)
+		if err := verify(b, mark); err != nil {
+			t.Errorf("%d bytes: %v, though nobody touched them", n, err)
+		}
+		for i, v := range b {
+			if v == 0 && (n < 8 || i < 8 || i >= n-8) == false {
+				t.Errorf("%d bytes: byte %d was not written", n, i)
+			}
+		}
+		ink.write(b, mark+1) // another owner
+		if verify(b, mark) == nil {
+			t.Errorf("%d bytes: another owner's stamp went unseen", n)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package workload
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+)
+
+// spec is a short round of a scenario.
+func spec(s Scenario, name string) Spec {
+	sp := s.Defaults
+	sp.Scenario, sp.Contender = s.Name, name
+	sp.Duration = 30 * time.Millisecond
+	if sp.Blocks > 1000 {
+		sp.Blocks = 1000
+	}
+	return sp
+}
+
+func round(t *testing.T, sp Spec) result.Round {
+	t.Helper()
+	r, err := Run(context.Background(), sp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Contender != sp.Contender || r.Ops == 0 || r.Seconds <= 0 || r.Cut {
+		t.Fatalf("round is %+v", r)
+	}
+	return r
+}
+
+func samples(t *testing.T, r result.Round, key string) int64 {
+	t.Helper()
+	h, err := hdrhistogram.Decode(r.Histograms[key])
+	if err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	return h.TotalCount()
+}
+
+func TestMixed(t *testing.T) {
+	sp := spec(mixed, "syncpool-class")
+	sp.Sample = 4
+	r := round(t, sp)
+	if r.Verified != r.Ops {
+		t.Errorf("verified %d of %d blocks", r.Verified, r.Ops)
+	}
+	get, put := samples(t, r, "get"), samples(t, r, "put")
+	// Each goroutine that ran may be within one stride of its next sample.
+	want, slack := int64(r.Ops)/4, int64(sp.Goroutines)
+	if get != put || get < want-slack || get > want+slack {
+		t.Errorf("%d and %d samples of %d operations, want one in 4", get, put, r.Ops)
+	}
+	if r.RecorderBytes == 0 {
+		t.Error("the recorder does not say what it holds")
+	}
+}
+
+// TestKnownMisses forces a known number of allocations and wants to see them: a
+// count that has never been wrong on purpose proves nothing.
+func TestKnownMisses(t *testing.T) {
+	r := round(t, spec(mixed, "make"))
+	const drivers = 3000 // allocations, at most: goroutines, timers, the runtime's own
+	if r.Allocs < r.Ops || r.Allocs > r.Ops+drivers {
+		t.Errorf("make allocates %d times in %d operations, want once in each", r.Allocs, r.Ops)
+	}
+	if per := float64(r.AllocBytes) / float64(r.Ops); per < 2300 || per > 2800 {
+		t.Errorf("make allocates %.0f bytes an operation, want 0.7*128 + 0.3*8192 = 2547", per)
+	}
+	b := spec(burst, "make")
+	b.Blocks = 64
+	if r := round(t, b); r.Figures["second_burst_misses"] != 64 {
+		t.Errorf("make misses %v of 64", r.Figures["second_burst_misses"])
+	}
+	b.Contender = "channel"
+	if r := round(t, b); r.Figures["second_burst_misses"] != 0 {
+		t.Errorf("channel misses %v, though it keeps its blocks over collections", r.Figures["second_burst_misses"])
+	}
+}
+
+func TestGarbageIsNotThePools(t *testing.T) {
+	sp := spec(mixed, "nop")
+	sp.Goroutines, sp.Garbage, sp.Duration = 2, 200e6, 200*time.Millisecond
+	r := round(t, sp)
+	if r.GCCycles == 0 {
+		t.Error("200 MB of garbage a second caused no collection")
+	}
+	// 40 MB of garbage were made; what is left is the tickers' and the spans'
+	// that the runtime has not counted yet.
+	if r.AllocBytes > 2e6 {
+		t.Errorf("%d bytes of garbage count as the contender's", r.AllocBytes)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	sp := spec(mixed, "dewpond")
+	sp.Open, sp.Rate, sp.Goroutines, sp.Sample = true, 20_000, 16, 1
+	sp.Duration = 100 * time.Millisecond
+	r := round(t, sp)
+	arrivals, dropped := r.Figures["arrivals"], r.Figures["dropped_arrivals"]
+	if arrivals < 1700 || arrivals > 2300 {
+		t.Errorf("%v arrivals in 0.1 s at 20000 a second", arrivals)
+	}
+	if float64(r.Ops) != arrivals-dropped {
+		t.Errorf("%d operations of %v arrivals, %v dropped", r.Ops, arrivals, dropped)
+	}
+	for _, key := range []string{"response", "service", "lag", "get", "put"} {
+		if n := samples(t, r, key); n != int64(r.Ops) {
+			t.Errorf("%d %s times of %d operations", n, key, r.Ops)
+		}
+	}
+	again := round(t, sp)
+	if again.Figures["arrivals"] != arrivals {
+		t.Errorf("the same round saw %v arrivals, then %v", arrivals, again.Figures["arrivals"])
+	}
+}
+
+// TestOpenDrops gives the goroutines more than they can do.
+func TestOpenDrops(t *testing.T) {
+	sp := spec(mixed, "nop")
+	sp.Open, sp.Rate, sp.Goroutines, sp.Sample = true, 50_000, 2, 1
+	sp.Hold = Hold{Wait: 5 * time.Millisecond}
+	r := round(t, sp)
+	if r.Figures["dropped_arrivals"] < r.Figures["arrivals"]/2 {
+		t.Errorf("only %v of %v arrivals were dropped", r.Figures["dropped_arrivals"], r.Figures["arrivals"])
+	}
+}
+
+func TestMicro(t *testing.T) {
+	for _, name := range []string{"nop", "bytebufferpool", "dewpond"} {
+		r := round(t, spec(micro, name))
+		for _, key := range []string{"micro_128_1g_ns", "micro_128_par_ns", "micro_8192_1g_ns", "micro_8192_par_ns"} {
+			if ns := r.Figures[key]; ns < 0.1 || ns > 10_000 {
+				t.Errorf("%s: %s is %v", name, key, ns)
+			}
+		}
+	}
+}
+
+func TestBurstSeries(t *testing.T) {
+	for name, tells := range map[string]bool{"dewpond": true, "syncpool-class": false} {
+		sp := spec(burst, name)
+		sp.Blocks = 32
+		r := round(t, sp)
+		if len(r.Series["rss_bytes"]) == 0 {
+			t.Errorf("%s: no rss_bytes over time", name)
+		}
+		idle := r.Series["idle_bytes"]
+		if (len(idle) > 0) != tells {
+			t.Errorf("%s: idle_bytes is %v", name, idle)
+		}
+		if tells && idle[0].Value != 32*64<<10 {
+			t.Errorf("%s: %v bytes idle after the burst, want %d", name, idle[0].Value, 32*64<<10)
+		}
+	}
+}
+
+// TestWindow also proves that no message is lost: all are verified on their way
+// out, the first one too.
+func TestWindow(t *testing.T) {
+	r := round(t, spec(window, "syncpool-class"))
+	if r.Verified != r.Ops || samples(t, r, "push") != int64(r.Ops) {
+		t.Errorf("%d pushes, %d verified, %d timed", r.Ops, r.Verified, samples(t, r, "push"))
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, s := range Scenarios() {
+		t.Run(s.Name, func(t *testing.T) {
+			sp := spec(s, "nop")
+			sp.Duration = time.Hour
+			sp.Goroutines = min(sp.Goroutines, 8)
+			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			r, err := Run(ctx, sp)
+			if err != nil || !r.Cut {
+				t.Errorf("round is %+v, error %v; want a cut one", r, err)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v to heed the interrupt", took)
+			}
+		})
+	}
+}
+
+// TestTwoOwners gives every goroutine the same block and wants that found out.
+func TestTwoOwners(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it races by design")
+	}
+	sp := spec(mixed, "nop")
+	sp.Hold = Hold{Yield: true}
+	j := &job{Spec: sp, ctx: context.Background(), pool: &broken{}}
+	c := newCrew(j)
+	err := c.warm()
+	if err == nil || !strings.Contains(err.Error(), "two owners") {
+		t.Errorf("a pool that gives one block to all passes: %v", err)
+	}
+}
+
+type broken struct{ block [8192]byte }
+
+func (p *broken) View() contender.View      { return p }
+func (p *broken) Get(n int) contender.Block { return contender.Block{Bytes: p.block[:n]} }
+func (p *broken) Put(contender.Block)       {}
+func (p *broken) Loop(int, int)             {}

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+var window = Scenario{
+	Name: "window",
+	About: "a buffer of the newest messages in a map, one goroutine: each push gets a block, writes it, and puts back the message that falls out of the window. " +
+		"Shows the time of a push once the window is full. Nothing clears that need not.",
+	Defaults: Spec{
+		Goroutines: 1,
+		Mix:        Mix{{1 << 10, 100}},
+		Duration:   time.Second,
+		Blocks:     200_000,
+		Sample:     1, // a push takes some 600 ns, timing it 40
+	},
+	Uses: []string{"mix", "garbage", "blocks", "sample"},
+	run:  runWindow,
+}
+
+// A windowed buffer is the one of the 2018 article on sync.Pool and GC latency.
+// The article tests highest > window and so loses its very first message; this
+// one loses none.
+type windowed struct {
+	*job
+	view     contender.View
+	ink      ink
+	size     int
+	messages map[int]contender.Block
+	next     int // number of the next message
+}
+
+func runWindow(j *job) error {
+	size := j.Mix.largest()
+	w := &windowed{job: j, view: j.pool.View(), ink: newInk(size), size: size, messages: make(map[int]contender.Block, j.Blocks+1)}
+	for range j.Blocks {
+		if err := w.push(); err != nil {
+			return err
+		}
+	}
+	times := j.recorder("push")
+	j.round.Verified = 0
+	return j.measured(func() error { return w.run(times) })
+}
+
+func (w *windowed) run(times *measure.Recorder) error {
+	for end := measure.Now() + w.Duration; measure.Now() < end && !w.cut(); {
+		for range w.Sample - 1 {
+			if err := w.push(); err != nil {
+				return err
+			}
+		}
+		began := measure.Now()
+		err := w.push()
+		times.Record(0, measure.Now()-began)
+		if err != nil {
+			return err
+		}
+		w.round.Ops += uint64(w.Sample)
+	}
+	return nil
+}
+
+func (w *windowed) push() error {
+	b := w.view.Get(w.size)
+	w.ink.write(b.Bytes, uint64(w.next))
+	w.messages[w.next] = b
+	if oldest := w.next - w.Blocks; oldest >= 0 {
+		b := w.messages[oldest]
+		if err := verify(b.Bytes, uint64(oldest)); err != nil {
+			return err
+		}
+		w.round.Verified++
+		delete(w.messages, oldest)
+		w.view.Put(b)
+	}
+	w.next++
+	return nil
+}

@@ -1,0 +1,70 @@
+package workload
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+// A worker is one goroutine. Workers are allocated apart, so that their counters
+// do not share a cache line.
+type worker struct {
+	*crew
+	number int
+	view   contender.View
+	random rand.PCG
+	ops    uint64
+	_      [64]byte
+}
+
+// loop is the closed mode: the next operation begins when this one has ended.
+func (w *worker) loop() {
+	until := 1 + w.number%w.Sample // goroutines take turns at being timed
+	for !w.stop.Load() {
+		if until--; until > 0 {
+			w.operation()
+			continue
+		}
+		until = w.Sample
+		if w.timedOperation() > w.end {
+			w.stop.Store(true)
+		}
+	}
+}
+
+func (w *worker) operation() {
+	n := w.sizes[w.random.Uint64()%100]
+	b := w.view.Get(n)
+	w.use(b.Bytes)
+	w.view.Put(b)
+}
+
+// timedOperation returns when it ended.
+func (w *worker) timedOperation() time.Duration {
+	n := w.sizes[w.random.Uint64()%100]
+	t0 := measure.Now()
+	b := w.view.Get(n)
+	t1 := measure.Now()
+	w.use(b.Bytes)
+	t2 := measure.Now()
+	w.view.Put(b)
+	t3 := measure.Now()
+	if w.get != nil {
+		w.get.Record(w.number, t1-t0)
+		w.put.Record(w.number, t3-t2)
+	}
+	return t3
+}
+
+// use is what an owner does with a block.
+func (w *worker) use(b []byte) {
+	w.ops++
+	mark := uint64(w.number)<<40 | w.ops
+	w.ink.write(b, mark)
+	w.Hold.hold()
+	if err := verify(b, mark); err != nil {
+		w.fail(err)
+	}
+}

@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+)
+
+// Ctrl-C reaches the whole process group, kill -INT only the parent. After both,
+// what was measured is reported, the round that was cut short included.
+func TestInterrupt(t *testing.T) {
+	for name, group := range map[string]bool{"process group": true, "parent only": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// Nothing outside shows that the child's window is open: a busy machine
+			// gets a second and a third chance.
+			var blob []byte
+			for _, delay := range []time.Duration{time.Second, 4 * time.Second, 15 * time.Second} {
+				if blob = interrupt(t, group, delay); blob != nil {
+					break
+				}
+			}
+			var d result.Document
+			if err := json.Unmarshal(blob, &d); err != nil {
+				t.Fatal(err)
+			}
+			if !d.Interrupted || len(d.Contenders) != 1 || d.Contenders[0].OpsPerSec.Median == 0 {
+				t.Errorf("the document lacks what was measured: %s", blob)
+			}
+		})
+	}
+}
+
+// interrupt runs one round of an hour and interrupts it; it returns the JSON, or
+// nil when the interrupt came before anything was measured.
+func interrupt(t *testing.T, group bool, delay time.Duration) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "out.json")
+	cmd, out, complaint := start(t, "bench", "--contenders", "nop", "--goroutines", "8", "--duration", "1h", "--json", file)
+	time.Sleep(delay)
+	pid := cmd.Process.Pid
+	if group {
+		pid = -pid
+	}
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Fatalf("ended with %v, want exit code %d\n%s", err, exitInterrupted, complaint)
+	}
+	if strings.Contains(complaint.String(), "before anything was measured") {
+		return nil
+	}
+	if !strings.Contains(out.String(), "Interrupted") {
+		t.Errorf("the report does not say that it was interrupted:\n%s", out)
+	}
+	blob, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blob
+}
+
+// start runs this test binary as dewpond, in a process group of its own.
+func start(t *testing.T, args ...string) (cmd *exec.Cmd, out, complaint *bytes.Buffer) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, complaint = new(bytes.Buffer), new(bytes.Buffer)
+	cmd = exec.Command(exe, args...)
+	cmd.Args[0] = "dewpond"
+	cmd.Stdout, cmd.Stderr = out, complaint
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out, complaint
+}

@@ -1,0 +1,108 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var long = flag.Bool("dewpond.long", false, "explore the scenarios of three threads too, for minutes")
+
+const engineDir = "../magazine"
+
+// build compiles the explorer, with some of the engine's files replaced.
+func build(t *testing.T, replaced map[string]string) (program string) {
+	t.Helper()
+	dir := t.TempDir()
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(dir, "explore")
+	cmd := exec.Command("go", "build", "-tags", "dewpond_explore", "-overlay", overlayFile, "-o", program, "./explore")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return program
+}
+
+// TestEngineIsExplored: nothing goes wrong in any interleaving of any scenario.
+func TestEngineIsExplored(t *testing.T) {
+	// The child compiles these; reading them here tells go test's cache about it.
+	sources, err := filepath.Glob(filepath.Join(engineDir, "*.go"))
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no engine in %s: %v", engineDir, err)
+	}
+	explorer, _ := filepath.Glob("explore/*.go")
+	for _, file := range append(sources, explorer...) {
+		if _, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{}
+	if *long {
+		args = append(args, "-long", "-limit", "2000000")
+	}
+	cmd := exec.Command(build(t, nil), args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	t.Logf("\n%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	if !*long && strings.Contains(string(out), "NOT all") || strings.Count(string(out), " ok, ") < 10 {
+		t.Error("not every scenario was explored to its end")
+	}
+}
+
+// TestMutantsAreFound: each seeded bug makes some interleaving go wrong. A test
+// that passes on every engine proves nothing about this one.
+func TestMutantsAreFound(t *testing.T) {
+	for _, m := range Mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			path, err := filepath.Abs(filepath.Join(engineDir, m.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(source), m.Old); n != 1 {
+				t.Fatalf("%s has the mutant's Old %d times, want once: the code has moved on, so must mutants.go:\n%s", m.File, n, m.Old)
+			}
+			mutated := filepath.Join(t.TempDir(), m.File)
+			if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			program := build(t, map[string]string{path: mutated})
+			for _, scenario := range m.Scenarios {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				out, err := exec.CommandContext(ctx, program, "-scenario", scenario).CombinedOutput()
+				var exit *exec.ExitError
+				if errors.As(err, &exit) && (strings.Contains(string(out), "FOUND") || strings.Contains(string(out), "panic:")) {
+					first, _, _ := strings.Cut(string(out), "\n")
+					t.Log(first)
+					return
+				}
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			t.Errorf("not found by %v", m.Scenarios)
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package proof
+
+// A Mutant is a bug seeded into one of the engine's files: Old, which must stand
+// there exactly once, is replaced by New.
+type Mutant struct {
+	Name      string
+	File      string // in internal/magazine
+	Old, New  string
+	Scenarios []string // that should find it, the first at the latest
+}
+
+// Mutants are the bugs that the explorer must find.
+var Mutants = []Mutant{
+	{
+		Name: "no-generation", File: "stack.go", Scenarios: []string{"aba"},
+		Old: "generation := head&^indexMask + 1<<indexBits",
+		New: "generation := head &^ indexMask",
+	},
+	{
+		Name: "no-grace-period", File: "replace.go", Scenarios: []string{"trim"},
+		Old: "	e.grace(old)\n",
+		New: "",
+	},
+	{
+		Name: "drain-before-grace", File: "replace.go", Scenarios: []string{"trim"},
+		Old: "	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n	e.drain(old)\n",
+		New: "	e.drain(old)\n	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n",
+	},
+	{
+		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
+		Old: "	touch(m)\n	m.items[0] = block\n	m.n, m.room = 1, 1\n	d.full.push(m)\n",
+		New: "	m.n, m.room = 1, 1\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",
+	},
+	{
+		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound"},
+		Old: "		undo := min(v-limit, granted)\n		d.reserved.Add(-undo)\n",
+		New: "		undo := min(v-limit, granted)\n",
+	},
+	{
+		Name: "lost-undo-of-bytes", File: "bounds.go", Scenarios: []string{"bound-bytes"},
+		Old: "		e.bounds.reserved.Add(-undo * size)\n",
+		New: "",
+	},
+	{
+		Name: "check-then-act", File: "bounds.go", Scenarios: []string{"bound"},
+		Old: "	v := d.reserved.Add(granted)\n	if limit := e.bounds.maxPerClass; limit > 0 && v > limit {\n		undo := min(v-limit, granted)\n		d.reserved.Add(-undo)\n		granted -= undo\n	}\n",
+		New: "	if limit := e.bounds.maxPerClass; limit > 0 && d.reserved.Load() >= limit {\n		return 0\n	}\n	d.reserved.Add(granted)\n",
+	},
+	{
+		Name: "double-drain", File: "replace.go", Scenarios: []string{"trims"},
+		Old: "	e.mu.Lock()\n	if a := e.array(); a.mode != closed {\n		e.replace(a.mode)\n	}\n	e.mu.Unlock()\n",
+		New: "	if a := e.array(); a.mode != closed {\n		e.replace(a.mode)\n	}\n",
+	},
+	{
+		Name: "no-settling", File: "replace.go", Scenarios: []string{"settle"},
+		Old: "settled, ended := a.settled.Load(), d.ended.Load()",
+		New: "settled, ended := true, d.ended.Load()",
+	},
+	{
+		Name: "blocks-in-hand-forgotten", File: "replace.go", Scenarios: []string{"exact"},
+		Old: "empty && d.started.Load() == ended &&",
+		New: "empty && ended == ended &&",
+	},
+	{
+		Name: "waiter-not-looked-for", File: "exchange.go", Scenarios: []string{"wake"},
+		Old: "		return KeptDirect, false\n",
+		New: "		return Kept, false\n",
+	},
+	{
+		Name: "closed-not-seen", File: "exchange.go", Scenarios: []string{"close"},
+		Old: "	case x.array().mode == closed:\n		return Closed, false\n",
+		New: "",
+	},
+	{
+		Name: "hot-block-forgotten", File: "exchange.go", Scenarios: []string{"trim"},
+		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	s.settle()\n",
+		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n",
+	},
+	{
+		Name: "room-not-given-up", File: "depot.go", Scenarios: []string{"trim"},
+		Old: "	e.release(d, m.room-m.n)\n",
+		New: "",
+	},
+}
