@@ -81,7 +81,7 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	}
 	o.Classes = slices.Clone(o.Classes)
 	for _, err := range sizeclass.Check(o.Classes, o.Memory == nil) {
-		errs = append(errs, fmt.Errorf("Classes: %w", err))
+		errs = append(errs, fmt.Errorf("in Classes: %w", err))
 	}
 	switch {
 	case o.MaxIdleBytes == 0:

@@ -11,17 +11,7 @@ import (
 const Pinned = false
 
 // Engine names the engine for Stats and the bench, and says why it is this one.
-func Engine() string {
-	switch {
-	case tagged:
-		return "portable (built with dewpond_portable)"
-	case race:
-		return "portable (built with the race detector)"
-	case runtime.Compiler != "gc":
-		return "portable (compiler " + runtime.Compiler + ")"
-	}
-	return "portable (" + runtime.Version() + " is outside go1.26 to go1.27)"
-}
+func Engine() string { return "portable (" + why + ")" }
 
 // Pin returns a number that tends to stay the same for a goroutine and to differ
 // between goroutines. It excludes nobody.

@@ -1,5 +1,0 @@
-//go:build !dewpond_portable
-
-package percpu
-
-const tagged = false

@@ -1,0 +1,6 @@
+//go:build dewpond_portable && !dewpond_explore
+
+package percpu
+
+// why this is the portable engine.
+const why = "built with dewpond_portable"

@@ -1,0 +1,237 @@
+package repocheck
+
+import "testing"
+
+// What is dangerous is found wherever it does not live.
+
+func TestUnsafe(t *testing.T) {
+	breaks(t, `
+-- buffer.go --
+package dewpond
+
+import "unsafe"
+-- internal/sizeclass/table_test.go --
+package sizeclass
+
+import "unsafe"
+-- cmd/dewpond/internal/contender/ring.go --
+package contender
+
+import _ "unsafe"
+-- cmd/dewpond/internal/contender/dataptr.go --
+package contender
+
+import "unsafe" // allowed
+-- internal/proof/explore/world.go --
+package main
+
+import "unsafe" // allowed
+`,
+		"buffer.go:3: unsafe:",
+		"internal/sizeclass/table_test.go:3: unsafe:",
+		"cmd/dewpond/internal/contender/ring.go:3: unsafe:",
+	)
+}
+
+func TestLinkname(t *testing.T) {
+	breaks(t, `
+-- internal/percpu/nanotime.go --
+package percpu
+
+import _ "unsafe"
+
+//go:linkname nanotime runtime.nanotime
+func nanotime() int64
+
+// A comment may speak of //go:linkname.
+`,
+		"internal/percpu/nanotime.go:5: linkname:",
+	)
+}
+
+func TestSyscall(t *testing.T) {
+	breaks(t, `
+-- offheap/map.go --
+package offheap
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+-- internal/check/guard_windows.go --
+package check
+
+import "C"
+-- cmd/dewpond/bench.go --
+package main
+
+import "syscall"
+-- cmd/dewpond/interrupt_test.go --
+package main
+
+import "syscall" // allowed
+-- internal/arena/arena_linux.go --
+package arena
+
+import "golang.org/x/sys/unix" // allowed
+`,
+		"offheap/map.go:4: syscall: syscall:",
+		"offheap/map.go:6: syscall: golang.org/x/sys/unix:",
+		"internal/check/guard_windows.go:3: syscall: C:",
+		"cmd/dewpond/bench.go:3: syscall: syscall:",
+	)
+}
+
+func TestRawAtomics(t *testing.T) {
+	breaks(t, `
+-- stats.go --
+package dewpond
+
+import "sync/atomic"
+
+var n uint64
+var m atomic.Uint64
+
+func count() { atomic.AddUint64(&n, 1); m.Add(1) }
+-- internal/magazine/write.go --
+package magazine
+
+import a "sync/atomic"
+
+func write(p *uintptr) { a.StoreUintptr(p, a.LoadUintptr(p)) }
+-- internal/sizeclass/read.go --
+package sizeclass
+
+import "sync/atomic"
+
+func read(p *uintptr) uintptr { return atomic.LoadUintptr(p) }
+-- internal/decay/dot.go --
+package decay
+
+import . "sync/atomic"
+`,
+		"stats.go:8: atomic: atomic.AddUint64",
+		"internal/magazine/write.go:5: atomic: atomic.StoreUintptr",
+		"internal/sizeclass/read.go:5: atomic: atomic.LoadUintptr",
+		"internal/decay/dot.go: atomic: sync/atomic is imported with a dot",
+	)
+}
+
+func TestTestingOutsideTests(t *testing.T) {
+	breaks(t, `
+-- issue_test_1.26.go --
+package dewpond
+
+import "testing"
+-- internal/memory/fake.go --
+package memory
+
+import "testing/iotest"
+-- dewtest/dewtest.go --
+package dewtest
+
+import "testing" // allowed
+`,
+		"issue_test_1.26.go:3: testing: testing outside",
+		"internal/memory/fake.go:3: testing: testing/iotest outside",
+	)
+}
+
+func TestFinalizer(t *testing.T) {
+	breaks(t, `
+-- registry.go --
+package dewpond
+
+import rt "runtime"
+
+func watch(p *int) { rt.SetFinalizer(p, nil); rt.AddCleanup(p, nil, 0) }
+`,
+		"registry.go:5: finalizer:",
+	)
+}
+
+func TestGoroutineAtInit(t *testing.T) {
+	breaks(t, `
+-- init.go --
+package dewpond
+
+func init() {
+	go func() {}()
+}
+-- indirect.go --
+package dewpond
+
+func init() {
+	start()
+}
+-- elsewhere.go --
+package dewpond
+
+func start() { deeper() }
+func deeper() { start(); wg.Go(work) }
+-- variable.go --
+package dewpond
+
+var timer = time.AfterFunc(0, nil)
+var called = func() int { go work(); return 1 }()
+var kept = func() { go work() } // allowed: whoever calls it starts it
+`,
+		"init.go:3: init:",
+		"indirect.go:3: init:",
+		"variable.go:3: init:",
+		"variable.go:4: init:",
+	)
+}
+
+// Go 1.28 is not here to be tried, so what would be built for it is worked out.
+func TestTwins(t *testing.T) {
+	for name, tt := range map[string]struct{ files, want string }{
+		"open to the next Go": {`
+-- internal/percpu/pin.go --
+//go:build gc && go1.26 && !race && !dewpond_portable && !dewpond_explore
+
+package percpu
+
+const Pinned = true
+-- internal/percpu/portable.go --
+//go:build (!gc || !go1.26 || race || dewpond_portable) && !dewpond_explore
+
+package percpu
+
+const Pinned = false
+`,
+			"internal/percpu/pin.go: twins: is built for Go 1.28 gc:"},
+		"two at once": {`
+-- internal/percpu/portable.go --
+//go:build !dewpond_explore
+
+package percpu
+
+const Pinned = false
+`,
+			"internal/percpu: twins: Go 1.26 gc builds 2 engines"},
+		"none": {`
+-- internal/percpu/explore.go --
+package percpu
+`,
+			"internal/percpu: twins: Go 1.26 gc dewpond_explore builds 0 engines"},
+		"always": {`
+-- internal/percpu/explore.go --
+package percpu
+
+const Pinned = true
+`,
+			"internal/percpu/explore.go: twins: declares Pinned, so it must say when it is built"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := Check(tree(skeleton + tt.files))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !begins(found, tt.want) {
+				t.Errorf("found %v, want %s", found, tt.want)
+			}
+		})
+	}
+}

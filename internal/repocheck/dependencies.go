@@ -1,0 +1,41 @@
+package repocheck
+
+import (
+	"path"
+	"strings"
+)
+
+// allowedDependency is all that the library may bring into its users' builds.
+const allowedDependency = "golang.org/x/sys"
+
+// checkDependencies: the root module is the standard library and allowedDependency,
+// its tests included, because whoever requires a module gets its tests'
+// requirements too.
+func checkDependencies(r *repository, report reporter) {
+	for _, m := range r.modules {
+		if m.dir != "." {
+			continue
+		}
+		for _, required := range m.requires {
+			if required.path != allowedDependency {
+				report(path.Join(m.dir, "go.mod"), required.line,
+					"the root module requires %s: only %s may be; what needs more is a module of its own", required.path, allowedDependency)
+			}
+		}
+	}
+	for _, s := range r.sources {
+		if s.module == nil || s.module.dir != "." {
+			continue
+		}
+		for p, spec := range s.imports() {
+			if _, ours := within(p); !ours && !isStandard(p) && !isAllowedDependency(p) {
+				report(s.path, r.line(spec.Pos()),
+					"the root module imports %s: only the standard library and %s may be", p, allowedDependency)
+			}
+		}
+	}
+}
+
+func isAllowedDependency(p string) bool {
+	return p == allowedDependency || strings.HasPrefix(p, allowedDependency+"/")
+}

@@ -1,0 +1,87 @@
+package repocheck
+
+// modulePath is the root module's. A nested module's is this and its directory.
+const modulePath = "github.com/dewpond/dewpond"
+
+// A layer says what a package may import of this repository. Tests are held to
+// the same; a package's own external test may import it.
+type layer struct {
+	pkg string   // a directory; "x/..." is x and all below it; "." is the root
+	may []string // the same, and ownModule
+}
+
+// ownModule stands for whatever is in the same nested module.
+const ownModule = "own module"
+
+// layers is the whole order, from those that know the most down to those that
+// know nothing. The first row that names a package counts. Add a row with the
+// package that needs it; an arrow upwards needs a better reason than that.
+var layers = []layer{
+	// Modules of their own, for users: they see what a user sees.
+	{"cmd/dewpond/...", []string{".", "offheap", ownModule}},
+	{"contrib/...", []string{".", "offheap", ownModule}},
+	{"examples/...", []string{".", "offheap", ownModule}},
+	{"poolvet/...", []string{ownModule}},
+	{"tools/...", nil},
+
+	// The proofs take the engine apart.
+	{"internal/proof/...", []string{"..."}},
+
+	// The library.
+	{"dewtest", []string{".", "offheap"}},
+	{"offheap", []string{".", "internal/arena", "internal/memory"}},
+	{".", []string{ // not internal/arena: memory comes through internal/memory
+		"internal/check", "internal/decay", "internal/magazine", "internal/memory",
+		"internal/percpu", "internal/pressure", "internal/sizeclass",
+	}},
+	{"internal/arena", []string{"internal/memory"}},
+	{"internal/magazine", []string{"internal/percpu"}},
+	{"internal/check", nil},
+	{"internal/decay", nil},
+	{"internal/memory", nil},
+	{"internal/percpu", nil},
+	{"internal/pressure", nil},
+	{"internal/sizeclass", nil},
+
+	{"internal/repocheck", nil},
+}
+
+func checkLayers(r *repository, report reporter) {
+	unknown := map[string]bool{}
+	for _, s := range r.sources {
+		row, ok := layerOf(s.dir)
+		if !ok {
+			if !unknown[s.dir] {
+				report(s.path, 0, "package %s is unknown: add it to the table in internal/repocheck/layers.go", s.dir)
+			}
+			unknown[s.dir] = true
+			continue
+		}
+		for p, spec := range s.imports() {
+			if dir, ok := within(p); ok && !row.allows(r, s, dir) {
+				report(s.path, r.line(spec.Pos()), "%s may not import %s (the table is in internal/repocheck/layers.go)", s.dir, dir)
+			}
+		}
+	}
+}
+
+func layerOf(dir string) (layer, bool) {
+	for _, l := range layers {
+		if matches(l.pkg, dir) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+func (l layer) allows(r *repository, s *source, dir string) bool {
+	if s.test && dir == s.dir {
+		return true
+	}
+	for _, pattern := range l.may {
+		if pattern == ownModule && s.module != nil && r.moduleOf(dir) == s.module || matches(pattern, dir) {
+			return true
+		}
+	}
+	return false
+}

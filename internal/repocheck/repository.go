@@ -1,0 +1,93 @@
+package repocheck
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// A repository is what the rules look at: every file, the Go files parsed.
+type repository struct {
+	fset    *token.FileSet
+	dirs    []string // all but those that are skipped; "." is the root
+	files   []*file
+	sources []*source // the files that belong to Go packages
+	modules []*module
+}
+
+// A file is any file, Go or not.
+type file struct {
+	path string // slashes, relative to the root
+	data []byte
+}
+
+// A source is a Go file in a place where the go command would find it.
+type source struct {
+	*file
+	dir    string // the package's directory: "." is the root package
+	module *module
+	test   bool // named _test.go
+	syntax *ast.File
+}
+
+// read takes in the whole tree. What a tool left behind (.git, .idea) is not part
+// of it, and neither is the inside of a vendor directory: its existence is enough.
+func read(fsys fs.FS) (*repository, error) {
+	r := &repository{fset: token.NewFileSet()}
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if base := path.Base(name); name != "." && base[0] == '.' && base != ".ci" && base != ".github" {
+				return fs.SkipDir
+			}
+			r.dirs = append(r.dirs, name)
+			if isForeignDir(name) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		data, err := fs.ReadFile(fsys, name)
+		r.files = append(r.files, &file{name, data})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.readModules()
+	return r, r.parse()
+}
+
+func (r *repository) parse() error {
+	for _, f := range r.files {
+		if path.Ext(f.path) != ".go" || ignoredByGo(f.path) {
+			continue
+		}
+		syntax, err := parser.ParseFile(r.fset, f.path, f.data, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(f.path)
+		r.sources = append(r.sources, &source{f, dir, r.moduleOf(dir), strings.HasSuffix(f.path, "_test.go"), syntax})
+	}
+	return nil
+}
+
+// ignoredByGo reports whether the go command takes no package from there.
+func ignoredByGo(name string) bool {
+	for element := range strings.SplitSeq(name, "/") {
+		if element == "testdata" || strings.HasPrefix(element, "_") || strings.HasPrefix(element, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *repository) line(pos token.Pos) int { return r.fset.Position(pos).Line }

@@ -1,0 +1,173 @@
+package repocheck
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each rule of the layers, modules and dependencies is broken here, and found.
+
+func TestLayer(t *testing.T) {
+	// The engine knows nothing of the pools above it, nor a command of the engine.
+	breaks(t, `
+-- internal/magazine/up.go --
+package magazine
+
+import "github.com/dewpond/dewpond"
+-- internal/sizeclass/sideways_test.go --
+package sizeclass
+
+import "github.com/dewpond/dewpond/internal/memory"
+-- cmd/dewpond/internal/contender/engine.go --
+package contender
+
+import (
+	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/offheap"
+)
+-- contrib/dewprom/collector.go --
+package dewprom
+
+import "github.com/dewpond/dewpond/cmd/dewpond/internal/report"
+-- memory.go --
+package dewpond
+
+import "github.com/dewpond/dewpond/internal/arena"
+`,
+		"internal/magazine/up.go:3: layer: internal/magazine may not import .",
+		"internal/sizeclass/sideways_test.go:3: layer: internal/sizeclass may not import internal/memory",
+		"cmd/dewpond/internal/contender/engine.go:4: layer: cmd/dewpond/internal/contender may not import internal/percpu",
+		"contrib/dewprom/collector.go:3: layer: contrib/dewprom may not import cmd/dewpond/internal/report",
+		"memory.go:3: layer: . may not import internal/arena",
+	)
+}
+
+func TestUnknownPackage(t *testing.T) {
+	breaks(t, `
+-- internal/util/a.go --
+package util
+-- internal/util/b.go --
+package util
+`,
+		"internal/util/a.go: layer: package internal/util is unknown: add it to the table in internal/repocheck/layers.go",
+	)
+}
+
+func TestModule(t *testing.T) {
+	breaks(t, `
+-- contrib/dewprom/go.mod --
+module github.com/dewpond/dewpond/contrib/dewprom
+-- tools/go.mod --
+module example.com/tools
+`,
+		"contrib/dewprom/go.mod: module: go.work does not use ./contrib/dewprom",
+		"tools/go.mod: module: the module is example.com/tools",
+	)
+}
+
+// A module zip has neither go.work nor the nested modules.
+func TestRootModuleAlone(t *testing.T) {
+	root, _, _ := strings.Cut(skeleton, "-- cmd/dewpond/main.go --")
+	_, root, _ = strings.Cut(root, "-- go.mod --")
+	for _, nested := range []string{"cmd/dewpond/go.mod", "tools/go.mod"} {
+		before, after, _ := strings.Cut(root, "-- "+nested+" --")
+		_, after, _ = strings.Cut(after, "\n-- ")
+		root = before + "-- " + after
+	}
+	found, err := Check(tree("-- go.mod --" + root + "-- internal/util/a.go --\npackage util\n"))
+	if err != nil || len(found) != 1 || found[0].Rule != "layer" {
+		t.Errorf("found %v and error %v, want the unknown package alone", found, err)
+	}
+}
+
+func TestDependency(t *testing.T) {
+	breaks(t, `
+-- go.mod --
+module github.com/dewpond/dewpond
+
+require golang.org/x/sys v0.49.0
+
+require (
+	go.uber.org/goleak v1.3.0
+)
+-- leak_test.go --
+package dewpond_test
+
+import "go.uber.org/goleak"
+`,
+		"go.mod:6: dependency: the root module requires go.uber.org/goleak",
+		"leak_test.go:3: dependency: the root module imports go.uber.org/goleak",
+	)
+}
+
+func TestForeignDirectory(t *testing.T) {
+	breaks(t, `
+-- vendor/example.com/x/x.go --
+not even Go
+-- cmd/dewpond/internal/report/page/node_modules/d3/index.js --
+x
+`,
+		"vendor: foreign:",
+		"cmd/dewpond/internal/report/page/node_modules: foreign:",
+	)
+}
+
+func TestForeignFile(t *testing.T) {
+	breaks(t, `
+-- .gitmodules --
+[submodule "x"]
+-- cmd/dewpond/internal/report/page/chart.min.js --
+x
+-- cmd/dewpond/internal/report/page/bundle.css --
+`+strings.Repeat("a{b:c}", 100)+`
+-- internal/percpu/pin_amd64.s --
+TEXT runtime·procPin(SB)
+-- internal/magazine/engine.syso --
+x
+`,
+		".gitmodules: foreign:",
+		"cmd/dewpond/internal/report/page/chart.min.js: foreign: minified",
+		"cmd/dewpond/internal/report/page/bundle.css: foreign: minified",
+		"internal/percpu/pin_amd64.s: foreign: .s:",
+		"internal/magazine/engine.syso: foreign: a binary",
+	)
+}
+
+func TestForeignNotice(t *testing.T) {
+	for _, notice := range []string{
+		"// Copyright 2014 The Go Authors. All rights reserved.",
+		"// Copyright (c) 2019 Somebody Else",
+		"//   copyright © 2019, somebody else",
+		"// Copyright The OpenTelemetry Authors",
+		"/* (c) 2020 Somebody */",
+		"// SPDX-FileCopyrightText: Somebody <a@example.com>",
+		"// SPDX-License-Identifier: MIT",
+		"// SPDX-License-Identifier: AGPL-3.0-only",
+		"// Permission is hereby granted, free of charge, to any person",
+		"// Use of this source code is governed by a BSD-style",
+		"// Code copied from puddle.",
+		"// adapted from https://example.com/x",
+		"// Ported from github.com/a/b.",
+	} {
+		for _, file := range []string{"internal/magazine/ring.go", "internal/magazine/testdata/ring.txt", "docs/ring.md"} {
+			breaks(t, fmt.Sprintf("-- %s --\n%s\n\npackage magazine\n", file, notice), file+":1: foreign:")
+		}
+	}
+}
+
+func TestOwnNotice(t *testing.T) {
+	breaks(t, `
+-- docs/licence.md --
+Copyright stays with those who wrote it; the copyright owner is named in LICENSE. (c) is the
+third point of a list. Options are copied from the caller, and what follows is code. The block is
+taken from the shard.
+-- internal/magazine/ours.go --
+// Copyright 2026 The dewpond Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package magazine
+-- THIRD_PARTY_NOTICES --
+Copyright (c) 2013 HdrHistogram's authors
+`)
+}
