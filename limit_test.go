@@ -392,3 +392,25 @@ func TestPoolScatters(t *testing.T) {
 		}
 	})
 }
+
+// AllocLimit limits allocations, not only what is counted: the Source is asked no
+// more often, however many ask at once.
+func TestAllocLimitLimitsAllocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := newFakeSource()
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10, Memory: source})
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() {
+				p.TryGet(100)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				p.GetContext(ctx, 100)
+			})
+		}
+		wg.Wait()
+		if out, _ := source.report(); out != 10+20 {
+			t.Errorf("%d allocations in two seconds at 10 a second, and 10 saved up; want 30", out)
+		}
+	})
+}

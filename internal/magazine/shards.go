@@ -159,11 +159,17 @@ func newArray(m mode, procs, classes int) *array {
 }
 
 // A section is the time in which a goroutine is the only user of one shard of
-// one array. Code in a section only moves words: it does not allocate, block,
-// call out or panic, and takes well under 100 ns, because on the pinned engine it
-// holds off the scheduler and every stop-the-world, and on the portable one
-// others wait for its lock. No index in it is checked by more than a mask, no
-// pointer in it can be nil where the invariants of slot hold.
+// one array. Code in a section only moves words: it does not allocate, block, or
+// panic, and calls nothing but the collector's write barrier. A hit takes a few
+// nanoseconds, an exchange with the depot some hundred, and one that must make way
+// in a full shard a few microseconds at worst: on the pinned engine a section
+// holds off the scheduler and every stop-the-world, on the portable one others wait
+// for its lock.
+//
+// It cannot panic because no index in it can be out of range and no pointer nil
+// while the invariants of slot hold: n and room are at most MaxRounds and 0 while
+// loaded is nil; ids are below the array's length or not used, see outgrown;
+// classes come from the size table.
 type section struct {
 	id    int   // of the shard, if the array has one for this P
 	first *slot // of the array
@@ -240,7 +246,7 @@ func (e *Engine) slotOf(a *array, id uint, class int) *slot {
 //
 // The argument, for the pinned engine: a section loads the array after Pin. One
 // that began before the swap may have loaded the old array, and percpu.Grace
-// waits for it to end. One that begins after the swap loads the new array, since the swap
+// waits for it to end. One that begins later loads the new array, since the swap
 // came first. For the portable engine see enterGuarded.
 func (e *Engine) grace(a *array) {
 	if percpu.Pinned {
