@@ -24,6 +24,13 @@ func yield() { Explore.Spin() }
 
 func touch[T any](object *T) { Explore.Touch(unsafe.Pointer(object)) }
 
+// mustExist catches what would read memory behind the array.
+func mustExist(x section) {
+	if x.id >= int(x.first.array.procs) {
+		panic("FOUND a section that uses a shard its array does not have")
+	}
+}
+
 // A number has the methods of an atomic integer. Nothing runs between the call of
 // Access and the access itself: the explorer runs one thread at a time.
 type number[T uint32 | uint64 | int64] struct{ v T }
@@ -79,3 +86,6 @@ func (m *mutex) TryLock() bool {
 }
 
 func (m *mutex) Unlock() { writes(m); m.locked = false }
+
+// None returns the slot that all share who have none, and that nobody writes.
+func (e *Engine) None() unsafe.Pointer { return unsafe.Pointer(&e.none) }

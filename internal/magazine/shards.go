@@ -233,6 +233,7 @@ func (e *Engine) Slot(x section, number uint8) *slot {
 	if e.outgrown(x) {
 		return &e.none
 	}
+	mustExist(x)
 	return (*slot)(unsafe.Add(unsafe.Pointer(x.first),
 		uintptr(x.id)*e.stride+uintptr(number)*unsafe.Sizeof(slot{})))
 }

@@ -52,7 +52,7 @@ func TestEngineIsExplored(t *testing.T) {
 	}
 	args := []string{}
 	if *long {
-		args = append(args, "-long", "-limit", "2000000")
+		args = append(args, "-long", "-limit", "1000000")
 	}
 	cmd := exec.Command(build(t, nil), args...)
 	cmd.Stderr = os.Stderr

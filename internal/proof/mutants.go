@@ -27,6 +27,11 @@ var Mutants = []Mutant{
 		New: "	e.drain(old)\n	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n",
 	},
 	{
+		Name: "procs-before-grace", File: "replace.go", Scenarios: []string{"grow2"},
+		Old: "	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n",
+		New: "	e.procs.Store(uint32(next.procs))\n	e.grace(old)\n",
+	},
+	{
 		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
 		Old: "	touch(m)\n	m.items[0] = block\n	m.n, m.room = 1, 1\n	d.full.push(m)\n",
 		New: "	m.n, m.room = 1, 1\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",

@@ -33,8 +33,9 @@ type source struct {
 	syntax *ast.File
 }
 
-// read takes in the whole tree. What a tool left behind (.git, .idea) is not part
-// of it, and neither is the inside of a vendor directory: its existence is enough.
+// read takes in the whole tree. What a tool left behind (.git, .idea, .ci/bin) is
+// not part of it, and neither is the inside of a vendor directory: its existence
+// is enough.
 func read(fsys fs.FS) (*repository, error) {
 	r := &repository{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -42,7 +43,7 @@ func read(fsys fs.FS) (*repository, error) {
 			return err
 		}
 		if entry.IsDir() {
-			if base := path.Base(name); name != "." && base[0] == '.' && base != ".ci" && base != ".github" {
+			if isLeftover(name) {
 				return fs.SkipDir
 			}
 			r.dirs = append(r.dirs, name)
@@ -63,6 +64,12 @@ func read(fsys fs.FS) (*repository, error) {
 	}
 	r.readModules()
 	return r, r.parse()
+}
+
+func isLeftover(dir string) bool {
+	base := path.Base(dir)
+	hidden := strings.HasPrefix(base, ".") && dir != "." && base != ".ci" && base != ".github"
+	return hidden || dir == ".ci/bin"
 }
 
 func (r *repository) parse() error {

@@ -11,6 +11,7 @@ type scenario struct {
 	about   string
 	config  magazine.Config
 	procs   int
+	born    int  // GOMAXPROCS when the engine is made, if less than procs
 	sharedP bool // all threads run on one P
 	setup   func(w *world)
 	threads []func(w *world)
@@ -169,6 +170,21 @@ var scenarios = []scenario{
 		name: "one-p", about: "two threads on one P, and Trim's is one of them",
 		config: engine(pairs), procs: 1, sharedP: true, setup: pushes(0, 2),
 		threads: []func(w *world){sequence(getPut(0), pushes(0, 1)), sequence(getPut(0), trim)},
+	},
+	{
+		name: "grow", about: "a thread on a P that the engine has no shard for, and one that uses the old array",
+		config: engine(pairs), procs: 2, born: 1, setup: pushes(0, 2),
+		threads: []func(w *world){sequence(getPut(0), getPut(0)), getPut(0)},
+	},
+	{
+		name: "grow2", about: "two threads on Ps that the engine has no shard for",
+		config: engine(pairs), procs: 3, born: 1, setup: pushes(0, 1),
+		threads: []func(w *world){func(*world) {}, pops(0, 1), pops(0, 1)},
+	},
+	{
+		name: "grow-trim", about: "the same while Trim replaces the array too",
+		config: engine(pairs), procs: 3, born: 1, setup: pushes(0, 1), long: true,
+		threads: []func(w *world){getPut(0), getPut(0), trim},
 	},
 	{
 		name: "gather", about: "blocks in another shard are found once the engine is gathered",

@@ -27,6 +27,7 @@ type world struct {
 	run      *run
 	engine   magazine.Engine
 	pins     []pin
+	procs    int // GOMAXPROCS
 	blocks   []*block
 	popping  int // Pops under way, each of which may have a block already
 	puts     map[uint8]uint64
@@ -38,9 +39,13 @@ type world struct {
 type pin struct{ in bool }
 
 func newWorld(s scenario) *world {
-	w := &world{scenario: s, run: &run{}, pins: make([]pin, s.procs), puts: map[uint8]uint64{}, hits: map[uint8]uint64{}}
+	w := &world{scenario: s, run: &run{}, pins: make([]pin, s.procs), procs: s.procs, puts: map[uint8]uint64{}, hits: map[uint8]uint64{}}
 	w.hooks()
+	if s.born > 0 {
+		w.procs = s.born
+	}
 	w.engine.Init(s.config)
+	w.procs = s.procs
 	if s.setup != nil {
 		s.setup(w)
 	}
@@ -56,12 +61,16 @@ func newWorld(s scenario) *world {
 func (w *world) hooks() {
 	r := w.run
 	magazine.Explore.Access = func(object unsafe.Pointer, write bool) { r.announce(access{object: object, write: write}) }
-	magazine.Explore.Touch = func(object unsafe.Pointer) { r.announce(access{object: object, write: true, plain: true}) }
+	magazine.Explore.Touch = func(object unsafe.Pointer) {
+		if object != w.engine.None() {
+			r.announce(access{object: object, write: true, plain: true})
+		}
+	}
 	magazine.Explore.Wait = func(object unsafe.Pointer, ready func() bool) {
 		r.announce(access{object: object, write: true, ready: ready})
 	}
 	magazine.Explore.Spin = r.spin
-	percpu.Explore.Procs = func() int { return w.scenario.procs }
+	percpu.Explore.Procs = func() int { return w.procs }
 	percpu.Explore.Pin = func() int {
 		id := w.here()
 		p := &w.pins[id]
