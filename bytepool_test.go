@@ -109,6 +109,7 @@ func TestPutRefuses(t *testing.T) {
 		over    uint64
 	}{
 		{"nil", dewpond.BytePoolOptions{}, nil, 0, 0},
+		{"nil, no small class", large, nil, 0, 0},
 		{"no cap", dewpond.BytePoolOptions{}, []byte{}, 1, 0},
 		{"no cap, no small class", large, []byte{}, 1, 0},
 		{"small, no small class", large, make([]byte, 64), 1, 0},
