@@ -23,7 +23,7 @@ type benchCommand struct {
 	Contenders  []string `placeholder:"NAME" help:"Which pools take part; all by default. Ratios are to syncpool-class, the control is nop: keep both."`
 	Rounds      *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own (6). A verdict takes 6."`
 	Duration    *string  `placeholder:"TIME" help:"Length of one round's measured window, such as 500ms (mixed, window: 1s; micro: 800ms; burst: 1.2s)."`
-	Quick       bool     `help:"Two short rounds: figures in some 10 s (window: 16 s), no verdict."`
+	Quick       bool     `help:"Two short rounds (window: one): figures in some 10 s, no verdict."`
 	Goroutines  *int     `placeholder:"N" help:"mixed: goroutines (512)."`
 	Mix         *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (mixed: 128:70,8192:30; burst: 65536:100; window: 1024:100)."`
 	Hold        *string  `placeholder:"HOW" help:"mixed: between Get and Put do nothing (none), let other goroutines run (yield), or wait (a duration)."`

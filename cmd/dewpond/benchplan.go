@@ -15,7 +15,6 @@ import (
 
 const (
 	defaultRounds = 6 // the fewest for which a 95 % interval of a median exists
-	quickRounds   = 2
 	quickDivisor  = 4 // --quick's windows are so many times shorter
 	defaultRate   = 50_000
 )
@@ -30,7 +29,7 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	p := rounds.Plan{Spec: scenario.Defaults, Rounds: defaultRounds}
 	p.Spec.Scenario = scenario.Name
 	if b.Quick {
-		p.Rounds = quickRounds
+		p.Rounds = scenario.QuickRounds
 		p.Spec.Duration /= quickDivisor
 	}
 	r := flagReader{scenario: scenario}

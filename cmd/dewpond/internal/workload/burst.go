@@ -23,8 +23,9 @@ var burst = Scenario{
 		Blocks:      256,
 		Collections: 3,
 	},
-	Uses: []string{"mix", "garbage", "blocks", "collections"},
-	run:  runBurst,
+	QuickRounds: 2,
+	Uses:        []string{"mix", "garbage", "blocks", "collections"},
+	run:         runBurst,
 }
 
 const (

@@ -17,9 +17,10 @@ var mixed = Scenario{
 		// round that P9999 needs; a slower one has them in six rounds together.
 		Sample: 16,
 	},
-	Clearing: true,
-	Uses:     []string{"goroutines", "mix", "hold", "garbage", "mode", "rate", "sample"},
-	run:      runMixed,
+	Clearing:    true,
+	QuickRounds: 2,
+	Uses:        []string{"goroutines", "mix", "hold", "garbage", "mode", "rate", "sample"},
+	run:         runMixed,
 }
 
 func runMixed(j *job) error {

@@ -35,6 +35,8 @@ type Scenario struct {
 	Name     string
 	About    string // for --help
 	Defaults Spec
+	// QuickRounds is how many rounds --quick has time for.
+	QuickRounds int
 	// Clearing says whether contenders clear their blocks.
 	Clearing bool
 	// Uses are the flags that the scenario heeds beside those that all do.

@@ -18,8 +18,9 @@ var window = Scenario{
 		Blocks:     200_000,
 		Sample:     1, // a push takes some 600 ns, timing it 40
 	},
-	Uses: []string{"mix", "garbage", "blocks", "sample"},
-	run:  runWindow,
+	QuickRounds: 1, // filling the window takes half a second each time
+	Uses:        []string{"mix", "garbage", "blocks", "sample"},
+	run:         runWindow,
 }
 
 // A windowed buffer is the one of the 2018 article on sync.Pool and GC latency.
