@@ -178,13 +178,9 @@ func TestCut(t *testing.T) {
 			sp.Goroutines = min(sp.Goroutines, 8)
 			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 			defer cancel()
-			began := time.Now()
-			r, err := Run(ctx, sp)
+			r, err := Run(ctx, sp) // a round that heeds nothing runs into the test's timeout
 			if err != nil || !r.Cut {
 				t.Errorf("round is %+v, error %v; want a cut one", r, err)
-			}
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %v to heed the interrupt", took)
 			}
 		})
 	}
