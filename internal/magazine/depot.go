@@ -32,6 +32,9 @@ type depot struct {
 
 // popDirect takes one block out of the depot.
 func (e *Engine) popDirect(d *depot) unsafe.Pointer {
+	if d.full.empty() {
+		return nil // and no moment in hand, or two PopExacts could delay each other for ever
+	}
 	if d.rounds > 1 {
 		d.started.Add(1)
 	}

@@ -86,4 +86,19 @@ var Mutants = []Mutant{
 		Old: "	e.release(d, m.room-m.n)\n",
 		New: "",
 	},
+	{
+		Name: "granted-one-more", File: "bounds.go", Scenarios: []string{"bound"},
+		Old: "		undo := min(v-limit, granted)\n",
+		New: "		undo := min(v-limit-1, granted)\n",
+	},
+	{
+		Name: "counts-lost-in-swap", File: "shards.go", Scenarios: []string{"exchange"},
+		Old: "		s.loaded.n, s.loaded.room = s.n, s.room\n",
+		New: "",
+	},
+	{
+		Name: "settled-before-drain", File: "replace.go", Scenarios: []string{"settle"},
+		Old: "	e.drain(old)\n	next.settled.Store(true)\n",
+		New: "	next.settled.Store(true)\n	e.drain(old)\n",
+	},
 }
