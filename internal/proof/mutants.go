@@ -6,7 +6,7 @@ type Mutant struct {
 	Name      string
 	File      string // in internal/magazine
 	Old, New  string
-	Scenarios []string // that should find it, the first at the latest
+	Scenarios []string // one of which must find it
 }
 
 // Mutants are the bugs that the explorer must find.
@@ -92,6 +92,21 @@ var Mutants = []Mutant{
 		New: "		undo := min(v-limit-1, granted)\n",
 	},
 	{
+		Name: "started-read-before-ended", File: "replace.go", Scenarios: []string{"exact"},
+		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		empty := d.full.empty()\n		if settled && empty && d.started.Load() == ended && e.array() == a {\n",
+		New: "		settled, started := a.settled.Load(), d.started.Load()\n		empty := d.full.empty()\n		if settled && empty && d.ended.Load() == started && e.array() == a {\n",
+	},
+	{
+		Name: "looked-before-hands-were-counted", File: "replace.go", Scenarios: []string{"exact"},
+		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		empty := d.full.empty()\n",
+		New: "		empty := d.full.empty()\n		settled, ended := a.settled.Load(), d.ended.Load()\n",
+	},
+	{
+		Name: "array-not-looked-at-again", File: "replace.go", Scenarios: []string{"exact-scatter"},
+		Old: "d.started.Load() == ended && e.array() == a {",
+		New: "d.started.Load() == ended {",
+	},
+	{
 		Name: "counts-lost-in-swap", File: "shards.go", Scenarios: []string{"exchange"},
 		Old: "		s.loaded.n, s.loaded.room = s.n, s.room\n",
 		New: "",
@@ -100,5 +115,10 @@ var Mutants = []Mutant{
 		Name: "settled-before-drain", File: "replace.go", Scenarios: []string{"settle"},
 		Old: "	e.drain(old)\n	next.settled.Store(true)\n",
 		New: "	next.settled.Store(true)\n	e.drain(old)\n",
+	},
+	{
+		Name: "searchers-delay-each-other", File: "depot.go", Scenarios: []string{"try2"},
+		Old: "	if d.full.empty() {\n		return nil // and no moment",
+		New: "	if false {\n		return nil // and no moment",
 	},
 }

@@ -15,8 +15,17 @@ func main() {
 	name := flag.String("scenario", "", "run only this one; see -list")
 	list := flag.Bool("list", false, "list the scenarios")
 	long := flag.Bool("long", false, "run the long ones too")
-	limit := flag.Int("limit", 0, "give up on a scenario after so many executions; 0: never")
+	limit := flag.Int("limit", 100_000, "for scenarios too long to see all of: after so many executions, go through those of few preemptions instead")
+	check := flag.Int("selfcheck", 0, "test the search itself on so many random programs, and nothing else")
+	seed := flag.Uint64("seed", 1, "for -selfcheck")
 	flag.Parse()
+	if *check > 0 {
+		if err := selfCheck(*check, *seed); err != nil {
+			fmt.Println("selfcheck:", err)
+			os.Exit(1)
+		}
+		return
+	}
 
 	ran := 0
 	for _, s := range scenarios {
@@ -39,9 +48,23 @@ func main() {
 	}
 }
 
-func explore(s scenario, limit int) bool {
+// explore goes through all interleavings of a scenario. Of a long one it goes
+// through as many as limit, and then through all of no preemption, of one and of two.
+func explore(s scenario, limit int) (ok bool) {
+	if !s.long {
+		ok, _ = run1(s, unbounded, 0)
+		return ok
+	}
+	ok, complete := run1(s, unbounded, limit)
+	for bound := 0; ok && !complete && bound <= 2; bound++ {
+		ok, _ = run1(s, bound, 0)
+	}
+	return ok
+}
+
+func run1(s scenario, bound, limit int) (ok, complete bool) {
 	start, told := time.Now(), time.Now()
-	search := search{scenario: s}
+	search := search{program: s.program, bound: bound}
 	found, complete := search.explore(limit, func(executions int) {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
@@ -49,14 +72,18 @@ func explore(s scenario, limit int) bool {
 		}
 	})
 	if found != nil {
-		fmt.Printf("%s: FOUND in execution %d: %s\n  schedule (thread x steps): %s\n", s.name, search.executions, found.what, found.schedule)
-		return false
+		fmt.Printf("%s: FOUND in execution %d: %s\n  schedule (thread x steps): %s\n", s.name, search.executions, found.what, stretches(found.schedule))
+		explain(os.Stdout, s.program, found.schedule)
+		return false, false
 	}
 	extent := "all interleavings"
-	if !complete {
+	switch {
+	case bound != unbounded:
+		extent = fmt.Sprintf("all of at most %d preemptions", bound)
+	case !complete:
 		extent = "NOT all interleavings"
 	}
 	fmt.Printf("%-12s ok, %s of %d threads: %d executions (%d cut short), %d steps, %v\n",
 		s.name, extent, len(s.threads), search.executions, search.pruned, search.steps, time.Since(start).Round(time.Millisecond))
-	return true
+	return true, complete
 }

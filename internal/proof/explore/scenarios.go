@@ -11,11 +11,12 @@ type scenario struct {
 	about   string
 	config  magazine.Config
 	procs   int
-	born    int  // GOMAXPROCS when the engine is made, if less than procs
-	sharedP bool // all threads run on one P
+	born    int   // GOMAXPROCS when the engine is made, if less than procs
+	places  []int // the P of each thread; nil: each has its own
+	timed   bool  // who returned before whom was called matters
 	setup   func(w *world)
 	threads []func(w *world)
-	long    bool // takes more than a few seconds
+	long    bool // has too many interleavings to see them all
 }
 
 // Magazines of two blocks: 64 KiB / 32 KiB. Single blocks above that.
@@ -78,13 +79,32 @@ func sequence(parts ...func(w *world)) func(w *world) {
 	}
 }
 
-func trim(w *world)    { w.engine.Trim(w.release) }
-func shut(w *world)    { w.engine.Close(w.release) }
-func gather(w *world)  { w.engine.Gather() }
-func scatter(w *world) { w.engine.Scatter() }
-func await(w *world)   { w.wait(0) }
-func put(w *world)     { w.put(w.fresh(0)) }
-func exact(w *world)   { w.popExact(0) }
+func trim(w *world)      { w.trim() }
+func closes(w *world)    { w.close() }
+func gather(w *world)    { w.engine.Gather() }
+func scatter(w *world)   { w.engine.Scatter() }
+func scatterer(w *world) { w.scatter() }
+func await(w *world)     { w.wait(0) }
+func put(w *world)       { w.put(w.fresh(0)) }
+func exact(w *world)     { w.popExact(0) }
+func try(w *world)       { w.tryGet(0) }
+
+// spares leaves n empty magazines of each class in the depots, so that nobody needs
+// to make one.
+func spares(n int) func(w *world) {
+	return func(w *world) {
+		var all []*block
+		for class := range w.scenario.config.Sizes {
+			for range n {
+				w.add(uint8(class))
+			}
+			for b := w.pop(uint8(class)); b != nil; b = w.pop(uint8(class)) {
+				all = append(all, b)
+			}
+		}
+		w.blocks = w.blocks[:len(w.blocks)-len(all)]
+	}
+}
 
 var scenarios = []scenario{
 	{
@@ -110,8 +130,13 @@ var scenarios = []scenario{
 	},
 	{
 		name: "exchange3", about: "three shards exchange magazines",
-		config: engine(pairs), procs: 3, setup: fill(0, 4), long: true,
-		threads: []func(w *world){pops(0, 2), pushes(0, 3), getPut(0)},
+		config: engine(pairs), procs: 3, setup: sequence(spares(4), fill(0, 2)),
+		threads: []func(w *world){pops(0, 3), pushes(0, 5), pops(0, 1)},
+	},
+	{
+		name: "meet", about: "one shard stores a magazine in the depot while the other fetches one",
+		config: engine(pairs), procs: 2, setup: sequence(spares(4), fill(0, 2)),
+		threads: []func(w *world){pops(0, 3), pushes(0, 5)},
 	},
 	{
 		name: "overflow", about: "two shards put more than their magazines hold",
@@ -148,7 +173,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "trims", about: "two Trims at once drain every block once",
-		config: engine(pairs), procs: 2, setup: pushes(0, 3),
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 3),
 		threads: []func(w *world){trim, trim},
 	},
 	{
@@ -163,12 +188,12 @@ var scenarios = []scenario{
 	},
 	{
 		name: "close", about: "Puts race Close",
-		config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){sequence(pushes(0, 2), pops(0, 1)), shut},
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		threads: []func(w *world){sequence(pushes(0, 2), pops(0, 1)), closes},
 	},
 	{
 		name: "one-p", about: "two threads on one P, and Trim's is one of them",
-		config: engine(pairs), procs: 1, sharedP: true, setup: pushes(0, 2),
+		config: engine(pairs), procs: 1, places: []int{0, 0}, setup: pushes(0, 2),
 		threads: []func(w *world){sequence(getPut(0), pushes(0, 1)), sequence(getPut(0), trim)},
 	},
 	{
@@ -188,17 +213,17 @@ var scenarios = []scenario{
 	},
 	{
 		name: "gather", about: "blocks in another shard are found once the engine is gathered",
-		config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){sequence(gather, exact), pops(0, 1)},
 	},
 	{
 		name: "exact", about: "a block is in nobody's hands unseen while PopExact looks",
-		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
 		threads: []func(w *world){exact, pops(0, 1)},
 	},
 	{
 		name: "settle", about: "PopExact while Gather still drains the shards",
-		config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){exact, gather},
 	},
 	{
@@ -208,27 +233,87 @@ var scenarios = []scenario{
 	},
 	{
 		name: "scatter", about: "the engine goes back to its shards under two users",
-		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
 		threads: []func(w *world){getPut(0), scatter},
 	},
 	{
 		name: "add", about: "Prewarm races Trim",
-		config: engine(pairs), procs: 2, setup: fill(0, 1),
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){fill(0, 1), trim},
 	},
 	{
 		name: "wake", about: "a Put and one who begins to wait do not miss each other",
-		config: engine(singles), procs: 2,
+		timed: true, config: engine(singles), procs: 2,
 		threads: []func(w *world){await, put},
 	},
 	{
 		name: "wake-pairs", about: "the same where blocks lie in a shard at first",
-		config: engine(pairs), procs: 2, setup: gather,
+		timed: true, config: engine(pairs), procs: 2, setup: gather,
 		threads: []func(w *world){await, put},
 	},
 	{
+		name: "wake-gather", about: "the same, and the Put may reach a shard before the waiter gathers them",
+		timed: true, config: engine(pairs), procs: 2, setup: spares(1),
+		threads: []func(w *world){await, put},
+	},
+	{
+		name: "wake-full", about: "a Put that finds the pool full, and one who begins to wait",
+		config: limited(1, singles), procs: 2, setup: sequence(gather, fill(0, 1)),
+		threads: []func(w *world){sequence(await, await), put},
+	},
+	{
+		name: "wake-scatter", about: "a Put that would scatter the engine, and one who begins to wait",
+		config: engine(pairs), procs: 2, setup: gather,
+		threads: []func(w *world){await, sequence(scatterer, put)},
+	},
+	{
+		name: "wake-trim", about: "Trim takes the block that one who begins to wait could have",
+		timed: true, config: engine(singles), procs: 2, setup: fill(0, 1),
+		threads: []func(w *world){await, sequence(trim, put)},
+	},
+	{
+		name: "wake-close", about: "Close while somebody begins to wait",
+		config: engine(singles), procs: 2, setup: fill(0, 1),
+		threads: []func(w *world){await, closes},
+	},
+	{
+		name: "try", about: "TryGet says that nothing is idle, against a Get of what is",
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		threads: []func(w *world){pops(0, 1), try},
+	},
+	{
+		name: "try-put", about: "TryGet says that nothing is idle, against a Put",
+		timed: true, config: engine(pairs), procs: 2, setup: spares(1),
+		threads: []func(w *world){pushes(0, 1), try},
+	},
+	{
+		name: "try2", about: "two TryGets and a Get of a block that lies idle with another P",
+		timed: true, config: engine(pairs), procs: 3, setup: pushes(0, 1), long: true,
+		threads: []func(w *world){pops(0, 1), try, try},
+	},
+	{
+		name: "exact-scatter", about: "PopExact while the engine goes back to its shards and one of them takes a magazine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){exact, sequence(scatterer, pops(0, 1))},
+	},
+	{
+		name: "exact-trim", about: "PopExact while Trim empties a gathered engine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){exact, trim},
+	},
+	{
+		name: "way", about: "classes of a small shard send each other's magazines to the depots",
+		config: magazine.Config{Sizes: []int{pairs - 1024, pairs}, MaxIdleBytes: 4 * 2 * 4 * pairs}, procs: 2, setup: spares(2),
+		threads: []func(w *world){sequence(pushes(0, 3), pushes(1, 3)), sequence(pops(0, 1), pops(1, 1))},
+	},
+	{
+		name: "way-trim", about: "the same under Trim",
+		config: magazine.Config{Sizes: []int{pairs - 1024, pairs}, MaxIdleBytes: 4 * 2 * 4 * pairs}, procs: 2, setup: sequence(spares(2), pushes(0, 3)),
+		threads: []func(w *world){pushes(1, 1), trim},
+	},
+	{
 		name: "wake2", about: "two wait, two blocks come",
-		config: engine(singles), procs: 3, setup: gather, long: true,
+		config: engine(singles), procs: 3, setup: gather,
 		threads: []func(w *world){await, await, sequence(put, put)},
 	},
 }

@@ -6,21 +6,65 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
-	"strings"
+	"runtime/debug"
+	"slices"
 	"unsafe"
 )
 
-// An access is what a thread is about to do next to something shared. Two are
-// dependent when they are to the same object and one of them writes.
+// An access is what a thread is about to do next to something shared.
 type access struct {
 	object unsafe.Pointer
-	write  bool
-	plain  bool        // to be made by the object's owner only
+	kind   kind
 	ready  func() bool // nil: at any time
+	spins  []sight     // the end of a loop that waits: what it looked at
+	where  string      // in the engine's source, when the run is explained
 }
 
+type kind uint8
+
+const (
+	read kind = iota
+	write
+	plain   // to be made by the object's owner only
+	calls   // an operation begins; its object is the history
+	returns // it ends
+	kinds
+)
+
+func (k kind) String() string { return [...]string{"read", "write", "own", "call", "return"}[k] }
+
+// conflicts: the order of two such accesses to one object can show. Of a history it
+// only shows who returned before who was called.
+func (k kind) conflicts(with kind) bool {
+	if k == calls || k == returns {
+		return k != with
+	}
+	return k != read || with != read
+}
+
+// dependent accesses are those whose order can show.
 func (a access) dependent(b access) bool {
-	return a.object == b.object && a.object != nil && (a.write || b.write)
+	if a.spins != nil || b.spins != nil {
+		return a.watches(b) || b.watches(a)
+	}
+	return a.object == b.object && a.kind.conflicts(b.kind)
+}
+
+// watches reports whether b may end a's wait.
+func (a access) watches(b access) bool {
+	for _, s := range a.spins {
+		if s.object == b.object && read.conflicts(b.kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// A sight is something that a thread has looked at in a loop, and how often others
+// had written to it by then.
+type sight struct {
+	object unsafe.Pointer
+	writes int
 }
 
 const maxThreads = 4
@@ -44,6 +88,7 @@ type thread struct {
 	aborted bool
 	steps   int
 	clock   clock
+	sights  []sight // since its operation began, or went round its loop again
 }
 
 // A step is one executed access.
@@ -53,12 +98,13 @@ type step struct {
 	access access
 }
 
-// history is what a step leaves with the object: whatever comes later and depends
+// A past is what the steps leave with an object: whatever comes later and depends
 // on it comes after it.
-type history struct {
-	all, writes clock
-	owner       int // the last who made a plain access, and which of his steps
-	ownerStep   int
+type past struct {
+	by        [kinds]clock
+	writes    [maxThreads]int
+	owner     int // the last who made a plain access, and which of his steps
+	ownerStep int
 }
 
 // A run is one execution of a scenario.
@@ -66,20 +112,30 @@ type run struct {
 	threads []*thread
 	current *thread // nil during setup and the final checks
 	trace   []step
-	objects map[unsafe.Pointer]*history
+	objects map[unsafe.Pointer]*past
+	clocks  []clock // of the trace's steps
 	failure string
-	alone   int // accesses made outside the threads
+	alone   int  // accesses made outside the threads
+	explain bool // where in the source each step is
 }
+
+// A program is what a search runs again and again. check is called at the end of
+// each run, and may make it fail.
+type program func() (r *run, check func())
 
 // start begins the threads; none has made an access yet.
 func (r *run) start(bodies []func()) {
-	r.objects = map[unsafe.Pointer]*history{}
-	for _, body := range bodies {
+	r.objects = map[unsafe.Pointer]*past{}
+	for i, body := range bodies {
 		t := &thread{}
 		t.next, t.stop = iter.Pull(func(yield func(access) bool) {
 			defer func() {
-				if t.aborted {
-					recover()
+				switch e := recover(); {
+				case e == nil || t.aborted:
+				case r.explain:
+					r.fail("thread %d panics: %v\n%s", i, e, debug.Stack())
+				default:
+					r.fail("thread %d panics: %v", i, e)
 				}
 			}()
 			t.yield = yield
@@ -91,6 +147,21 @@ func (r *run) start(bodies []func()) {
 		r.advance(t)
 	}
 }
+
+// finish calls what is to be done when all threads have ended. A list that has
+// become a cycle makes it endless.
+func (r *run) finish(check func()) {
+	defer func() {
+		if e := recover(); e == (endless{}) {
+			r.fail("no end: a list is a cycle")
+		} else if e != nil {
+			r.fail("the final check panics: %v\n%s", e, debug.Stack())
+		}
+	}()
+	check()
+}
+
+type endless struct{}
 
 // advance lets t run up to its next access.
 func (r *run) advance(t *thread) {
@@ -106,12 +177,15 @@ func (r *run) announce(a access) {
 	if t == nil {
 		// Setup and the final checks are short, unless a list is a cycle.
 		if r.alone++; r.alone > 100_000 {
-			panic("no end: FOUND a cycle")
+			panic(endless{})
 		}
 		return
 	}
 	if t.aborted {
 		return
+	}
+	if r.explain {
+		a.where = where()
 	}
 	if !t.yield(a) {
 		t.aborted = true
@@ -119,24 +193,35 @@ func (r *run) announce(a access) {
 	}
 }
 
-// spin is announced as an access to nothing that is ready after somebody else's
-// next step, or when there will be none.
+// spin is announced at the end of a loop that waits for somebody. Going round again
+// makes sense once somebody else has written to what the loop looked at.
 func (r *run) spin() {
 	t := r.current
 	if t == nil {
 		return
 	}
-	others := len(r.trace) - t.steps
-	r.announce(access{ready: func() bool { return len(r.trace)-t.steps > others || r.onlyCanStep(t) }})
+	looked := t.sights
+	t.sights = nil
+	me := slices.Index(r.threads, t)
+	r.announce(access{kind: read, spins: looked, ready: func() bool {
+		return slices.ContainsFunc(looked, func(s sight) bool { return r.objects[s.object].writesOfOthers(me) > s.writes })
+	}})
 }
 
-func (r *run) onlyCanStep(t *thread) bool {
-	for _, other := range r.threads {
-		if other != t && !other.done && (other.pending.object == nil || other.pending.ready == nil || other.pending.ready()) {
-			return false
+func (o *past) writesOfOthers(me int) (n int) {
+	for p, writes := range o.writes {
+		if p != me {
+			n += writes
 		}
 	}
-	return true
+	return n
+}
+
+// starts says that the running thread begins an operation.
+func (r *run) starts() {
+	if r.current != nil {
+		r.current.sights = nil
+	}
 }
 
 func (r *run) end() {
@@ -160,53 +245,68 @@ func (r *run) step(p int) {
 	t := r.threads[p]
 	a := t.pending
 	t.steps++
+	for _, s := range a.spins {
+		r.meet(p, s.object, read)
+		t.sights = nil // the loop begins again
+	}
 	if a.object != nil {
-		h := r.objects[a.object]
-		if h == nil {
-			h = &history{owner: -1}
-			r.objects[a.object] = h
-		}
-		if a.plain {
-			if h.owner >= 0 && h.owner != p && h.ownerStep > t.clock[h.owner] {
-				r.fail("threads %d and %d use a slot or magazine at the same time", h.owner, p)
-			}
-			h.owner, h.ownerStep = p, t.steps
-		}
-		if a.write {
-			t.clock.join(h.all)
-		} else {
-			t.clock.join(h.writes)
-		}
-		t.clock[p] = t.steps
-		h.all.join(t.clock)
-		if a.write {
-			h.writes.join(t.clock)
-		}
+		r.meet(p, a.object, a.kind)
 	}
 	t.clock[p] = t.steps
 	r.trace = append(r.trace, step{p, t.steps, a})
+	r.clocks = append(r.clocks, t.clock)
 	r.advance(t)
+}
+
+// meet notes thread p's access to an object.
+func (r *run) meet(p int, object unsafe.Pointer, k kind) {
+	t, o := r.threads[p], r.objects[object]
+	if o == nil {
+		o = &past{owner: -1}
+		r.objects[object] = o
+	}
+	switch {
+	case k == plain:
+		if o.owner >= 0 && o.owner != p && o.ownerStep > t.clock[o.owner] {
+			r.fail("threads %d and %d use a slot or magazine at the same time", o.owner, p)
+		}
+		o.owner, o.ownerStep = p, t.steps
+	case !slices.ContainsFunc(t.sights, func(s sight) bool { return s.object == object }):
+		t.sights = append(t.sights, sight{object, o.writesOfOthers(p)})
+	}
+	if read.conflicts(k) {
+		o.writes[p]++
+	}
+	for before := range kinds {
+		if k.conflicts(before) {
+			t.clock.join(o.by[before])
+		}
+	}
+	t.clock[p] = t.steps
+	o.by[k].join(t.clock)
+}
+
+// last returns who made the last step, or -1.
+func (r *run) last() int {
+	if len(r.trace) == 0 {
+		return -1
+	}
+	return r.trace[len(r.trace)-1].thread
+}
+
+// deadlock fails the run, in which nobody can step, unless all have ended.
+func (r *run) deadlock() {
+	for p, t := range r.threads {
+		if !t.done {
+			r.fail("deadlock: thread %d waits for ever", p)
+		}
+	}
 }
 
 func (r *run) fail(format string, args ...any) {
 	if r.failure == "" {
 		r.failure = fmt.Sprintf(format, args...)
 	}
-}
-
-// schedule returns the run as the threads' numbers in the order of their steps,
-// with the length of each stretch.
-func (r *run) schedule() string {
-	var b strings.Builder
-	for i := 0; i < len(r.trace); {
-		j := i
-		for j < len(r.trace) && r.trace[j].thread == r.trace[i].thread {
-			j++
-		}
-		fmt.Fprintf(&b, "%d x%d, ", r.trace[i].thread, j-i)
-		i = j
-	}
-	return strings.TrimSuffix(b.String(), ", ")
 }
 
 // lowest returns the lowest thread of a set.

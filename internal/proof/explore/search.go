@@ -2,11 +2,32 @@
 
 package main
 
-// The search runs a scenario again and again, each time with another schedule,
-// until every interleaving has been covered. Interleavings that differ only in the
-// order of independent accesses are the same to the engine, so one of each kind is
-// enough: dynamic partial-order reduction (C. Flanagan and P. Godefroid, POPL
-// 2005), with sleep sets (P. Godefroid, 1996).
+// A search runs a program again and again, each time with another schedule.
+//
+// Without a bound it covers every interleaving. Interleavings that differ only in
+// the order of independent accesses are the same to the engine, so one of each kind
+// is enough: dynamic partial-order reduction (C. Flanagan and P. Godefroid, POPL
+// 2005), with sleep sets (P. Godefroid, 1996). That nothing gets lost by it is
+// tested: see selfcheck.go.
+//
+// With a bound it runs every interleaving of at most that many preemptions, each
+// for itself: nothing is reduced, so nothing can be wrong with the reduction
+// (M. Musuvathi and S. Qadeer, PLDI 2007). Switches where a thread ends or waits
+// are free.
+type search struct {
+	program    program
+	bound      int // unbounded, or how many preemptions
+	frames     []frame
+	executions int
+	pruned     int // executions that turned out to be covered
+	steps      int
+
+	// each is called after each execution that was not cut short, instead of
+	// check, and failures do not end the search.
+	each func(r *run)
+}
+
+const unbounded = -1
 
 // A frame is one position of the schedule that is being worked on.
 type frame struct {
@@ -14,40 +35,41 @@ type frame struct {
 	backtrack uint // that must be tried here
 	done      uint // that have been
 	sleep     uint // that need not: what they would do was covered before
+	stay      uint // whose step here is no preemption
+	spent     int  // preemptions before this position
 	chosen    int
-}
-
-type search struct {
-	scenario   scenario
-	frames     []frame
-	executions int
-	pruned     int // executions that turned out to be covered
-	steps      int
 }
 
 // A finding is the first execution that went wrong.
 type finding struct {
 	what     string
-	schedule string
+	schedule []int // the thread of each step
 }
 
-// explore runs the scenario through all interleavings, or until one goes wrong, or
+// explore runs the program through all interleavings, or until one goes wrong, or
 // limit executions (0: no limit). complete says whether it saw all.
 func (s *search) explore(limit int, progress func(executions int)) (found *finding, complete bool) {
 	for {
-		w := newWorld(s.scenario)
-		covered := s.execute(w)
+		r, check := s.program()
+		covered := s.execute(r)
 		s.executions++
-		s.steps += len(w.run.trace)
-		if covered {
+		s.steps += len(r.trace)
+		switch {
+		case covered:
 			s.pruned++
-		} else {
-			w.check()
+		case s.each != nil:
+			s.each(r)
+		case r.failure == "":
+			r.finish(check)
 		}
-		if what := w.run.failure; what != "" {
-			return &finding{what, w.run.schedule()}, false
+		r.end()
+		if r.failure != "" && s.each == nil {
+			found = &finding{what: r.failure}
+			for _, e := range r.trace {
+				found.schedule = append(found.schedule, e.thread)
+			}
+			return found, false
 		}
-		w.run.end()
 		if !s.next() {
 			return nil, true
 		}
@@ -60,25 +82,25 @@ func (s *search) explore(limit int, progress func(executions int)) (found *findi
 
 // execute replays the frames' choices and then goes on to the end. It returns true
 // if everything that could have followed was covered before.
-func (s *search) execute(w *world) (covered bool) {
-	r := w.run
+func (s *search) execute(r *run) (covered bool) {
 	replay := len(s.frames)
 	var sleep uint
 	for depth := 0; r.failure == ""; depth++ {
 		enabled := r.enabled()
 		if enabled == 0 {
 			for p, t := range r.threads {
-				if !t.done {
-					r.fail("deadlock: thread %d waits for ever", p)
+				if !t.done && s.bound == unbounded {
+					s.findRaces(r, p)
 				}
 			}
+			r.deadlock()
 			return false
 		}
 		if depth >= replay {
 			s.frames = append(s.frames, frame{enabled: enabled, sleep: sleep})
-		}
-		if depth >= replay-1 {
-			s.findRaces(r, depth)
+			if s.bound != unbounded {
+				s.allow(r, depth)
+			}
 		}
 		f := &s.frames[depth]
 		if depth >= replay {
@@ -88,18 +110,18 @@ func (s *search) execute(w *world) (covered bool) {
 				return true
 			}
 			f.chosen = lowest(awake)
-			if n := len(r.trace); n > 0 && awake>>r.trace[n-1].thread&1 == 1 {
-				f.chosen = r.trace[n-1].thread // stay with who ran last
+			if last := r.last(); last >= 0 && awake>>last&1 == 1 {
+				f.chosen = last // stay with who ran last
 			}
 			f.backtrack |= 1 << f.chosen
 		}
-		sleep = 0
-		for p, t := range r.threads {
-			if (f.sleep|f.done)>>p&1 == 1 && p != f.chosen && !t.done && !t.pending.dependent(r.threads[f.chosen].pending) {
-				sleep |= 1 << p
+		if s.bound == unbounded {
+			sleep = f.asleepAfter(r)
+			if depth >= replay-1 {
+				s.findRaces(r, f.chosen)
 			}
 		}
-		if len(r.trace) > 5000 {
+		if len(r.trace) > maxSteps {
 			r.fail("no end after %d steps", len(r.trace))
 			return false
 		}
@@ -108,27 +130,103 @@ func (s *search) execute(w *world) (covered bool) {
 	return false
 }
 
-// findRaces looks for each thread's next access at the last earlier step that it
-// depends on and that did not have to come before it: there, the thread must be
-// tried instead.
-func (s *search) findRaces(r *run, depth int) {
+const maxSteps = 5000
+
+// asleepAfter returns who sleeps after the frame's choice: those whose next step was
+// covered here and does not depend on the choice.
+func (f *frame) asleepAfter(r *run) (sleep uint) {
 	for p, t := range r.threads {
-		if t.done {
-			continue
-		}
-		for i := depth - 1; i >= 0; i-- {
-			e := r.trace[i]
-			if e.thread == p || !e.access.dependent(t.pending) || e.index <= t.clock[e.thread] {
-				continue
-			}
-			if f := &s.frames[i]; f.enabled>>p&1 == 1 {
-				f.backtrack |= 1 << p
-			} else {
-				f.backtrack |= f.enabled
-			}
-			break
+		if (f.sleep|f.done)>>p&1 == 1 && p != f.chosen && !t.done && !t.pending.dependent(r.threads[f.chosen].pending) {
+			sleep |= 1 << p
 		}
 	}
+	return sleep
+}
+
+// allow makes the frame at depth try whom the bound lets step there.
+func (s *search) allow(r *run, depth int) {
+	f := &s.frames[depth]
+	if depth > 0 {
+		before := &s.frames[depth-1]
+		f.spent = before.spent
+		if before.stay>>before.chosen&1 == 0 {
+			f.spent++
+		}
+	}
+	// Who ran last and could go on is preempted by anybody else's step.
+	f.stay = f.enabled
+	if last := r.last(); last >= 0 && f.enabled>>last&1 == 1 && r.threads[last].pending.object != nil {
+		f.stay = 1 << last
+	}
+	if f.backtrack = f.enabled; f.spent >= s.bound {
+		f.backtrack = f.stay
+	}
+}
+
+// findRaces looks for the earlier steps that p's next access, which is about to be
+// made, could come before as well, and sees to it that it does.
+func (s *search) findRaces(r *run, p int) {
+	for i := range r.trace {
+		s.reverse(r, i, p)
+	}
+}
+
+// reverse makes frame i try to have p's next access before step i, unless they do
+// not depend on each other, or must be in this order.
+func (s *search) reverse(r *run, i, p int) {
+	t, e := r.threads[p], r.trace[i]
+	if e.thread == p || !e.access.dependent(t.pending) || e.index <= t.clock[e.thread] {
+		return
+	}
+	first := r.firstWithout(i, p)
+	f := &s.frames[i]
+	switch {
+	case first&(f.backtrack|f.sleep) != 0: // is or will be tried, or was elsewhere
+	case first&f.enabled == 0: // because somebody spins there
+		f.backtrack |= f.enabled
+	case first&f.enabled>>p&1 == 1:
+		f.backtrack |= 1 << p
+	default:
+		f.backtrack |= 1 << lowest(first&f.enabled)
+	}
+}
+
+// firstWithout returns the threads that can begin, at step i, the sequence of those
+// later steps that did not have to come after it, and then p's next access. To have
+// that sequence tried, one of them must be; just any thread that can step will not
+// do together with sleep sets (P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas,
+// POPL 2014, call them the initials, and the set that has one a source set).
+func (r *run) firstWithout(i, p int) (set uint) {
+	e, next := r.trace[i], r.threads[p].pending
+	clockOfNext := r.threads[p].clock
+	var begins [maxThreads]int // the index of each thread's first step in the sequence
+	var clocks [maxThreads]clock
+	for j := i + 1; j < len(r.trace); j++ {
+		if r.clocks[j][e.thread] >= e.index {
+			continue
+		}
+		if q := r.trace[j].thread; begins[q] == 0 {
+			begins[q], clocks[q] = r.trace[j].index, r.clocks[j]
+		}
+		if r.trace[j].access.dependent(next) {
+			clockOfNext.join(r.clocks[j])
+		}
+	}
+	if begins[p] == 0 {
+		begins[p], clocks[p] = r.threads[p].steps+1, clockOfNext
+	}
+	for q := range r.threads {
+		first := begins[q] > 0
+		for other := range r.threads {
+			if other != q && begins[other] > 0 && clocks[q][other] >= begins[other] {
+				first = false
+			}
+		}
+		if first {
+			set |= 1 << q
+		}
+	}
+	return set
 }
 
 // next goes back to the last position where something is left to try.

@@ -2,37 +2,57 @@
 
 package main
 
-import "github.com/dewpond/dewpond/internal/magazine"
+import (
+	"unsafe"
 
-// A waiter waits for a block as BytePool.GetContext does, and is served as Put
-// serves: queue.go in small, with the same order of steps. Its lists need a mutex
-// there; here a thread that is not interrupted will do.
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// A queue is who waits for a block: BytePool's queue.go in small, with the same
+// steps in the same order, under a mutex like its.
+type queue struct {
+	locked  bool
+	waiting []*waiter
+}
+
 type waiter struct {
 	class uint8
 	got   *block
+	ended bool // with ErrClosed
 }
 
+func (w *world) lock() {
+	q := &w.queue
+	magazine.Explore.Wait(unsafe.Pointer(q), func() bool { return !q.locked })
+	q.locked = true
+}
+
+func (w *world) unlock() {
+	magazine.Explore.Access(unsafe.Pointer(&w.queue), true)
+	w.queue.locked = false
+}
+
+// wait is BytePool.wait, up to where it sleeps.
 func (w *world) wait(class uint8) {
-	w.engine.Gather()
-	me := &waiter{class: class}
-	w.waiting = append(w.waiting, me)
+	w.lock()
+	defer w.unlock()
+	if !w.engine.Gather() {
+		return
+	}
+	w.queue.waiting = append(w.queue.waiting, &waiter{class: class})
 	w.engine.Wait(class, 1)
-	w.serve(class)
+	w.serveLocked(class)
 }
 
-// serve is BytePool.serveLocked.
-func (w *world) serve(class uint8) {
+// serveLocked is BytePool.serveLocked.
+func (w *world) serveLocked(class uint8) {
 	for {
 		me := w.first(class)
 		if me == nil {
 			return
 		}
-		b := w.popExact(class)
+		b, _ := w.popExact(class)
 		if b == nil {
-			return
-		}
-		if me = w.first(class); me == nil { // somebody else served him meanwhile
-			w.put(b)
 			return
 		}
 		w.grant(me, b)
@@ -45,23 +65,73 @@ func (w *world) put(b *block) {
 		switch w.push(b) {
 		case magazine.KeptDirect:
 			if w.engine.Waiting(b.class) {
-				w.serve(b.class)
+				w.lock()
+				w.serveLocked(b.class)
+				w.unlock()
 			}
 			return
 		case magazine.Wanted:
-			if me := w.first(b.class); me != nil {
-				w.grant(me, b)
+			if w.hand(b) {
 				return
 			}
+		case magazine.Full:
+			if w.engine.Waiting(b.class) {
+				w.hand(b)
+			}
+			return
 		default:
 			return
 		}
 	}
 }
 
+func (w *world) hand(b *block) bool {
+	w.lock()
+	defer w.unlock()
+	me := w.first(b.class)
+	if me != nil {
+		w.grant(me, b)
+	}
+	return me != nil
+}
+
+// scatter is BytePool.scatter, at a Put that looks at the clock and finds it late.
+func (w *world) scatter() {
+	w.lock()
+	defer w.unlock()
+	if len(w.queue.waiting) == 0 {
+		w.engine.Scatter()
+	}
+}
+
+// close is BytePool.Close.
+func (w *world) close() {
+	w.shut()
+	w.lock()
+	defer w.unlock()
+	for _, me := range w.queue.waiting {
+		if me.got == nil {
+			me.ended = true
+			w.engine.Wait(me.class, -1)
+		}
+	}
+}
+
+// tryGet is BytePool.reuseAnywhere.
+func (w *world) tryGet(class uint8) *block {
+	for {
+		if b, exact := w.popExact(class); exact {
+			return b
+		}
+		if !w.engine.Gather() {
+			return nil
+		}
+	}
+}
+
 func (w *world) first(class uint8) *waiter {
-	for _, me := range w.waiting {
-		if me.class == class && me.got == nil {
+	for _, me := range w.queue.waiting {
+		if me.class == class && me.got == nil && !me.ended {
 			return me
 		}
 	}
@@ -73,11 +143,16 @@ func (w *world) grant(me *waiter, b *block) {
 	w.engine.Wait(me.class, -1)
 }
 
-// checkWaiters: nobody sleeps beside an idle block.
+// checkWaiters: nobody sleeps beside an idle block, or where a Put would not see
+// him.
 func (w *world) checkWaiters(idle map[uint8]int) {
-	for _, me := range w.waiting {
-		if me.got == nil && idle[me.class] > 0 {
+	for _, me := range w.queue.waiting {
+		switch {
+		case me.got != nil || me.ended:
+		case idle[me.class] > 0:
 			w.run.fail("a waiter sleeps while %d blocks of his class are idle", idle[me.class])
+		case !w.engine.Gathered():
+			w.run.fail("a waiter sleeps while the engine uses its shards")
 		}
 	}
 }

@@ -1,0 +1,145 @@
+//go:build dewpond_explore
+
+package main
+
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// These are what the threads of a scenario do. Each keeps account and fails the
+// run when the engine breaks a promise.
+
+// fresh makes a block that nobody has seen.
+func (w *world) fresh(class uint8) *block {
+	b := &block{id: len(w.blocks), class: class}
+	w.blocks = append(w.blocks, b)
+	return b
+}
+
+// use is call, for Pushes and Pops.
+func (w *world) use() *operation {
+	o := w.call()
+	w.history.spans = append(w.history.spans, o)
+	return o
+}
+
+// pop returns an idle block, or nil.
+func (w *world) pop(class uint8) *block {
+	o := w.use()
+	w.taking++
+	p := w.engine.Pop(class)
+	w.taking--
+	w.returned(o)
+	return w.popped(o, class, (*block)(p))
+}
+
+// popExact is PopExact.
+func (w *world) popExact(class uint8) (b *block, exact bool) {
+	o := w.use()
+	w.taking++
+	p, exact := w.engine.PopExact(class)
+	w.taking--
+	w.returned(o)
+	if p == nil && exact {
+		o.class = class
+		w.history.add(o, none, nil)
+	}
+	return w.popped(o, class, (*block)(p)), exact
+}
+
+func (w *world) popped(o *operation, class uint8, b *block) *block {
+	if b == nil {
+		return nil
+	}
+	w.history.add(o, popped, b)
+	switch {
+	case !b.inside:
+		w.run.fail("block %d has two owners", b.id)
+	case b.class != class:
+		w.run.fail("block %d of class %d was popped from class %d", b.id, b.class, class)
+	}
+	b.inside, b.kept = false, false
+	w.hits[class]++
+	return b
+}
+
+// push gives a block to the engine and returns what became of it.
+func (w *world) push(b *block) magazine.Result {
+	return w.give(b, w.engine.Push, w.puts)
+}
+
+// add gives a fresh block to the engine, as Prewarm does.
+func (w *world) add(class uint8) magazine.Result {
+	return w.give(w.fresh(class), w.engine.Add, map[uint8]uint64{})
+}
+
+func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, count map[uint8]uint64) magazine.Result {
+	o := w.use()
+	w.history.add(o, pushed, b) // before the Pop that may return it while we push
+	b.inside, b.kept = true, false
+	r := to(b.class, unsafe.Pointer(b))
+	w.returned(o)
+	if r != magazine.Kept && r != magazine.KeptDirect {
+		w.history.drop(o)
+		b.inside = false
+		return r
+	}
+	count[b.class]++
+	b.kept = b.inside // unless it was popped before Push came back
+	w.checkBounds()
+	return r
+}
+
+func (w *world) trim() { w.empty(w.engine.Trim, trimmed) }
+func (w *world) shut() { w.empty(w.engine.Close, shut) }
+
+func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op) {
+	o := w.call()
+	w.taking += many
+	var released []*block
+	bytes := int64(0)
+	reported := how(func(class uint8, p unsafe.Pointer) {
+		b := (*block)(p)
+		if !b.inside || b.class != class {
+			w.run.fail("block %d was released while it had another owner", b.id)
+		}
+		b.inside, b.kept = false, false
+		released = append(released, b)
+		bytes += int64(w.scenario.config.Sizes[class])
+	})
+	w.taking -= many
+	w.returned(o)
+	w.history.add(o, what, nil)
+	for _, b := range released {
+		w.history.add(&operation{called: o.called, returned: o.returned}, popped, b)
+	}
+	if bytes != reported {
+		w.run.fail("Trim says that it released %d bytes; it was %d", reported, bytes)
+	}
+}
+
+// many is more blocks than there are.
+const many = 1000
+
+// checkBounds: what is idle for sure is never more than the bounds allow. Blocks
+// that somebody is about to take may be out already.
+func (w *world) checkBounds() {
+	bytes := 0
+	idle := map[uint8]int{}
+	for _, b := range w.blocks {
+		if b.kept {
+			idle[b.class]++
+			bytes += w.scenario.config.Sizes[b.class]
+		}
+	}
+	for class, n := range idle {
+		if limit := w.scenario.config.MaxIdlePerClass; limit > 0 && n-w.taking > limit {
+			w.run.fail("class %d has %d blocks idle, at most %d are allowed", class, n, limit)
+		}
+	}
+	if w.taking == 0 && int64(bytes) > w.scenario.config.MaxIdleBytes {
+		w.run.fail("%d bytes are idle, at most %d are allowed", bytes, w.scenario.config.MaxIdleBytes)
+	}
+}
