@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var long = flag.Bool("dewpond.long", false, "explore the scenarios of three threads too, for minutes")
+var long = flag.Bool("dewpond.long", false, "explore the long scenarios too, and everything else for longer: minutes")
 
 const engineDir = "../magazine"
 

@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"flag"
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -14,7 +16,13 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *long {
+		flag.Set("rapid.checks", "30000")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A call is one operation on a bag of blocks.
 type call struct {
@@ -75,12 +83,25 @@ type numbered struct {
 	_      [56]byte
 }
 
+// An engine is what a history is recorded of: magazine.Engine, or a broken one.
+type engine interface {
+	Push(class uint8, block unsafe.Pointer) magazine.Result
+	Pop(class uint8) unsafe.Pointer
+	PopExact(class uint8) (block unsafe.Pointer, exact bool)
+	Gather() bool
+	Scatter()
+}
+
+func newEngine(size int) *magazine.Engine {
+	e := new(magazine.Engine)
+	e.Init(magazine.Config{Sizes: []int{size}, MaxIdleBytes: 64 << 20})
+	return e
+}
+
 // run has goroutines pop and push a few blocks of one engine, while it is
 // gathered, scattered and grown under them, and returns what they saw.
-func run(size, goroutines, each int) []porcupine.Operation {
+func run(e engine, goroutines, each int) []porcupine.Operation {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	var e magazine.Engine
-	e.Init(magazine.Config{Sizes: []int{size}, MaxIdleBytes: 64 << 20})
 	r := &recorder{start: time.Now(), lists: make([][]porcupine.Operation, goroutines)}
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -137,7 +158,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	operations, exactly := 0, 0
 	for i := range 60 {
 		size := []int{64, 32 << 10, 64 << 10}[i%3]
-		history := run(size, 4, 60)
+		history := run(newEngine(size), 4, 60)
 		operations += len(history)
 		for _, o := range history {
 			if out := o.Output.(answer); out.block < 0 && out.exact {
@@ -177,3 +198,42 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 		}
 	}
 }
+
+// Nor is an engine accepted that breaks a promise now and then.
+func TestBrokenEnginesAreRejected(t *testing.T) {
+	for name, broken := range map[string]func() engine{
+		"one block twice":         func() engine { return &stutterer{Engine: newEngine(64 << 10)} },
+		"no look at other shards": func() engine { return careless{newEngine(64)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range 200 {
+				if !porcupine.CheckOperations(bag, run(broken(), 4, 60)) {
+					t.Logf("rejected in history %d", i)
+					return
+				}
+			}
+			t.Error("200 histories were accepted")
+		})
+	}
+}
+
+// A stutterer returns every twentieth block twice.
+type stutterer struct {
+	*magazine.Engine
+	pops atomic.Int64
+	last atomic.Pointer[byte]
+}
+
+func (s *stutterer) Pop(class uint8) unsafe.Pointer {
+	if s.pops.Add(1)%20 == 0 {
+		return unsafe.Pointer(s.last.Load())
+	}
+	block := s.Engine.Pop(class)
+	s.last.Store((*byte)(block))
+	return block
+}
+
+// A careless engine says that there is nothing where a Pop finds nothing.
+type careless struct{ *magazine.Engine }
+
+func (c careless) PopExact(class uint8) (unsafe.Pointer, bool) { return c.Pop(class), true }
