@@ -20,6 +20,20 @@ func (p *BytePool) allocate(class uint8) ([]byte, error) {
 	return b, err
 }
 
+// allocateAllowed is allocate where AllocLimit has allowed a miss. Where the Source
+// has no block that was none: the next who asks, or who waits already, may allocate
+// in its stead.
+func (p *BytePool) allocateAllowed(class uint8) ([]byte, error) {
+	b, err := p.allocate(class)
+	if err != nil && !p.limiter.unlimited() {
+		p.limiter.restore()
+		p.queue.mu.Lock()
+		p.allowLocked()
+		p.queue.mu.Unlock()
+	}
+	return b, err
+}
+
 // fresh makes a block that is all zero.
 func (p *BytePool) fresh(class uint8) ([]byte, error) {
 	size := p.classes.Size(class)

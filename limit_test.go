@@ -414,3 +414,110 @@ func TestAllocLimitLimitsAllocations(t *testing.T) {
 		}
 	})
 }
+
+// Refused counts every error but ErrClosed, wherever it comes from.
+func TestRefusedCountsWhatIsReturned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &unreliable{fakeSource: newFakeSource()}
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, Memory: source})
+		want := uint64(0)
+		refused := func(how string, err, wantErr error, count uint64) {
+			t.Helper()
+			want += count
+			if got := p.Stats().Refused; !errors.Is(err, wantErr) || got != want {
+				t.Errorf("%s: %v, Refused %d; want %v and %d", how, err, got, wantErr, want)
+			}
+		}
+		source.failures.Store(2)
+		_, err := p.TryGet(100)
+		refused("TryGet without memory", err, errUnreliable, 1)
+		_, err = p.GetContext(t.Context(), 100)
+		refused("GetContext without memory", err, errUnreliable, 1)
+
+		if _, err := p.TryGet(100); err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.TryGet(100)
+		refused("TryGet at the limit", err, dewpond.ErrExhausted, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err = p.GetContext(ctx, 100)
+		refused("GetContext until its deadline", err, context.DeadlineExceeded, 1)
+
+		source.failures.Store(1)
+		_, err = p.GetContext(t.Context(), 100)
+		refused("GetContext that waits, then without memory", err, errUnreliable, 1)
+		if _, err := p.TryGet(100); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := p.GetContext(t.Context(), 100)
+			ended <- err
+		}()
+		synctest.Wait()
+		p.Close()
+		refused("GetContext ended by Close", <-ended, dewpond.ErrClosed, 0)
+		_, err = p.TryGet(100)
+		refused("TryGet after Close", err, dewpond.ErrClosed, 0)
+		_, err = p.GetContext(t.Context(), 100)
+		refused("GetContext after Close", err, dewpond.ErrClosed, 0)
+	})
+}
+
+// What the Source cannot serve is not counted against AllocLimit: who comes next
+// may allocate at once, and so may who waits.
+func TestFailedAllocationIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &unreliable{fakeSource: newFakeSource()}
+		source.failures.Store(5)
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 2, Memory: source})
+		for range 5 {
+			if _, err := p.TryGet(100); !errors.Is(err, errUnreliable) {
+				t.Fatalf("TryGet: %v", err)
+			}
+		}
+		for range 2 {
+			if _, err := p.TryGet(100); err != nil {
+				t.Fatalf("TryGet after failures: %v", err)
+			}
+		}
+		if _, err := p.TryGet(100); err != dewpond.ErrExhausted {
+			t.Fatalf("a third TryGet: %v", err)
+		}
+
+		// Two wait. The first is allowed to allocate in half a second and fails;
+		// the second has his turn then and not half a second later.
+		source.failures.Store(1)
+		start := time.Now()
+		var took [2]time.Duration
+		var errs [2]error
+		var wg sync.WaitGroup
+		for i := range took {
+			wg.Go(func() {
+				_, errs[i] = p.GetContext(t.Context(), 100)
+				took[i] = time.Since(start)
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		if errs[0] == nil || errs[1] != nil || took != [2]time.Duration{time.Second / 2, time.Second / 2} {
+			t.Errorf("the waiters got %v after %v", errs, took)
+		}
+	})
+}
+
+// An unreliable source fails as often as it is told to.
+type unreliable struct {
+	*fakeSource
+	failures atomic.Int64
+}
+
+var errUnreliable = errors.New("not now")
+
+func (u *unreliable) Alloc(size int) ([]byte, error) {
+	if u.failures.Add(-1) >= 0 {
+		return nil, errUnreliable
+	}
+	return u.fakeSource.Alloc(size)
+}

@@ -39,6 +39,9 @@ func (l *limiter) allow() bool {
 	}
 }
 
+// restore takes back that allow counted one, which came to nothing.
+func (l *limiter) restore() { l.paid.Add(-l.interval) }
+
 // delay returns how long it is until allow will be true, if nobody else asks.
 func (l *limiter) delay() time.Duration {
 	next := l.paid.Load() + l.interval - int64(time.Second)

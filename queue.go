@@ -91,7 +91,7 @@ func (p *BytePool) wait(ctx context.Context, class uint8) ([]byte, error) {
 // redeem turns a grant into a block.
 func (p *BytePool) redeem(class uint8, g grant) ([]byte, error) {
 	if g.block == nil && g.err == nil {
-		return p.allocate(class)
+		return p.allocateAllowed(class)
 	}
 	return g.block, g.err
 }
@@ -191,10 +191,15 @@ func (p *BytePool) hasMisses() {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
 	p.queue.armed = false
+	p.allowLocked()
+	p.armLocked()
+}
+
+// allowLocked is hasMisses without its timer.
+func (p *BytePool) allowLocked() {
 	for place := p.queue.first(); place != nil && p.limiter.allow(); place = p.queue.first() {
 		p.removeLocked(place).grant <- grant{}
 	}
-	p.armLocked()
 }
 
 // first returns who has waited longest, over all classes, or nil.
@@ -212,7 +217,8 @@ func (q *queue) first() (first *list.Element) {
 func (q *queue) refusedNow() { q.refusal.Store(int64(time.Since(q.start))) }
 
 // scatter lets the pool use its shards again, once nobody waits and nobody has
-// been refused for a while. It looks at the clock at every 64th Put.
+// been refused for a while. It looks at the clock at every 64th Put, and waits for
+// nobody but the grace period that it may cost.
 func (p *BytePool) scatter() {
 	q := &p.queue
 	if q.puts.Add(1)%64 != 0 || time.Since(q.start)-time.Duration(q.refusal.Load()) < scatterAfter || !q.mu.TryLock() {

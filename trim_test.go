@@ -3,7 +3,9 @@ package dewpond_test
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/dewpond/dewpond"
 )
@@ -107,4 +109,64 @@ func TestPrewarm(t *testing.T) {
 	if s := p.Stats(); s.IdleBytes != 100*2048 {
 		t.Errorf("IdleBytes %d, want the 100 blocks that fit", s.IdleBytes)
 	}
+}
+
+// Trim beside Gets and Puts lets go of every block that was idle before, unless
+// somebody got it meanwhile.
+func TestTrimBesideUsers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for range 30 {
+		source := newFakeSource()
+		p := newPool(t, dewpond.BytePoolOptions{Memory: source, Zero: dewpond.ZeroNever})
+		if err := p.Prewarm(1024, 400); err != nil {
+			t.Fatal(err)
+		}
+		before := source.all()
+		var got sync.Map
+		var stop atomic.Bool
+		var users, started sync.WaitGroup
+		for range 4 {
+			started.Add(1)
+			users.Go(func() {
+				var held [3][]byte
+				for i := 0; !stop.Load(); i++ {
+					for j := range held {
+						held[j] = p.Get(1024)
+						got.Store(unsafe.SliceData(held[j]), true)
+					}
+					for _, b := range held {
+						p.Put(b)
+					}
+					if i == 0 {
+						started.Done()
+					}
+				}
+			})
+		}
+		started.Wait()
+		p.Trim()
+		left := source.all()
+		stop.Store(true)
+		users.Wait()
+		stayed := 0
+		for at := range before {
+			if _, ok := got.Load(at); left[at] && !ok {
+				stayed++
+			}
+		}
+		if stayed > 0 {
+			t.Fatalf("%d blocks were idle before Trim and still were after it", stayed)
+		}
+	}
+}
+
+// all returns the blocks that are out of the source.
+func (f *fakeSource) all() map[*byte]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[*byte]bool{}
+	for at := range f.blocks {
+		all[at] = true
+	}
+	return all
 }

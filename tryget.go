@@ -12,9 +12,7 @@ import "context"
 // a refusal.
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	b, err := p.tryGet("TryGet", n)
-	if err == ErrExhausted {
-		p.count.refused.Add(1)
-	}
+	p.countRefusal(err)
 	return b, err
 }
 
@@ -27,13 +25,20 @@ func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	b, err := p.tryGet("GetContext", n)
 	if err == ErrExhausted {
 		class, _ := p.classes.Class(n)
-		if b, err = p.wait(ctx, class); err != nil {
-			p.count.refused.Add(1)
-			return nil, err
+		if b, err = p.wait(ctx, class); err == nil {
+			b = b[:n]
 		}
-		b = b[:n]
 	}
+	p.countRefusal(err)
 	return b, err
+}
+
+// countRefusal counts an error that TryGet or GetContext returns, whatever it is,
+// unless the pool is closed.
+func (p *BytePool) countRefusal(err error) {
+	if err != nil && err != ErrClosed {
+		p.count.refused.Add(1)
+	}
 }
 
 // tryGet is TryGet without counting a refusal, which GetContext may yet avoid.
@@ -56,7 +61,7 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 		}
 		return b[:n], nil
 	}
-	b, err := p.allocate(class)
+	b, err := p.allocateAllowed(class)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 type (
 	atomicUint32         = atomic.Uint32
 	atomicUint64         = atomic.Uint64
+	atomicUintptr        = atomic.Uintptr
 	atomicInt64          = atomic.Int64
 	atomicBool           = atomic.Bool
 	statistic            = atomic.Uint64 // only ever added to; nothing depends on it

@@ -33,7 +33,7 @@ func mustExist(x section) {
 
 // A number has the methods of an atomic integer. Nothing runs between the call of
 // Access and the access itself: the explorer runs one thread at a time.
-type number[T uint32 | uint64 | int64] struct{ v T }
+type number[T uint32 | uint64 | uintptr | int64] struct{ v T }
 
 func (n *number[T]) Load() T   { reads(n); return n.v }
 func (n *number[T]) Store(v T) { writes(n); n.v = v }
@@ -48,9 +48,10 @@ func (n *number[T]) CompareAndSwap(old, new T) bool {
 }
 
 type (
-	atomicUint32 = number[uint32]
-	atomicUint64 = number[uint64]
-	atomicInt64  = number[int64]
+	atomicUint32  = number[uint32]
+	atomicUint64  = number[uint64]
+	atomicUintptr = number[uintptr]
+	atomicInt64   = number[int64]
 )
 
 // A statistic is no access: the order in which threads add to it shows nowhere.

@@ -16,6 +16,25 @@ type bounds struct {
 	_        [64]byte
 }
 
+// shardBytes returns what one of so many shards may hold: all of them a quarter
+// of MaxIdleBytes at most.
+func (b *bounds) shardBytes(procs int) int {
+	return int(min(ShardBytes, b.maxBytes/int64(4*procs)))
+}
+
+// rounds returns how many blocks a magazine of a class holds, where there are so
+// many shards. A small bound makes small magazines: the two of every shard must
+// not come to more than half of what MaxIdlePerClass allows, so that empty places
+// elsewhere never keep a pool below half of its bound. Where that leaves less than
+// two, magazines are no use: 1 says that the class's blocks lie singly in the depot.
+func (b *bounds) rounds(size, procs int) uint32 {
+	n := min(max(MagazineBytes/size, 2), MaxRounds, b.shardBytes(procs)/2/size)
+	if b.maxPerClass > 0 {
+		n = min(n, int(b.maxPerClass)/(4*procs))
+	}
+	return uint32(max(n, 1))
+}
+
 // reserve grants places for up to want blocks, and returns for how many.
 func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	granted := int64(want)

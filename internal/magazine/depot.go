@@ -7,8 +7,11 @@ type depot struct {
 	full  stack // magazines with blocks, most of them full
 	empty stack // magazines without blocks and without reservation
 
-	size   int    // bytes of a block
-	rounds uint32 // blocks of a full magazine; 1: this class has none in the shards
+	size int // bytes of a block
+
+	// several: a magazine of this class may hold more than one block. It stays true
+	// where GOMAXPROCS has grown so that new magazines do not: old ones may be left.
+	several bool
 
 	reserved atomicInt64 // blocks that are idle or may become so: see bounds.go
 
@@ -35,11 +38,11 @@ func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 	if d.full.empty() {
 		return nil // and no moment in hand, or two PopExacts could delay each other for ever
 	}
-	if d.rounds > 1 {
+	if d.several {
 		d.started.Add(1)
 	}
 	block := e.popOne(d)
-	if d.rounds > 1 {
+	if d.several {
 		d.ended.Add(1)
 	}
 	return block
@@ -66,15 +69,15 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 }
 
 // pushDirect puts one block into the depot: on top of its uppermost magazine
-// where that has room, else as the first of the spare one or an empty one. It
-// reports whether the block is kept, and if not, whether it wants a spare.
-func (e *Engine) pushDirect(d *depot, block unsafe.Pointer, spare **magazine) (kept, wantsSpare bool) {
+// where that has less than rounds, else as the first of the spare one or an empty
+// one. It reports whether the block is kept, and if not, whether it wants a spare.
+func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare **magazine) (kept, wantsSpare bool) {
 	if e.reserve(d, 1) == 0 {
 		return false, false
 	}
-	if d.rounds > 1 {
+	if rounds > 1 {
 		d.started.Add(1)
-		kept = e.pushOnto(d, block)
+		kept = e.pushOnto(d, rounds, block)
 		d.ended.Add(1)
 		if kept {
 			return true, false
@@ -94,13 +97,13 @@ func (e *Engine) pushDirect(d *depot, block unsafe.Pointer, spare **magazine) (k
 
 // pushOnto puts a block for which a place is reserved into the uppermost
 // magazine.
-func (e *Engine) pushOnto(d *depot, block unsafe.Pointer) (kept bool) {
+func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept bool) {
 	m := d.full.pop(&e.table)
 	if m == nil {
 		return false
 	}
 	touch(m)
-	if kept = m.n < d.rounds; kept {
+	if kept = m.n < rounds; kept {
 		m.items[m.n%MaxRounds] = block
 		m.n++
 		m.room++

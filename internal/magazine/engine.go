@@ -28,6 +28,10 @@ type Config struct {
 	Sizes           []int // bytes of a block, for each class, ascending
 	MaxIdleBytes    int64 // 0: keep nothing
 	MaxIdlePerClass int   // 0: no limit of its own
+
+	// Direct keeps every block in the depots, where any Pop finds it: slower, but
+	// Pop returns nil only if no block of the class was idle at some moment.
+	Direct bool
 }
 
 const (
@@ -51,18 +55,18 @@ const (
 type Engine struct {
 	current atomicPointer[slot] // the first of the array in use
 	stride  uintptr             // bytes of slots a shard
-	procs   atomicUint32        // shards of the array in use, or less: see replace
+	procs   atomicUintptr       // shards of the array in use, or less: see replace
 
 	none slot // stays empty
 
-	depots     []depot // by class
-	sharded    int     // classes below this one can have magazines in shards
-	shardBytes int     // at most ShardBytes; less where MaxIdleBytes is small
-	table      table
-	bounds     bounds
+	depots  []depot // by class
+	sharded int     // classes below this one can have magazines in shards
+	table   table
+	bounds  bounds
 
 	// mu serializes what replaces the array, and guards the fields below. It is
-	// held over a grace period. No block is refused, and no hit waits, for it.
+	// held over a grace period, by Trim over two. No block is refused, and no hit
+	// waits, for it.
 	mu    mutex
 	total []Counts // by class; what is folded of shards' counters
 }
@@ -73,41 +77,28 @@ type Engine struct {
 func (e *Engine) Init(c Config) {
 	procs := percpu.Procs()
 	e.depots = make([]depot, len(c.Sizes))
-	e.shardBytes = int(min(ShardBytes, c.MaxIdleBytes/int64(4*procs)))
 	e.total = make([]Counts, len(c.Sizes))
 	e.bounds.maxBytes = c.MaxIdleBytes
 	e.bounds.maxPerClass = int64(c.MaxIdlePerClass)
 	for i, size := range c.Sizes {
-		d := &e.depots[i]
-		d.size = size
-		d.rounds = 1
-		if size <= MaxShardedSize {
-			d.rounds = rounds(size, e.shardBytes, c.MaxIdlePerClass/(4*procs), c.MaxIdlePerClass > 0)
+		e.depots[i].size = size
+		if size <= MaxShardedSize && !c.Direct {
 			e.sharded = i + 1
 		}
 	}
 	e.stride = stride(e.sharded)
-	a := newArray(sharded, procs, e.sharded)
+	a := e.newArray(sharded, procs)
+	for i := range e.depots {
+		e.depots[i].several = a.rounds[i] > 1
+	}
 	a.settled.Store(true)
 	e.current.Store(&a.slots[0])
-	e.procs.Store(uint32(procs))
-}
-
-// rounds returns how many blocks a magazine of a class holds. A small bound makes
-// small magazines: the two of each shard must not come to more than half of what
-// MaxIdlePerClass allows, so that empty places elsewhere never keep a pool below
-// half of its bound. Where that leaves less than two, magazines are no use: 1
-// says that the class's blocks lie singly in the depot.
-func rounds(size, shardBytes, perShard int, limited bool) uint32 {
-	n := min(max(MagazineBytes/size, 2), MaxRounds, shardBytes/2/size)
-	if limited {
-		n = min(n, perShard)
-	}
-	return uint32(max(n, 1))
+	e.procs.Store(uintptr(procs))
 }
 
 // Pop returns an idle block of a class, or nil when it finds none: then the
-// depot and the shard of this P have none, though another P's may.
+// depot and the shard of this P have none, though another P's may, or Trim is under
+// way.
 func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	if int(class) < e.sharded {
 		x := e.Enter()
@@ -125,7 +116,7 @@ type Result uint8
 
 const (
 	Kept       Result = iota // in a shard, or in the depot of a sharded engine
-	KeptDirect               // in the depot of an engine that is gathered
+	KeptDirect               // in the depot of an engine that is gathered, or that Trim empties
 	Wanted                   // not kept: somebody waits for it, see Wait
 	Full                     // not kept: the bounds are reached
 	Closed                   // not kept: the engine is closed

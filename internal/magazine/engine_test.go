@@ -14,44 +14,53 @@ func block() unsafe.Pointer { return unsafe.Pointer(new([64]byte)) }
 // magazines have room, and shards account for what they hold.
 func check(t *testing.T, e *Engine) {
 	t.Helper()
-	var reserved int64
 	a := e.array()
+	places := make([]int64, len(e.depots))
 	for id := range a.procs {
 		bytes := 0
 		for class := range e.sharded {
 			s := e.slotOf(a, id, class)
-			rooms := int64(s.room)
-			if s.previous != nil {
-				rooms += int64(s.previous.room)
+			room := int(s.room) + s.previousRoom()
+			if room > 2*int(a.rounds[class]) {
+				t.Errorf("shard %d has %d places of class %d in magazines of %d", id, room, class, a.rounds[class])
 			}
-			e.depots[class].reserved.Add(-rooms)
-			reserved += rooms * int64(e.depots[class].size)
-			bytes += int(rooms) * e.depots[class].size
+			places[class] += int64(room)
+			bytes += room * e.depots[class].size
 		}
-		if got := a.shards[id].bytes; got != bytes || bytes > e.shardBytes {
-			t.Errorf("shard %d accounts for %d bytes and holds %d, at most %d", id, got, bytes, e.shardBytes)
+		if got := a.shards[id].bytes; got != bytes || bytes > a.shardBytes {
+			t.Errorf("shard %d accounts for %d bytes and holds %d, at most %d", id, got, bytes, a.shardBytes)
 		}
 	}
+	reserved, inShards := int64(0), int64(0)
 	for class := range e.depots {
 		d := &e.depots[class]
-		for m := d.full.pop(&e.table); m != nil; m = d.full.pop(&e.table) {
+		if limit := e.bounds.maxPerClass; limit > 0 && places[class] > limit/2 {
+			t.Errorf("class %d: the shards have %d places, half of the bound is %d", class, places[class], limit/2)
+		}
+		inShards += places[class] * int64(d.size)
+		for index := uint32(d.full.head.Load() & indexMask); index != 0; {
+			m := e.table.at(index)
 			if m.n != m.room || m.n == 0 {
 				t.Errorf("class %d: a magazine in the depot has %d blocks and room %d", class, m.n, m.room)
 			}
-			d.reserved.Add(-int64(m.room))
-			reserved += int64(m.room) * int64(d.size)
+			places[class] += int64(m.room)
+			index = m.next.Load()
 		}
-		if left := d.reserved.Load(); left != 0 {
-			t.Errorf("class %d: %d places are reserved that no magazine has", class, left)
+		if got := d.reserved.Load(); got != places[class] {
+			t.Errorf("class %d: %d places are reserved, magazines have %d", class, got, places[class])
 		}
+		reserved += places[class] * int64(d.size)
 	}
-	if got := e.bounds.reserved.Load(); got != reserved {
+	if inShards > e.bounds.maxBytes/4 {
+		t.Errorf("the shards have places for %d bytes, at most a quarter of %d is theirs", inShards, e.bounds.maxBytes)
+	}
+	if got := e.Reserved(); got != reserved {
 		t.Errorf("%d bytes reserved, magazines have room for %d", got, reserved)
 	}
 }
 
 // Reservations and the shard's account stay true through everything that moves
-// magazines. check consumes the engine.
+// magazines.
 func TestReservationsAddUp(t *testing.T) {
 	const blocks = 3000
 	for _, c := range []Config{
@@ -116,6 +125,56 @@ func TestShardMakesWay(t *testing.T) {
 		}
 	}
 	check(t, &e)
+}
+
+// Widening a magazine makes way for the places it adds, though the slot's other
+// magazine is as large as any.
+func TestWideningMakesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const shardBytes, size = 32 << 10, 1024
+	const most = shardBytes / 2 / size // blocks in a magazine
+	bound := int64(4 * percpu.Procs() * shardBytes)
+	var e Engine
+	e.Init(Config{Sizes: []int{64, size, 64 << 10}, MaxIdleBytes: bound})
+	e.Add(2, block())
+	for range most {
+		pushAt(&e, 0, 1, block())
+	}
+	for e.Reserved() < bound-4*size {
+		e.Add(1, block())
+	}
+	for range 4 { // for want of more, a second magazine with 4 places
+		pushAt(&e, 0, 1, block())
+	}
+	e.Pop(2)
+	for range 2 * MaxRounds {
+		pushAt(&e, 0, 0, block())
+	}
+	before := e.array().shards[0].bytes
+	if before != (most+4)*size+2*MaxRounds*64 {
+		t.Fatalf("the shard holds %d bytes: this is not the case to test", before)
+	}
+	pushAt(&e, 0, 1, block())
+	if s := e.slotOf(e.array(), 0, 1); s.room != most || s.previousRoom() != most {
+		t.Errorf("magazines of %d and %d places, want %d each", s.room, s.previousRoom(), most)
+	}
+	check(t, &e)
+}
+
+// A Put scatters, so Scatter must not wait for who holds mu over a grace period.
+func TestScatterDoesNotWait(t *testing.T) {
+	var e Engine
+	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
+	e.Gather()
+	e.mu.Lock()
+	e.Scatter() // else the test runs into its timeout
+	e.mu.Unlock()
+	if !e.Gathered() {
+		t.Error("Scatter replaced the array while somebody else was about to")
+	}
+	if e.Scatter(); e.Gathered() {
+		t.Error("Scatter did nothing")
+	}
 }
 
 func TestTableReusesIndexes(t *testing.T) {

@@ -23,11 +23,19 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 		case d.full.empty():
 			return nil
 		}
-		if e.makeWay(x, class, s) {
-			return e.refill(x, s, d)
+		rounds := x.array().rounds[class]
+		if e.makeWay(x, class, int(rounds)-s.previousRoom()) {
+			switch m := d.full.pop(&e.table); {
+			case m == nil:
+				return nil
+			case m.room <= rounds:
+				return e.refill(x, s, d, m)
+			default: // from before GOMAXPROCS grew, and too much for one shard
+				d.full.push(m)
+			}
 		}
 	}
-	if x.array().mode == closed {
+	if m := x.array().mode; m == trimming || m == closed {
 		return nil
 	}
 	block := e.popDirect(d)
@@ -39,11 +47,7 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 
 // refill exchanges the previous magazine of a slot, which like the loaded one is
 // empty, for one from the depot.
-func (e *Engine) refill(x section, s *slot, d *depot) unsafe.Pointer {
-	m := d.full.pop(&e.table)
-	if m == nil {
-		return nil
-	}
+func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointer {
 	sh := x.shard()
 	if s.previous != nil {
 		sh.bytes -= int(s.previous.room) * d.size
@@ -88,6 +92,7 @@ func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
 
 func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool, spare **magazine) (result Result, wantsSpare bool) {
 	d := &e.depots[class]
+	rounds := x.array().rounds[class]
 	if s := e.usable(x, class); s != nil && !added {
 		if s.Give(block) { // a Get on this P since Push looked
 			return Kept, false
@@ -98,17 +103,23 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 			s.Give(block)
 			return Kept, false
 		}
-		if e.makeWay(x, class, s) {
-			return e.unload(x, s, d, block, spare)
+		more := int(rounds) - s.previousRoom()
+		if s.widens(rounds) {
+			more = int(rounds - s.room)
+		}
+		if e.makeWay(x, class, more) {
+			return e.unload(x, s, d, rounds, block, spare)
 		}
 	}
 	switch {
 	case x.array().mode == closed:
 		return Closed, false
-	case x.array().mode == direct && !added && d.waiting.Load() > 0:
+	case x.array().mode != sharded && !added && d.waiting.Load() > 0:
 		return Wanted, false
+	case x.array().mode == trimming:
+		rounds = 1 // each in a magazine of its own
 	}
-	kept, wantsSpare := e.pushDirect(d, block, spare)
+	kept, wantsSpare := e.pushDirect(d, rounds, block, spare)
 	if !kept {
 		return Full, wantsSpare
 	}
@@ -117,7 +128,7 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	} else {
 		d.puts.Add(1)
 	}
-	if x.array().mode == direct {
+	if x.array().mode != sharded {
 		return KeptDirect, false
 	}
 	return Kept, false
@@ -126,14 +137,15 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 // unload makes room in a slot whose magazines are both full: it widens the
 // loaded one where that has less places than it could, else lets the previous
 // one go to the depot and takes an empty one.
-func (e *Engine) unload(x section, s *slot, d *depot, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
+func (e *Engine) unload(x section, s *slot, d *depot, rounds uint32, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
 	sh := x.shard()
-	if s.loaded != nil && s.room < d.rounds {
-		more := e.reserve(d, d.rounds-s.room)
+	if s.widens(rounds) {
+		more := e.reserve(d, rounds-s.room)
 		if more == 0 {
 			return Full, false
 		}
 		s.room += more
+		s.reopen()
 		sh.bytes += int(more) * d.size
 		s.Give(block)
 		return Kept, false
@@ -142,7 +154,7 @@ func (e *Engine) unload(x section, s *slot, d *depot, block unsafe.Pointer, spar
 	if m == nil {
 		return Full, true
 	}
-	if m.room = e.reserve(d, d.rounds); m.room == 0 {
+	if m.room = e.reserve(d, rounds); m.room == 0 {
 		d.empty.push(m)
 		return Full, false
 	}
@@ -160,25 +172,20 @@ func (e *Engine) unload(x section, s *slot, d *depot, block unsafe.Pointer, spar
 // usable returns the class's slot where its magazines can be used: the engine is
 // sharded, the class has magazines, and the P has a shard.
 func (e *Engine) usable(x section, class uint8) *slot {
-	if x.array().mode != sharded || e.outgrown(x) || int(class) >= e.sharded || e.depots[class].rounds < 2 {
+	if x.array().mode != sharded || e.outgrown(x) || x.array().rounds[class] < 2 {
 		return nil
 	}
 	return e.Slot(x, class+1)
 }
 
-// makeWay makes sure that the shard may hold one more magazine of the class in
-// place of the slot's previous one, by sending those of other classes to their
-// depots, in turn, until it fits. It gives up after all of them: then this one
-// operation goes to the depot.
-func (e *Engine) makeWay(x section, class uint8, s *slot) bool {
-	sh := x.shard()
-	need := int(e.depots[class].rounds)
-	if s.previous != nil {
-		need -= int(s.previous.room)
-	}
-	need *= e.depots[class].size
+// makeWay makes sure that the shard may hold so many more places of the class, by
+// sending the magazines of other classes to their depots, in turn, until they fit.
+// It gives up after all of them: then this one operation goes to the depot.
+func (e *Engine) makeWay(x section, class uint8, places int) bool {
+	sh, most := x.shard(), x.array().shardBytes
+	need := places * e.depots[class].size
 	for range e.sharded {
-		if sh.bytes+need <= e.shardBytes {
+		if sh.bytes+need <= most {
 			break
 		}
 		sh.hand++
@@ -189,7 +196,7 @@ func (e *Engine) makeWay(x section, class uint8, s *slot) bool {
 			sh.bytes -= e.evict(e.Slot(x, sh.hand+1), &e.depots[sh.hand])
 		}
 	}
-	return sh.bytes+need <= e.shardBytes
+	return sh.bytes+need <= most
 }
 
 // evict moves the magazines of a slot to the depot and returns how many bytes of
@@ -204,6 +211,7 @@ func (e *Engine) evict(s *slot, d *depot) (bytes int) {
 			e.store(d, m)
 		}
 		s.loaded, s.n, s.room = nil, 0, 0
+		s.reopen()
 		if s.previous != nil {
 			s.swap()
 		}

@@ -67,6 +67,15 @@ func (t *table) at(index uint32) *magazine {
 	return (*t.chunks[chunk].Load())[offset].Load()
 }
 
+// below returns the magazine that is next after one of those that popAll took, or
+// nil after the last.
+func (t *table) below(m *magazine) *magazine {
+	if index := m.next.Load(); index != 0 {
+		return t.at(index)
+	}
+	return nil
+}
+
 // add makes an empty magazine, or returns nil when 16 million exist.
 func (t *table) add() *magazine {
 	t.mu.Lock()

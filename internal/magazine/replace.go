@@ -20,10 +20,10 @@ import (
 // e.mu.
 func (e *Engine) replace(m mode) *array {
 	old := e.array()
-	next := newArray(m, max(percpu.Procs(), int(old.procs)), e.sharded)
+	next := e.newArray(m, max(percpu.Procs(), int(old.procs)))
 	e.current.Store(&next.slots[0])
 	e.grace(old)
-	e.procs.Store(uint32(next.procs))
+	e.procs.Store(uintptr(next.procs))
 	e.drain(old)
 	next.settled.Store(true)
 	return next
@@ -42,56 +42,108 @@ func (e *Engine) drain(a *array) {
 	}
 }
 
-// Trim removes every idle block and hands each to release, which is called
-// without locks or sections. It returns how many bytes of blocks that were.
-// Blocks that are pushed meanwhile may stay.
+// Trim removes every block that was idle when it was called and still is, and
+// hands each to release, which is called without locks or sections. It returns how
+// many bytes of blocks that were. A block that is pushed meanwhile may stay, and a
+// Pop meanwhile may find nothing.
+//
+// To drain the shards is not enough: whoever has a magazine in hand to take or add
+// one block (popOne, pushOnto), or takes one to a fresh shard (refill), hides old
+// blocks. All three happen in sections. So Trim replaces the array by one in which
+// none of them is done, and whatever is pushed gets a magazine of its own. After
+// that grace period every block that is still idle is in a depot's full stack, and
+// Trim has the stack with one swap.
+//
+// Without sharded classes no magazine ever has more than one block and none is in a
+// shard, so the stacks hold every idle block at any moment.
 func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
-	if a := e.array(); a.mode != closed {
-		e.replace(a.mode)
+	before := e.array().mode
+	if before == closed {
+		e.mu.Unlock()
+		return 0
 	}
+	if e.sharded > 0 {
+		e.replace(trimming)
+	}
+	all := e.detach()
+	if e.sharded > 0 {
+		e.replace(before)
+	}
+	e.count(all)
 	e.mu.Unlock()
-	return e.empty(release)
+	return e.empty(all, release)
 }
 
 // Close is Trim, after which the engine keeps nothing. A Push that races it ends
 // before the shards are drained, or finds the engine closed.
 func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
-	if a := e.array(); a.mode != closed {
+	if e.array().mode != closed {
 		e.replace(closed)
 	}
+	all := e.detach()
+	e.count(all)
 	e.mu.Unlock()
-	return e.empty(release)
+	return e.empty(all, release)
 }
 
-// empty lets go of all blocks and spare magazines in the depots.
-func (e *Engine) empty(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	for class := range e.depots {
+// A detached is what was in one depot's stacks: each the top of a list.
+type detached struct{ full, spare *magazine }
+
+// detach takes all that is in the depots.
+func (e *Engine) detach() []detached {
+	all := make([]detached, len(e.depots))
+	for class := range all {
 		d := &e.depots[class]
-		for m := d.full.pop(&e.table); m != nil; m = d.full.pop(&e.table) {
+		all[class] = detached{d.full.popAll(&e.table), d.empty.popAll(&e.table)}
+	}
+	return all
+}
+
+// count notes that what was detached is not idle any more, and gives up its
+// places. The caller holds e.mu, so that Counts sees all of it or nothing.
+func (e *Engine) count(all []detached) {
+	for class := range all {
+		d := &e.depots[class]
+		for m := all[class].full; m != nil; m = e.table.below(m) {
 			touch(m)
-			n := m.n
 			e.release(d, m.room)
-			for i, block := range m.items[:n] {
+			d.released.Add(uint64(m.n))
+		}
+	}
+}
+
+// empty lets go of the blocks and the magazines.
+func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
+	for class := range all {
+		for m := all[class].full; m != nil; {
+			touch(m)
+			for i, block := range m.items[:m.n] {
 				m.items[i] = nil
 				release(uint8(class), block)
 			}
-			m.n, m.room = 0, 0
-			e.table.remove(m)
-			d.released.Add(uint64(n))
-			bytes += int64(n) * int64(d.size)
+			bytes += int64(m.n) * int64(e.depots[class].size)
+			m = e.discard(m)
 		}
-		for m := d.empty.pop(&e.table); m != nil; m = d.empty.pop(&e.table) {
-			e.table.remove(m)
+		for m := all[class].spare; m != nil; {
+			m = e.discard(m)
 		}
 	}
 	return bytes
 }
 
+// discard removes a detached magazine and returns the next one.
+func (e *Engine) discard(m *magazine) (next *magazine) {
+	next = e.table.below(m)
+	e.table.remove(m)
+	return next
+}
+
 // Gather makes the depots hold every idle block, until Scatter: Pop then finds
 // a block wherever it was put. It costs a grace period unless the engine is
-// gathered already. It returns false when the engine is closed.
+// gathered already, and waits for a Trim that is under way. It returns false when
+// the engine is closed.
 func (e *Engine) Gather() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,16 +154,20 @@ func (e *Engine) Gather() bool {
 	return a.mode == direct
 }
 
-// Scatter ends what Gather began.
+// Scatter ends what Gather began. It does nothing while somebody else replaces the
+// array or counts, so that who calls it now and then never waits for him.
 func (e *Engine) Scatter() {
-	e.mu.Lock()
+	if !e.mu.TryLock() {
+		return
+	}
 	defer e.mu.Unlock()
 	if a := e.array(); a.mode == direct {
 		e.replace(sharded)
 	}
 }
 
-// Gathered reports whether the engine is between Gather and Scatter.
+// Gathered reports whether the engine is between Gather and Scatter, and no Trim is
+// under way.
 func (e *Engine) Gathered() bool { return e.array().mode == direct }
 
 // Closed reports whether the engine is closed.
@@ -119,7 +175,9 @@ func (e *Engine) Closed() bool { return e.array().mode == closed }
 
 // PopExact is Pop for those who must not miss a block. Where it returns nil and
 // exact is true, there was a moment during the call at which no block of the
-// class was idle. exact is false when the engine is not gathered.
+// class was idle. exact is false when the engine is not gathered. It waits for a
+// Trim that is under way: what is pushed meanwhile may stay, and who looked for it
+// in vain and then slept would not be woken.
 func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 	d := &e.depots[class]
 	for {
@@ -127,7 +185,11 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		if block := e.PopSlow(class); block != nil {
 			return block, true
 		}
-		if a.mode != direct {
+		switch a.mode {
+		case trimming:
+			yield()
+			continue
+		case sharded, closed:
 			return nil, false
 		}
 		// If all moments in hand that have started by the end had ended at the

@@ -11,9 +11,10 @@ import (
 type mode uint8
 
 const (
-	sharded mode = iota // in the shards, and in the depots what they do not hold
-	direct              // all in the depots, where any goroutine can find them
-	closed              // nowhere
+	sharded  mode = iota // in the shards, and in the depots what they do not hold
+	direct               // all in the depots, where any goroutine can find them
+	trimming             // all in the depots, and there they stay until Trim has them: see Trim
+	closed               // nowhere
 )
 
 // A slot is one class in one shard. It belongs to the goroutine that is pinned
@@ -23,7 +24,7 @@ const (
 // size table's. That shows where callers fill the cache with what they read and
 // write, which is what they want blocks for.
 type slot struct {
-	hot    unsafe.Pointer // the block that was put back last; nil when it is gone
+	hot    unsafe.Pointer // the block that was put back last, while state is full
 	loaded *magazine      // the others; nil when n and room are 0
 	n      uint32         // blocks in loaded
 	room   uint32         // places reserved for loaded and hot together
@@ -38,44 +39,55 @@ type slot struct {
 	// array is set in the first slot of an array only, which is no class's slot
 	// but the way to the rest.
 	array *array
-	_     [64 - 6*unsafe.Sizeof(uintptr(0)) - 8]byte
+	state hotState
+	_     [64 - 6*unsafe.Sizeof(uintptr(0)) - 12]byte
 }
 
-// Take pops a block, or returns nil when the slot has none. The place of one that
-// was in the magazine keeps pointing to it until the next that goes there, or
-// until the magazine leaves the shard: clearing it here would cost a sixth of a Get
-// and Put. So a block that its owner loses may be collected a little later.
+// A hotState says whether a slot's hot block is there, and else whether one may be.
+// It is one word that a Get and a Put test and set, where hot, n and room are three.
+// Unless it is shut, n < room.
+type hotState uint32
+
+const (
+	shut hotState = iota // no block is there, and no place is reserved for one
+	open                 // none is there, and one may be put
+	full                 // there is one
+)
+
+// Take pops a block, or returns nil when the slot has none. The place that a block
+// was in keeps pointing to it until the next that goes there, or until the magazine
+// leaves the shard: clearing it here would cost a sixth of a Get and Put. So a block
+// that its owner loses may be collected a little later.
 func (s *slot) Take() unsafe.Pointer {
 	touch(s)
-	block := s.hot
-	if block == nil {
-		if s.n == 0 {
-			return nil
-		}
-		s.n--
+	if s.state == full {
+		s.state = open
 		s.hits++
-		return *s.item(s.n)
+		return s.hot
 	}
-	s.hot = nil
+	if s.n == 0 {
+		return nil
+	}
+	s.n--
+	s.state = open
 	s.hits++
-	return block
+	return *s.item(s.n)
 }
 
 // Give pushes a block and reports whether there was room for it.
 func (s *slot) Give(block unsafe.Pointer) bool {
 	touch(s)
-	if s.hot == nil {
-		if s.n >= s.room {
-			return false
-		}
+	if s.state == open {
 		s.hot = block
-	} else {
-		if s.n+1 >= s.room {
-			return false
-		}
-		*s.item(s.n) = block
-		s.n++
+		s.state = full
+		s.puts++
+		return true
 	}
+	if s.n+1 >= s.room { // also when shut: then n is room, or both are 0
+		return false
+	}
+	*s.item(s.n) = block
+	s.n++
 	s.puts++
 	return true
 }
@@ -91,10 +103,19 @@ func (s *slot) item(i uint32) *unsafe.Pointer {
 // settle puts the hot block into the magazine, which has a place for it.
 func (s *slot) settle() {
 	touch(s)
-	if s.hot != nil {
+	if s.state == full {
 		*s.item(s.n) = s.hot
 		s.n++
-		s.hot = nil
+	}
+	s.hot = nil
+	s.reopen()
+}
+
+// reopen sets the state of a settled slot after n or room have changed.
+func (s *slot) reopen() {
+	s.state = shut
+	if s.n < s.room {
+		s.state = open
 	}
 }
 
@@ -107,14 +128,27 @@ func (s *slot) swap() {
 	}
 	s.previous = s.loaded
 	s.loaded, s.n, s.room = m, m.n, m.room
+	s.reopen()
 }
+
+// previousRoom is the number of places that the slot gives up when it lets its
+// previous magazine go.
+func (s *slot) previousRoom() int {
+	if s.previous == nil {
+		return 0
+	}
+	return int(s.previous.room)
+}
+
+// widens reports whether the loaded magazine has less places than it could.
+func (s *slot) widens(rounds uint32) bool { return s.loaded != nil && s.room < rounds }
 
 // A shard is what the fast path does not need of one P's shard.
 type shard struct {
 	// guard makes the portable engine's sections exclusive. Held for a handful
 	// of moves, or one exchange with a depot; nothing else is locked under it.
 	guard sync.Mutex
-	bytes int   // what the places of all its magazines come to, at most shardBytes
+	bytes int   // what the places of all its magazines come to, at most the array's shardBytes
 	hand  uint8 // the class that was last made to give way to another
 	_     [64]byte
 }
@@ -130,6 +164,11 @@ type array struct {
 	// look into the depots would miss.
 	settled atomicBool
 
+	// Both follow from procs, so that empty places in all the shards leave the
+	// pool at least half of its bounds. They only shrink from one array to the next.
+	shardBytes int      // at most ShardBytes
+	rounds     []uint32 // by class; blocks of a full magazine, 1 where the shards have none
+
 	procs   uint   // shards
 	slots   []slot // the first is the way to this array
 	shards  []shard
@@ -143,16 +182,24 @@ type array struct {
 func stride(classes int) uintptr { return (uintptr(classes) + 2) * unsafe.Sizeof(slot{}) }
 
 // newArray makes an empty array of procs shards.
-func newArray(m mode, procs, classes int) *array {
+func (e *Engine) newArray(m mode, procs int) *array {
 	a := &array{
-		mode:    m,
-		procs:   uint(procs),
-		slots:   make([]slot, procs*(classes+2)),
-		shards:  make([]shard, procs),
-		counted: make([][]counted, procs),
+		mode:       m,
+		shardBytes: e.bounds.shardBytes(procs),
+		rounds:     make([]uint32, len(e.depots)),
+		procs:      uint(procs),
+		slots:      make([]slot, procs*(e.sharded+2)),
+		shards:     make([]shard, procs),
+		counted:    make([][]counted, procs),
+	}
+	for class := range a.rounds {
+		a.rounds[class] = 1
+		if class < e.sharded {
+			a.rounds[class] = e.bounds.rounds(e.depots[class].size, procs)
+		}
 	}
 	for id := range a.counted {
-		a.counted[id] = make([]counted, classes)
+		a.counted[id] = make([]counted, e.sharded)
 	}
 	a.slots[0].array = a
 	return a
@@ -181,13 +228,22 @@ func (x section) array() *array { return x.first.array }
 func (x section) shard() *shard { return &x.array().shards[x.id] }
 
 // outgrown reports that the P is newer than the array and has no shard in it.
-func (e *Engine) outgrown(x section) bool { return x.id >= int(e.procs.Load()) }
+func (e *Engine) outgrown(x section) bool { return uintptr(x.id) >= e.procs.Load() }
 
 // Enter begins a section. The array must be loaded inside it: that is what lets
 // replace wait for all who have seen the old one.
 func (e *Engine) Enter() section {
 	if percpu.Pinned {
 		return section{percpu.Pin(), e.current.Load()} // in this order
+	}
+	return e.enterGuarded()
+}
+
+// EnterBeside is Enter for a goroutine that is in a section x of another engine:
+// one pin serves for both. It must leave this section by ExitBeside, before x.
+func (e *Engine) EnterBeside(x section) section {
+	if percpu.Pinned {
+		return section{x.id, e.current.Load()}
 	}
 	return e.enterGuarded()
 }
@@ -224,6 +280,13 @@ func (x section) Exit() {
 		return
 	}
 	x.shard().guard.Unlock()
+}
+
+// ExitBeside ends a section that EnterBeside began.
+func (x section) ExitBeside() {
+	if !percpu.Pinned {
+		x.shard().guard.Unlock()
+	}
 }
 
 // Slot returns the slot of a class in the section's shard, by number: the class

@@ -48,4 +48,17 @@ func (s *stack) pop(t *table) *magazine {
 	}
 }
 
+// popAll takes all magazines at once: the top one and, by next, those below it.
+func (s *stack) popAll(t *table) *magazine {
+	for {
+		head := s.head.Load()
+		if head&indexMask == 0 {
+			return nil
+		}
+		if s.head.CompareAndSwap(head, head&^indexMask+1<<indexBits) {
+			return t.at(uint32(head & indexMask))
+		}
+	}
+}
+
 func (s *stack) empty() bool { return s.head.Load()&indexMask == 0 }

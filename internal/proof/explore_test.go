@@ -119,8 +119,8 @@ func TestMutantsAreFound(t *testing.T) {
 				out, err := exec.CommandContext(ctx, program, "-scenario", scenario).CombinedOutput()
 				var exit *exec.ExitError
 				if errors.As(err, &exit) && strings.Contains(string(out), "FOUND") {
-					first, _, _ := strings.Cut(string(out), "\n")
-					t.Log(first)
+					found, _, _ := strings.Cut(string(out[strings.Index(string(out), "FOUND"):]), "\n")
+					t.Log(scenario, found)
 					return
 				}
 				if err != nil {

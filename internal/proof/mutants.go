@@ -23,13 +23,13 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "drain-before-grace", File: "replace.go", Scenarios: []string{"trim"},
-		Old: "	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n	e.drain(old)\n",
-		New: "	e.drain(old)\n	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n",
+		Old: "	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n	e.drain(old)\n",
+		New: "	e.drain(old)\n	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n",
 	},
 	{
 		Name: "procs-before-grace", File: "replace.go", Scenarios: []string{"grow2"},
-		Old: "	e.grace(old)\n	e.procs.Store(uint32(next.procs))\n",
-		New: "	e.procs.Store(uint32(next.procs))\n	e.grace(old)\n",
+		Old: "	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n",
+		New: "	e.procs.Store(uintptr(next.procs))\n	e.grace(old)\n",
 	},
 	{
 		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
@@ -53,8 +53,38 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "double-drain", File: "replace.go", Scenarios: []string{"trims"},
-		Old: "	e.mu.Lock()\n	if a := e.array(); a.mode != closed {\n		e.replace(a.mode)\n	}\n	e.mu.Unlock()\n",
-		New: "	if a := e.array(); a.mode != closed {\n		e.replace(a.mode)\n	}\n",
+		Old: "		e.replace(trimming)\n",
+		New: "		e.mu.Unlock()\n		e.replace(trimming)\n		e.mu.Lock()\n",
+	},
+	{
+		Name: "trim-without-trimming", File: "replace.go", Scenarios: []string{"trim-pop"},
+		Old: "		e.replace(trimming)\n",
+		New: "		e.replace(before)\n",
+	},
+	{
+		Name: "back-before-detached", File: "replace.go", Scenarios: []string{"trim-pop"},
+		Old: "	all := e.detach()\n	if e.sharded > 0 {\n		e.replace(before)\n	}\n",
+		New: "	if e.sharded > 0 {\n		e.replace(before)\n	}\n	all := e.detach()\n",
+	},
+	{
+		Name: "pushes-onto-old-blocks", File: "exchange.go", Scenarios: []string{"trim-gathered"},
+		Old: "		rounds = 1 // each",
+		New: "		// each",
+	},
+	{
+		Name: "pops-while-trimming", File: "exchange.go", Scenarios: []string{"trim-gathered"},
+		Old: "m == trimming || m == closed",
+		New: "m == closed",
+	},
+	{
+		Name: "wake-up-lost-in-trim", File: "replace.go", Scenarios: []string{"wake-trim2"},
+		Old: "		case trimming:\n			yield()\n			continue\n		case sharded, closed:\n",
+		New: "		case trimming, sharded, closed:\n",
+	},
+	{
+		Name: "no-generation-of-all", File: "stack.go", Scenarios: []string{"trim-aba"},
+		Old: "CompareAndSwap(head, head&^indexMask+1<<indexBits)",
+		New: "CompareAndSwap(head, head&^indexMask)",
 	},
 	{
 		Name: "no-settling", File: "replace.go", Scenarios: []string{"settle"},

@@ -16,7 +16,6 @@ type history struct {
 	timed bool
 	now   int
 	ops   []*operation
-	spans []*operation // all Pushes and Pops, whatever they returned
 }
 
 // An operation on the bag of blocks that an engine is to its users.
@@ -64,8 +63,8 @@ func (h *history) add(o *operation, what op, b *block) {
 }
 
 // checkHistory: the operations can be put into an order that a bag allows and that
-// keeps what returned before something else was called before it; and no Trim left
-// a block that had been put back before it was called.
+// keeps what returned before something else was called before it; and no Trim or
+// Close left a block that was idle all the time since before it was called.
 func (w *world) checkHistory() {
 	if !w.history.timed {
 		return
@@ -84,12 +83,9 @@ func (w *world) checkHistory() {
 	}
 }
 
-// checkTrim: a Trim that is alone leaves no block that was idle before it, and a
-// Close does not even when others are at work. A Get or Put that is under way during
-// Trim may have a magazine in hand, or take one from the depot to its shard, and
-// with it blocks that were idle all the time.
+// checkTrim: a block whose Push returned before Trim was called is released by it,
+// or was popped by somebody before it returned, whoever else is at work.
 func (w *world) checkTrim(trim *operation) {
-	alone := !slices.ContainsFunc(w.history.spans, func(o *operation) bool { return o.called < trim.returned && o.returned > trim.called })
 	for i, push := range w.history.ops {
 		switch {
 		case push.what != pushed:
@@ -97,7 +93,7 @@ func (w *world) checkTrim(trim *operation) {
 		case trim.what == shut && push.called > trim.returned:
 			w.run.fail("block %d was kept after Close", push.block.id)
 		}
-		if push.returned > trim.called || trim.what == trimmed && !alone {
+		if push.returned > trim.called {
 			continue
 		}
 		// Who had it next? Owners come one after the other, so the first that

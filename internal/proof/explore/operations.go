@@ -18,16 +18,9 @@ func (w *world) fresh(class uint8) *block {
 	return b
 }
 
-// use is call, for Pushes and Pops.
-func (w *world) use() *operation {
-	o := w.call()
-	w.history.spans = append(w.history.spans, o)
-	return o
-}
-
 // pop returns an idle block, or nil.
 func (w *world) pop(class uint8) *block {
-	o := w.use()
+	o := w.call()
 	w.taking++
 	p := w.engine.Pop(class)
 	w.taking--
@@ -37,7 +30,7 @@ func (w *world) pop(class uint8) *block {
 
 // popExact is PopExact.
 func (w *world) popExact(class uint8) (b *block, exact bool) {
-	o := w.use()
+	o := w.call()
 	w.taking++
 	p, exact := w.engine.PopExact(class)
 	w.taking--
@@ -76,7 +69,7 @@ func (w *world) add(class uint8) magazine.Result {
 }
 
 func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, count map[uint8]uint64) magazine.Result {
-	o := w.use()
+	o := w.call()
 	w.history.add(o, pushed, b) // before the Pop that may return it while we push
 	b.inside, b.kept = true, false
 	r := to(b.class, unsafe.Pointer(b))

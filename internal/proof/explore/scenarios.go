@@ -79,15 +79,16 @@ func sequence(parts ...func(w *world)) func(w *world) {
 	}
 }
 
-func trim(w *world)      { w.trim() }
-func closes(w *world)    { w.close() }
-func gather(w *world)    { w.engine.Gather() }
-func scatter(w *world)   { w.engine.Scatter() }
-func scatterer(w *world) { w.scatter() }
-func await(w *world)     { w.wait(0) }
-func put(w *world)       { w.put(w.fresh(0)) }
-func exact(w *world)     { w.popExact(0) }
-func try(w *world)       { w.tryGet(0) }
+func trim(w *world)          { w.trim() }
+func closes(w *world)        { w.close() }
+func gather(w *world)        { w.engine.Gather() }
+func scatter(w *world)       { w.engine.Scatter() }
+func scatterer(w *world)     { w.scatter() }
+func await(w *world)         { w.wait(0) }
+func awaitGathered(w *world) { w.waitGathered(0) }
+func put(w *world)           { w.put(w.fresh(0)) }
+func exact(w *world)         { w.popExact(0) }
+func try(w *world)           { w.tryGet(0) }
 
 // spares leaves n empty magazines of each class in the depots, so that nobody needs
 // to make one.
@@ -169,6 +170,11 @@ var scenarios = []scenario{
 	{
 		name: "trim", about: "Trim drains the shard of a thread that is getting and putting",
 		config: engine(pairs), procs: 2, setup: pushes(0, 2),
+		threads: []func(w *world){getPut(0), trim},
+	},
+	{
+		name: "trim-more", about: "the same for longer",
+		config: engine(pairs), procs: 2, setup: pushes(0, 2), long: true,
 		threads: []func(w *world){sequence(getPut(0), getPut(0)), trim},
 	},
 	{
@@ -180,6 +186,36 @@ var scenarios = []scenario{
 		name: "trim2", about: "two Trims at once, and a thread that gets and puts",
 		config: engine(pairs), procs: 3, setup: pushes(0, 2), long: true,
 		threads: []func(w *world){getPut(0), trim, trim},
+	},
+	{
+		name: "trim-pop", about: "a thread takes a magazine from the depot to its shard while Trim empties both",
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 2),
+		threads: []func(w *world){pops(0, 1), trim},
+	},
+	{
+		name: "trim-push", about: "a thread unloads its full shard to the depot while Trim empties both",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(spares(2), pushes(0, 4)),
+		threads: []func(w *world){pushes(0, 1), trim},
+	},
+	{
+		name: "trim-gathered", about: "a thread holds a magazine with old blocks in hand, to add one or to take one, while Trim empties a gathered engine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)),
+		threads: []func(w *world){sequence(pushes(0, 1), pops(0, 1)), trim},
+	},
+	{
+		name: "trim-both", about: "one puts and one gets while Trim empties a gathered engine",
+		timed: true, config: engine(pairs), procs: 3, setup: sequence(gather, spares(2), fill(0, 2)), long: true,
+		threads: []func(w *world){pushes(0, 1), pops(0, 1), trim},
+	},
+	{
+		name: "trim-singles", about: "Trim of single blocks beside a thread that gets and puts",
+		timed: true, config: engine(singles), procs: 2, setup: fill(0, 2),
+		threads: []func(w *world){sequence(pops(0, 2), pushes(0, 1)), trim},
+	},
+	{
+		name: "trim-aba", about: "a thread is about to pop a depot's top while Trim takes all and the top's index is given out again",
+		config: engine(singles), procs: 2, setup: fill(0, 2),
+		threads: []func(w *world){pops(0, 1), sequence(trim, pushes(0, 2))},
 	},
 	{
 		name: "trim-depot", about: "Trim frees magazines that another thread is about to pop",
@@ -194,7 +230,7 @@ var scenarios = []scenario{
 	{
 		name: "one-p", about: "two threads on one P, and Trim's is one of them",
 		config: engine(pairs), procs: 1, places: []int{0, 0}, setup: pushes(0, 2),
-		threads: []func(w *world){sequence(getPut(0), pushes(0, 1)), sequence(getPut(0), trim)},
+		threads: []func(w *world){getPut(0), sequence(pops(0, 1), trim)},
 	},
 	{
 		name: "grow", about: "a thread on a P that the engine has no shard for, and one that uses the old array",
@@ -270,6 +306,16 @@ var scenarios = []scenario{
 		name: "wake-trim", about: "Trim takes the block that one who begins to wait could have",
 		timed: true, config: engine(singles), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){await, sequence(trim, put)},
+	},
+	{
+		name: "wake-trim2", about: "one begins to wait, with a Put between his steps, while Trim is under way",
+		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1)),
+		threads: []func(w *world){sequence(put, awaitGathered), trim},
+	},
+	{
+		name: "wake-trims", about: "one begins to wait and another puts while Trim is under way",
+		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1)), long: true,
+		threads: []func(w *world){put, await, trim},
 	},
 	{
 		name: "wake-close", about: "Close while somebody begins to wait",

@@ -36,9 +36,19 @@ func (w *world) unlock() {
 func (w *world) wait(class uint8) {
 	w.lock()
 	defer w.unlock()
-	if !w.engine.Gather() {
-		return
+	if w.engine.Gather() {
+		w.waitLocked(class)
 	}
+}
+
+// waitGathered is the rest of wait, of one who has gathered the engine already.
+func (w *world) waitGathered(class uint8) {
+	w.lock()
+	defer w.unlock()
+	w.waitLocked(class)
+}
+
+func (w *world) waitLocked(class uint8) {
 	w.queue.waiting = append(w.queue.waiting, &waiter{class: class})
 	w.engine.Wait(class, 1)
 	w.serveLocked(class)
