@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -27,8 +28,10 @@ type BytePool struct {
 
 	source memory.Source // nil: the Go heap
 
-	name         string // as registered
-	registration registration
+	registration
+
+	handles magazine.Engine // idle handles of leases, one class of size 1
+	leased  atomic.Bool     // whether there ever was a handle
 
 	limiter limiter
 	queue   queue
@@ -71,7 +74,8 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdleBytes:    o.MaxIdleBytes,
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
-	register(p, o.Name)
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
+	register(p, &p.registration, o.Name)
 	return p, nil
 }
 
@@ -96,15 +100,15 @@ func (p *BytePool) Get(n int) []byte {
 		// This is engine.Pop, opened up: one call less, of five. nosplit saves
 		// the check for stack space; nothing that is called from here needs much.
 		x := p.engine.Enter()
-		block := p.engine.Slot(x, small.Number()).Take()
-		x.Exit()
-		if block != nil {
+		if block := p.engine.Slot(x, small.Number()).Take(); block != nil {
+			x.Exit()
 			if p.zero == ZeroOnGet {
 				clear(unsafe.Slice((*byte)(block), small.Size()))
 			}
 			// A Small's size has 24 bits, so this checks n alone.
 			return (*[1 << 24]byte)(block)[:n:small.Size()]
 		}
+		x.Exit()
 	}
 	return p.getSlow(n)
 }
@@ -152,11 +156,12 @@ func (p *BytePool) Put(b []byte) {
 			block := unsafe.Pointer(unsafe.SliceData(b))
 			// This is engine.Push, opened up.
 			x := p.engine.Enter()
-			kept := p.engine.Slot(x, small.Number()).Give(block)
-			x.Exit()
-			if !kept {
-				p.pushSmall(small, block)
+			if p.engine.Slot(x, small.Number()).Give(block) {
+				x.Exit()
+				return
 			}
+			x.Exit()
+			p.pushSmall(small, block)
 			return
 		}
 	}
@@ -234,4 +239,102 @@ func (p *BytePool) free(class uint8, block unsafe.Pointer) {
 	if p.source != nil {
 		p.source.Free(unsafe.Slice((*byte)(block), p.classes.Size(class)))
 	}
+}
+
+// getLeased is Get into a handle. Where both lie in this P's shards it finds them in
+// one section.
+func (p *BytePool) getLeased(n int) *handle {
+	var h *handle
+	if uint(n) <= sizeclass.MaxSmall {
+		small := p.classes.Small(uint(n))
+		x := p.engine.Enter()
+		y := p.handles.EnterBeside(x)
+		block := p.engine.Slot(x, small.Number()).Take()
+		if block != nil {
+			h = (*handle)(p.handles.Slot(y, 1).Take())
+		}
+		y.ExitBeside()
+		x.Exit()
+		if block != nil {
+			if p.zero == ZeroOnGet {
+				clear(unsafe.Slice((*byte)(block), small.Size()))
+			}
+			if h == nil {
+				h = p.handle()
+			}
+			if h.data.Load() != (*byte)(block) { // hold, opened up
+				h.data.Store((*byte)(block))
+			}
+			return h
+		}
+	}
+	b := p.getSlow(n)
+	h = p.handle()
+	h.hold(unsafe.SliceData(b))
+	return h
+}
+
+// putLeased is Put of what a handle holds, and of the handle.
+func (p *BytePool) putLeased(h *handle, n uint32) {
+	block := unsafe.Pointer(h.data.Load())
+	small := sizeclass.Small(0)
+	if n <= sizeclass.MaxSmall {
+		small = p.classes.Small(uint(n))
+	}
+	if small == 0 || p.onPut == askSource || h.word.Load() == 0 {
+		h.forget()
+		p.Put(p.sliceAt((*byte)(block), uint(n)))
+		return
+	}
+	if p.onPut == clearBlock {
+		clear(unsafe.Slice((*byte)(block), small.Size()))
+	}
+	x := p.engine.Enter()
+	y := p.handles.EnterBeside(x)
+	kept := p.engine.Slot(x, small.Number()).Give(block)
+	// The handle may keep pointing to a block that the pool has: hold will find it.
+	if kept && p.handles.Slot(y, 1).Give(unsafe.Pointer(h)) {
+		y.ExitBeside()
+		x.Exit()
+		return
+	}
+	y.ExitBeside()
+	x.Exit()
+	h.forget()
+	if !kept {
+		p.pushSmall(small, block)
+	}
+}
+
+// handle returns a handle that nobody uses.
+func (p *BytePool) handle() *handle {
+	if h := (*handle)(p.handles.Pop(0)); h != nil {
+		return h
+	}
+	h := &handle{pool: p}
+	h.word.Store(ownerHolds)
+	p.leased.Store(true)
+	return h
+}
+
+// putHandle gives back a handle that nobody uses.
+func (p *BytePool) putHandle(h *handle) { p.handles.Push(0, unsafe.Pointer(h)) }
+
+// forgetHandle leaves an idle handle to the collector.
+func forgetHandle(uint8, unsafe.Pointer) {}
+
+// dataOf and sliceAt turn a block into the pointer that a handle has and back.
+func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
+
+func (p *BytePool) sliceAt(data *byte, n uint) []byte {
+	if n <= sizeclass.MaxSmall {
+		if small := p.classes.Small(n); small != 0 {
+			return (*[1 << 24]byte)(unsafe.Pointer(data))[:n:small.Size()]
+		}
+	}
+	size := int(n)
+	if class, ok := p.classes.Class(size); ok {
+		size = p.classes.Size(class)
+	}
+	return unsafe.Slice(data, size)[:n]
 }

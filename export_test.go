@@ -8,3 +8,19 @@ func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
 
 // Reserved returns the bytes that the pool keeps idle or holds places for.
 func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
+
+// LastGeneration and FirstGeneration put a lease's handle into its last generation,
+// and name its first one.
+func LastGeneration(l Lease) Lease {
+	l.h.word.Store(1<<64 - 1<<32 + ownerHolds)
+	l.generation = 1<<32 - 1
+	return l
+}
+
+func FirstGeneration(l Lease) Lease {
+	l.generation = 0
+	return l
+}
+
+// SameHandle reports whether two leases have one handle.
+func SameHandle(a, b Lease) bool { return a.h == b.h }

@@ -39,10 +39,15 @@ func (p *BytePool) Prewarm(size, count int) error {
 	return nil
 }
 
-// Trim lets go of every block that is idle now, those that lie with other
-// processors too, and returns their bytes. It stops the world for tens of
-// microseconds. Blocks that are put back meanwhile may stay.
+// Trim lets go of every block that was idle when it was called and still is, those
+// that lie with other processors too, and returns their bytes. Blocks that are put
+// back meanwhile may stay. It stops the world twice, each time for tens of
+// microseconds; until then a Get finds nothing idle and allocates, and TryGet and
+// GetContext wait where AllocLimit does not let them do that.
 func (p *BytePool) Trim() (released int64) {
+	if p.leased.Load() {
+		p.handles.Trim(forgetHandle) // they may still point to blocks
+	}
 	return p.engine.Trim(p.free)
 }
 
@@ -51,6 +56,7 @@ func (p *BytePool) Trim() (released int64) {
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
 func (p *BytePool) Close() error {
 	p.engine.Close(p.free)
+	p.handles.Close(forgetHandle)
 	p.endWaits()
 	p.registration.remove()
 	return nil

@@ -3,13 +3,14 @@ package dewpond
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// NoIdle as MaxIdleBytes keeps nothing idle: every Get allocates.
+// NoIdle as MaxIdleBytes or MaxIdle keeps nothing idle: every Get allocates.
 const NoIdle = -1
 
 // defaultMaxIdleBytes is what MaxIdleBytes 0 means.
@@ -47,6 +48,92 @@ type BytePoolOptions struct {
 
 	// Zero says when blocks are cleared. Default: ZeroOnPut.
 	Zero ZeroPolicy
+}
+
+// PoolOptions say how a Pool behaves. The zero value is a sane default.
+type PoolOptions[T any] struct {
+	// Name is what the pool is called in statistics. A second live pool of a
+	// name reports as name-2. Default: "pool".
+	Name string
+
+	// New makes an object where none is idle. It is called by whoever asked for
+	// one, several at once, and must not return nil. Default: new(T).
+	New func() *T
+
+	// Reset makes an object that comes back ready for its next owner: nothing of
+	// the last one may stay readable. Default: the Reset method of *T where it has
+	// one without arguments and results, else *v = *new(T). Where New is given
+	// and *T has no such method, Reset must be given too: the zero T is not what
+	// New makes.
+	Reset func(*T)
+
+	// Keep is asked about each object that comes back, before Reset. One that it
+	// refuses is dropped: a buffer that has grown too large. Default: keep all.
+	Keep func(*T) bool
+
+	// Drop is called once for each object that the pool lets go: one that Keep
+	// refuses (before Reset), one that it has no room for, and by Trim and Close
+	// those that are idle. Never for one in use. A pool that is collected without
+	// Close drops nothing. Default: the collector has it.
+	Drop func(*T)
+
+	// MaxIdle bounds the objects kept idle. 0 means 4096, NoIdle none. It holds
+	// at every moment; under contention a pool may keep less, but at least half.
+	MaxIdle int
+
+	// Limit is how many objects may be out at once. TryGet and GetContext obey
+	// it; Get hands one out all the same and counts OverLimit. An object that is
+	// never put back counts as out for ever. A limited pool is slower: it counts,
+	// and makes no object while one is idle anywhere. 0: no limit.
+	Limit int
+}
+
+// defaultMaxIdle is what MaxIdle 0 means.
+const defaultMaxIdle = 4096
+
+// withDefaults returns the options with every default in place, or one error
+// that names each option that cannot be meant.
+func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.Name == "" {
+		o.Name = "pool"
+	}
+	t := reflect.TypeFor[T]()
+	if t.Size() == 0 {
+		fail("%v has size 0: all such objects are one, so there is nothing to pool", t)
+	}
+	if o.Reset == nil {
+		if o.Reset = resetMethod[T](); o.Reset == nil && o.New != nil {
+			fail("New without Reset, and *%v has no method Reset(): give Reset, a func(*%v) that makes an object as good as what New returns", t, t)
+		}
+	}
+	switch {
+	case o.MaxIdle == 0:
+		o.MaxIdle = defaultMaxIdle
+	case o.MaxIdle == NoIdle:
+		o.MaxIdle = 0
+	case o.MaxIdle < 0:
+		fail("MaxIdle %d: give a number of objects, 0 for %d, or NoIdle", o.MaxIdle, defaultMaxIdle)
+	}
+	if o.Limit < 0 {
+		fail("Limit %d: give a number of objects, or 0 for no limit", o.Limit)
+	}
+	if errs != nil {
+		return o, fmt.Errorf("dewpond: options of pool %q: %w", o.Name, errors.Join(errs...))
+	}
+	return o, nil
+}
+
+// resetMethod returns the method expression (*T).Reset, or nil where *T has no such
+// method. Called through an interface it would have to be looked up in each Put.
+func resetMethod[T any]() func(*T) {
+	m, ok := reflect.TypeFor[*T]().MethodByName("Reset")
+	if !ok {
+		return nil
+	}
+	reset, _ := m.Func.Interface().(func(*T))
+	return reset
 }
 
 // A ZeroPolicy says when a pool clears a block, always to its whole cap. Clearing

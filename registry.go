@@ -52,12 +52,19 @@ func Pools() iter.Seq[StatsSource] {
 // or that and a number where an older live pool has it.
 func (p *BytePool) Name() string { return p.name }
 
-// register gives the pool a name that no live pool has.
-func register(p *BytePool, name string) {
-	w := weak.Make(p)
+// Name returns what the pool is called in statistics: the name of its options,
+// or that and a number where an older live pool has it.
+func (p *Pool[T]) Name() string { return p.name }
+
+// register gives the pool p a name that no live pool has, in its registration r.
+func register[P any, S interface {
+	*P
+	StatsSource
+}](p S, r *registration, name string) {
+	w := weak.Make((*P)(p))
 	e := entry{id: new(byte), live: func() StatsSource {
 		if p := w.Value(); p != nil {
-			return p
+			return S(p)
 		}
 		return nil
 	}}
@@ -67,13 +74,12 @@ func register(p *BytePool, name string) {
 	if registry.pools == nil {
 		registry.pools = make(map[string]entry)
 	}
-	p.name = name
-	for i := 2; taken(p.name); i++ {
-		p.name = fmt.Sprintf("%s-%d", name, i)
+	*r = registration{name, e.id}
+	for i := 2; taken(r.name); i++ {
+		r.name = fmt.Sprintf("%s-%d", name, i)
 	}
-	p.registration = registration{p.name, e.id}
-	registry.pools[p.name] = e
-	runtime.AddCleanup(p, registration.remove, p.registration)
+	registry.pools[r.name] = e
+	runtime.AddCleanup((*P)(p), registration.remove, *r)
 }
 
 func taken(name string) bool {
@@ -81,8 +87,8 @@ func taken(name string) bool {
 	return ok && e.live() != nil
 }
 
-// A registration is what a pool needs to leave the registry, also after it has
-// been collected.
+// A registration is what a pool is called, and what it needs to leave the
+// registry, also after it has been collected.
 type registration struct {
 	name string
 	id   *byte

@@ -137,3 +137,37 @@ func (p *BytePool) Stats() Stats {
 	s.Puts += s.DroppedOversize + s.DroppedForeign
 	return s
 }
+
+// objectCounts are what only the slow paths of a Pool count.
+type objectCounts struct {
+	misses, refused, overLimit                  atomic.Uint64
+	droppedFull, droppedOversize, droppedClosed atomic.Uint64
+}
+
+// Stats returns the pool's statistics. Bytes are objects times the size of T, what
+// they point to not counted; DroppedOversize is what Keep refused. It costs
+// microseconds and disturbs nobody.
+func (p *Pool[T]) Stats() Stats {
+	c := p.engine.Counts()[0]
+	s := Stats{
+		Name:            p.name,
+		Engine:          percpu.Engine(),
+		Hits:            c.Hits,
+		Misses:          p.count.misses.Load(),
+		Refused:         p.count.refused.Load(),
+		OverLimit:       p.count.overLimit.Load(),
+		DroppedFull:     p.count.droppedFull.Load(),
+		DroppedOversize: p.count.droppedOversize.Load(),
+		DroppedClosed:   p.count.droppedClosed.Load(),
+		Trimmed:         c.Released,
+		IdleBytes:       int64(c.Idle) * p.size,
+		ReleasedBytes:   int64(c.Released) * p.size,
+	}
+	s.Gets = s.Hits + s.Misses
+	s.Puts = c.Puts + s.DroppedFull + s.DroppedOversize + s.DroppedClosed
+	if out := int64(s.Gets - s.Puts); out > 0 {
+		s.InUseBytes = out * p.size
+	}
+	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle}}
+	return s
+}

@@ -1,0 +1,315 @@
+package dewpond
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// A Pool hands out objects of one type and takes them back for their next owner.
+// It keeps them across garbage collections, within MaxIdle, until Trim or Close.
+// Make one with NewPool; it must not be copied.
+//
+// All methods may be called by any number of goroutines at once. A Put of an
+// object synchronizes before the Get that returns it.
+//
+// The caller of Get owns the object until Put, and nobody afterwards: a pool
+// cannot see that an object is still in use, nor that it is put back twice.
+type Pool[T any] struct {
+	// What Get and Put read of the pool itself comes first, in one cache line.
+	onPut  objectStep
+	reset  func(*T)        // nil: set to zero
+	engine magazine.Engine // of one class; its blocks are *T, each of size 1
+
+	registration
+
+	new  func() *T // nil: new(T)
+	keep func(*T) bool
+	drop func(*T)
+	size int64 // of T, in bytes
+
+	out   semaphore // where onPut is countOut
+	count objectCounts
+}
+
+// An objectStep is what Put does to an object before the engine gets it: the pool's
+// options, boiled down to the one comparison that the fast path has time for.
+type objectStep uint8
+
+const (
+	setZero objectStep = iota
+	callReset
+	askKeep  // and then what reset says
+	countOut // there is a Limit; and then what keep and reset say
+)
+
+// NewPool makes a pool. It panics on options that cannot be meant, and names each.
+func NewPool[T any](o PoolOptions[T]) *Pool[T] {
+	o, err := o.withDefaults()
+	if err != nil {
+		panic(err)
+	}
+	p := &Pool[T]{keep: o.Keep, reset: o.Reset, new: o.New, drop: o.Drop}
+	p.size = int64(unsafe.Sizeof(*new(T)))
+	p.out.limit = int64(o.Limit)
+	switch {
+	case o.Limit > 0:
+		p.onPut = countOut
+	case o.Keep != nil:
+		p.onPut = askKeep
+	case o.Reset != nil:
+		p.onPut = callReset
+	}
+	p.engine.Init(magazine.Config{
+		Sizes:        []int{1},
+		MaxIdleBytes: int64(o.MaxIdle),
+		// An object is made only where none is idle, so those that a limited pool
+		// has made are never more than may be out.
+		Direct: p.limited(),
+	})
+	register(p, &p.registration, o.Name)
+	return p
+}
+
+// Get returns an object that was put back, or one from New. It is never refused:
+// what it hands out beyond Limit is counted in OverLimit. It panics if New returns
+// nil.
+//
+//go:nosplit
+func (p *Pool[T]) Get() *T {
+	// This is engine.Pop, opened up: see BytePool.Get. In a limited pool it finds
+	// nothing, for all objects are in the depot.
+	x := p.engine.Enter()
+	if v := p.engine.Slot(x, 1).Take(); v != nil {
+		x.Exit()
+		return (*T)(v)
+	}
+	x.Exit()
+	return p.getSlow()
+}
+
+func (p *Pool[T]) limited() bool { return p.onPut == countOut }
+
+// getSlow is Get where the shard has no object, or the pool has a Limit.
+func (p *Pool[T]) getSlow() *T {
+	if p.limited() && !p.out.acquireAnyway() {
+		p.count.overLimit.Add(1)
+	}
+	if v := p.engine.Pop(0); v != nil {
+		return (*T)(v)
+	}
+	return p.made()
+}
+
+// TryGet is Get, but where Limit objects are out it returns ErrExhausted. After
+// Close it returns ErrClosed.
+func (p *Pool[T]) TryGet() (*T, error) {
+	if p.limited() && !p.out.tryAcquire() {
+		if p.engine.Closed() {
+			return nil, ErrClosed
+		}
+		p.count.refused.Add(1)
+		return nil, ErrExhausted
+	}
+	return p.acquired()
+}
+
+// GetContext is TryGet, but instead of ErrExhausted it waits: until an object is
+// put back or ctx is done, whose error it then returns. Those who wait are served
+// in the order in which they came. ctx is looked at only before waiting. Close
+// ends every wait with ErrClosed.
+func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
+	if p.limited() {
+		if err := p.out.acquire(ctx); err != nil {
+			if err != ErrClosed {
+				p.count.refused.Add(1)
+			}
+			return nil, err
+		}
+	}
+	return p.acquired()
+}
+
+// acquired returns an object for somebody whom the semaphore counts.
+func (p *Pool[T]) acquired() (*T, error) {
+	if v := p.engine.Pop(0); v != nil {
+		return (*T)(v), nil
+	}
+	if p.engine.Closed() { // and counts nothing any more
+		return nil, ErrClosed
+	}
+	return p.made(), nil
+}
+
+// made returns a new object for somebody whom the semaphore counts. Where New
+// fails nothing is counted.
+func (p *Pool[T]) made() (v *T) {
+	defer func() {
+		if v != nil {
+			p.count.misses.Add(1)
+		} else if p.limited() {
+			p.out.release()
+		}
+	}()
+	return p.fresh()
+}
+
+// fresh calls New.
+func (p *Pool[T]) fresh() *T {
+	if p.new == nil {
+		return new(T)
+	}
+	v := p.new()
+	if v == nil {
+		panic(fmt.Sprintf("dewpond: New of pool %q returned nil", p.name))
+	}
+	return v
+}
+
+// Put gives an object back, after Keep has been asked and Reset called. The caller
+// must not use it any more. Put ignores nil. An object that the pool does not keep
+// goes to Drop: one that Keep refuses (DroppedOversize), one that MaxIdle has no
+// room for (DroppedFull), and any after Close (DroppedClosed).
+//
+//go:nosplit
+func (p *Pool[T]) Put(v *T) {
+	if v == nil {
+		return
+	}
+	if p.onPut != setZero {
+		p.putReset(v)
+		return
+	}
+	var zero T
+	*v = zero
+	// This is engine.Push, opened up.
+	x := p.engine.Enter()
+	if p.engine.Slot(x, 1).Give(unsafe.Pointer(v)) {
+		x.Exit()
+		return
+	}
+	x.Exit()
+	p.pushSlow(v)
+}
+
+// putReset is Put where something is to be called.
+//
+//go:nosplit
+func (p *Pool[T]) putReset(v *T) {
+	switch p.onPut {
+	case callReset:
+		p.reset(v)
+	case askKeep:
+		if !p.cleaned(v) {
+			return
+		}
+	case countOut:
+		p.putLimited(v)
+		return
+	}
+	x := p.engine.Enter()
+	if p.engine.Slot(x, 1).Give(unsafe.Pointer(v)) {
+		x.Exit()
+		return
+	}
+	x.Exit()
+	p.pushSlow(v)
+}
+
+// putLimited is Put in a pool that has a Limit. The object counts as out until
+// another can have it, or until Keep, Reset or Drop has panicked.
+func (p *Pool[T]) putLimited(v *T) {
+	defer p.out.release()
+	if p.cleaned(v) {
+		p.pushSlow(v)
+	}
+}
+
+// cleaned makes the object ready for its next owner, unless Keep is against it.
+func (p *Pool[T]) cleaned(v *T) bool {
+	if p.keep != nil && !p.keep(v) {
+		p.refused(v)
+		return false
+	}
+	if p.reset != nil {
+		p.reset(v)
+	} else {
+		var zero T
+		*v = zero
+	}
+	return true
+}
+
+// refused lets go of an object that Keep is against.
+func (p *Pool[T]) refused(v *T) {
+	p.count.droppedOversize.Add(1)
+	p.letGo(v)
+}
+
+// pushSlow is engine.PushSlow of an object that is ready for its next owner.
+func (p *Pool[T]) pushSlow(v *T) {
+	switch p.engine.PushSlow(0, unsafe.Pointer(v)) {
+	case magazine.Full:
+		p.count.droppedFull.Add(1)
+		p.letGo(v)
+	case magazine.Closed:
+		p.count.droppedClosed.Add(1)
+		p.letGo(v)
+	}
+}
+
+// letGo lets go of an object that the engine does not hold.
+func (p *Pool[T]) letGo(v *T) {
+	if p.drop != nil {
+		p.drop(v)
+	}
+}
+
+// Prewarm makes count objects, so that the first Gets hit. They do not count as
+// misses. Where MaxIdle leaves no room for all of them it keeps those that fit,
+// drops one, and returns an error that says how many; after Close it returns
+// ErrClosed.
+func (p *Pool[T]) Prewarm(count int) error {
+	if count < 0 {
+		return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: the count is negative", count, p.name)
+	}
+	for i := range count {
+		if p.engine.Closed() {
+			return ErrClosed
+		}
+		v := p.fresh()
+		switch p.engine.Add(0, unsafe.Pointer(v)) {
+		case magazine.Full:
+			p.letGo(v)
+			return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: room for %d objects; raise MaxIdle", count, p.name, i)
+		case magazine.Closed:
+			p.letGo(v)
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+// Trim lets go of every object that was idle when it was called and still is, those
+// that lie with other processors too, and returns their bytes, counting the size of T
+// alone. Objects that are put back meanwhile may stay. It stops the world twice,
+// each time for tens of microseconds; until then a Get finds nothing idle. (A
+// limited pool has all its objects in one place and stops nothing.)
+func (p *Pool[T]) Trim() (released int64) {
+	return p.engine.Trim(p.free) * p.size
+}
+
+// Close lets go of every idle object and makes the pool keep nothing more: Get
+// makes new ones, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It
+// wakes all who wait. Objects that are out stay valid. A second Close does nothing.
+func (p *Pool[T]) Close() error {
+	p.engine.Close(p.free)
+	p.out.close()
+	p.remove()
+	return nil
+}
+
+// free lets go of an object that the engine held.
+func (p *Pool[T]) free(_ uint8, v unsafe.Pointer) { p.letGo((*T)(v)) }

@@ -1,0 +1,81 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A trade is an object of 72 bytes, pointers among them.
+type trade struct {
+	ID          int64
+	Name, Email string
+	Price       [4]int64
+}
+
+// BenchmarkPool is a Get, a write and a Put of a Pool, and its control the same
+// through a sync.Pool of pointers with the same reset.
+func BenchmarkPool(b *testing.B) {
+	trades := dewpond.NewPool(dewpond.PoolOptions[trade]{Name: "trades"})
+	theirTrades := sync.Pool{New: func() any { return new(trade) }}
+	versus(b, "zero", func(n int) {
+		for range n {
+			v := trades.Get()
+			v.ID = 1
+			trades.Put(v)
+		}
+	}, func(n int) {
+		for range n {
+			v := theirTrades.Get().(*trade)
+			v.ID = 1
+			*v = trade{}
+			theirTrades.Put(v)
+		}
+	})
+
+	buffers := dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{Name: "buffers"})
+	theirBuffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	versus(b, "reset", func(n int) {
+		for range n {
+			v := buffers.Get()
+			v.WriteByte(1)
+			buffers.Put(v)
+		}
+	}, func(n int) {
+		for range n {
+			v := theirBuffers.Get().(*bytes.Buffer)
+			v.WriteByte(1)
+			v.Reset()
+			theirBuffers.Put(v)
+		}
+	})
+
+	small := func(b *bytes.Buffer) bool { return b.Cap() < 64<<10 }
+	kept := dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{Name: "kept", Keep: small})
+	versus(b, "keep", func(n int) {
+		for range n {
+			v := kept.Get()
+			v.WriteByte(1)
+			kept.Put(v)
+		}
+	}, func(n int) {
+		for range n {
+			v := theirBuffers.Get().(*bytes.Buffer)
+			v.WriteByte(1)
+			if small(v) {
+				v.Reset()
+				theirBuffers.Put(v)
+			}
+		}
+	})
+}
+
+// versus compares two loops, in one goroutine and in one for each P.
+func versus(b *testing.B, name string, ours, control func(n int)) {
+	b.Run(name+"/goroutines=1", func(b *testing.B) { compareRounds(b, ours, control) })
+	b.Run(name+"/goroutines=GOMAXPROCS", func(b *testing.B) {
+		compareRounds(b, func(n int) { parallel(n, ours) }, func(n int) { parallel(n, control) })
+	})
+}

@@ -1,0 +1,401 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+func newObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
+	t.Helper()
+	if o.Name == "" {
+		o.Name = t.Name()
+	}
+	p := dewpond.NewPool(o)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// An account is what a pool that forgets to reset would leak.
+type account struct {
+	ID          int
+	Name, Email string
+}
+
+func TestPoolKeepsEveryObjectOverCollections(t *testing.T) {
+	const objects = 500
+	dropped := map[*account]bool{}
+	p := newObjects(t, dewpond.PoolOptions[account]{Drop: func(v *account) { dropped[v] = true }})
+	out := map[*account]bool{}
+	for range objects {
+		out[p.Get()] = true
+	}
+	for v := range out {
+		p.Put(v)
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	if s := p.Stats(); s.Classes[0].Idle != objects || s.Misses != objects || s.Puts != objects {
+		t.Errorf("after five collections: %+v", s)
+	}
+	p.Trim()
+	for v := range out {
+		if !dropped[v] {
+			t.Fatal("an object is lost")
+		}
+	}
+	if len(dropped) != objects {
+		t.Errorf("%d objects, want %d", len(dropped), objects)
+	}
+}
+
+func TestPoolSetsPlainStructsToZero(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[account]{})
+	v := p.Get()
+	*v = account{8, "alice", "a@x"}
+	p.Put(v)
+	if *v != (account{}) {
+		t.Errorf("idle: %+v", *v)
+	}
+	if got := p.Get(); *got != (account{}) {
+		t.Errorf("%+v", *got)
+	}
+}
+
+func TestPoolUsesTheResetMethod(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{})
+	b := p.Get()
+	b.Grow(1000)
+	b.WriteString("alice")
+	was := b.Cap()
+	p.Put(b)
+	if b.Len() != 0 || b.Cap() != was {
+		t.Errorf("len %d, cap %d; want 0 and %d", b.Len(), b.Cap(), was)
+	}
+}
+
+// A Reset option comes before a Reset method, and Keep before both.
+func TestPoolAsksKeepBeforeReset(t *testing.T) {
+	var calls []string
+	note := func(what string) func(*bytes.Buffer) {
+		return func(b *bytes.Buffer) { calls = append(calls, fmt.Sprintf("%s %q", what, b)) }
+	}
+	for _, limit := range []int{0, 3} {
+		calls = nil
+		p := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{
+			Limit: limit,
+			Keep: func(b *bytes.Buffer) bool {
+				note("keep")(b)
+				return b.Len() < 3
+			},
+			Reset: func(b *bytes.Buffer) {
+				note("reset")(b)
+				b.Reset()
+			},
+			Drop: note("drop"),
+		})
+		a, b := p.Get(), p.Get()
+		a.WriteString("ab")
+		b.WriteString("abc")
+		p.Put(a)
+		p.Put(b)
+		want := []string{`keep "ab"`, `reset "ab"`, `keep "abc"`, `drop "abc"`}
+		if !slices.Equal(calls, want) {
+			t.Errorf("Limit %d: %q, want %q", limit, calls, want)
+		}
+		if s := p.Stats(); s.DroppedOversize != 1 || s.Puts != 2 || s.Classes[0].Idle != 1 || s.InUseBytes != 0 {
+			t.Errorf("Limit %d: %+v", limit, s)
+		}
+	}
+}
+
+func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
+	refuses := func(name string, make func(), parts ...string) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			err, _ := recover().(error)
+			for _, part := range parts {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: panics with %v, want one that says %q", name, err, part)
+				}
+			}
+		}()
+		make()
+	}
+	refuses("New without Reset", func() {
+		dewpond.NewPool(dewpond.PoolOptions[account]{Name: "n", New: func() *account { return nil }})
+	}, `"n"`, "New without Reset", "*dewpond_test.account", "give Reset")
+	refuses("Reset with another signature", func() {
+		dewpond.NewPool(dewpond.PoolOptions[strings.Reader]{New: func() *strings.Reader { return strings.NewReader("") }})
+	}, "*strings.Reader has no method Reset()")
+	refuses("no size", func() { dewpond.NewPool(dewpond.PoolOptions[struct{}]{}) }, "struct {} has size 0")
+	refuses("several", func() {
+		dewpond.NewPool(dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1})
+	}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
+
+	dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
+}
+
+func TestPoolNewReturnsNil(t *testing.T) {
+	for _, limit := range []int{0, 1} {
+		none := true
+		p := newObjects(t, dewpond.PoolOptions[account]{Name: "empty-handed", Limit: limit, Reset: func(*account) {}, New: func() *account {
+			if none {
+				return nil
+			}
+			return new(account)
+		}})
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, `New of pool "empty-handed`) {
+					t.Errorf("panics with %s", r)
+				}
+			}()
+			p.Get()
+		}()
+		none = false
+		if v, err := p.TryGet(); v == nil || err != nil {
+			t.Errorf("Limit %d: after that, TryGet: %v", limit, err)
+		}
+		if s := p.Stats(); s.Gets != 1 || s.Misses != 1 || s.OverLimit != 0 {
+			t.Errorf("Limit %d: %+v", limit, s)
+		}
+	}
+}
+
+// Whatever of the user's panics, the pool stays whole: with Limit 1 the next object
+// can be had.
+func TestPoolOutlivesPanics(t *testing.T) {
+	var fail string
+	may := func(what string) {
+		if what == fail {
+			panic(what)
+		}
+	}
+	p := newObjects(t, dewpond.PoolOptions[account]{
+		Limit: 1, MaxIdle: dewpond.NoIdle,
+		New:   func() *account { may("New"); return new(account) },
+		Reset: func(*account) { may("Reset") },
+		Keep:  func(*account) bool { may("Keep"); return true },
+		Drop:  func(*account) { may("Drop") },
+	})
+	for _, fail = range []string{"New", "Reset", "Keep", "Drop", ""} {
+		what := fail
+		func() {
+			defer func() {
+				if r := recover(); what != "" && r != what {
+					t.Errorf("panics with %v, want %v", r, what)
+				}
+			}()
+			v, err := p.TryGet()
+			if err != nil {
+				t.Errorf("before %q: %v", what, err)
+				return
+			}
+			p.Put(v)
+		}()
+	}
+}
+
+func TestPoolPutNil(t *testing.T) {
+	for _, o := range []dewpond.PoolOptions[bytes.Buffer]{{}, {Limit: 1}, {Keep: func(*bytes.Buffer) bool { return true }}} {
+		p := newObjects(t, o)
+		p.Put(nil)
+		if s := p.Stats(); s.Puts != 0 || s.Classes[0].Idle != 0 {
+			t.Errorf("%+v: %+v", o, s)
+		}
+	}
+	p := newObjects(t, dewpond.PoolOptions[account]{})
+	p.Put(nil)
+	if s := p.Stats(); s.Puts != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestPoolStats(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[[16]byte]{Name: "counted", MaxIdle: 2})
+	if err := p.Prewarm(2); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Prewarm(1); err == nil || !strings.Contains(err.Error(), "raise MaxIdle") {
+		t.Errorf("Prewarm beyond MaxIdle: %v", err)
+	}
+	if err := p.Prewarm(-1); err == nil {
+		t.Error("Prewarm(-1) passes")
+	}
+	a, b, c := p.Get(), p.Get(), p.Get()
+	p.Put(a)
+	p.Put(b)
+	p.Put(c)
+	d := p.Get()
+	_ = d
+	s := p.Stats()
+	want := dewpond.Stats{
+		Name: "counted", Engine: s.Engine,
+		Gets: 4, Hits: 3, Misses: 1, Puts: 3, DroppedFull: 1,
+		IdleBytes: 16, InUseBytes: 16,
+		Classes: []dewpond.ClassStats{{Size: 16, Gets: 4, Hits: 3, Misses: 1, Puts: 3, Idle: 1}},
+	}
+	compare(t, s, want)
+	if released := p.Trim(); released != 16 {
+		t.Errorf("Trim: %d bytes", released)
+	}
+	if s := p.Stats(); s.Trimmed != 1 || s.ReleasedBytes != 16 || s.IdleBytes != 0 {
+		t.Errorf("after Trim: %+v", s)
+	}
+	if !slices.Contains(names(), "counted") {
+		t.Error("Pools does not have the pool")
+	}
+	p.Close()
+	if slices.Contains(names(), "counted") {
+		t.Error("Pools has a closed pool")
+	}
+	p.Put(d)
+	if _, err := p.TryGet(); err != dewpond.ErrClosed {
+		t.Errorf("TryGet after Close: %v", err)
+	}
+	if err := p.Prewarm(1); err != dewpond.ErrClosed {
+		t.Errorf("Prewarm after Close: %v", err)
+	}
+	if p.Get() == nil {
+		t.Error("Get after Close has nothing")
+	}
+	if s := p.Stats(); s.DroppedClosed != 1 || s.Refused != 0 {
+		t.Errorf("after Close: %+v", s)
+	}
+	p.Close()
+}
+
+func TestPoolHitDoesNotAllocate(t *testing.T) {
+	zero := newObjects(t, dewpond.PoolOptions[account]{})
+	reset := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{})
+	keep := newObjects(t, dewpond.PoolOptions[account]{Keep: func(*account) bool { return true }})
+	limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 3})
+	for name, pair := range map[string]func(){
+		"zero":    func() { zero.Put(zero.Get()) },
+		"reset":   func() { reset.Put(reset.Get()) },
+		"keep":    func() { keep.Put(keep.Get()) },
+		"limited": func() { limited.Put(limited.Get()) },
+	} {
+		if n := testing.AllocsPerRun(1000, pair); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// Each object that is let go, by whatever way, is dropped once, and none while it
+// is in use.
+func TestPoolDropsOnce(t *testing.T) {
+	type object struct {
+		inUse   atomic.Bool
+		dropped atomic.Int32
+		_       [4]byte
+	}
+	for _, limit := range []int{0, 6} {
+		var mu sync.Mutex
+		var all []*object
+		var oversize atomic.Int64
+		p := newObjects(t, dewpond.PoolOptions[object]{
+			MaxIdle: 4,
+			Limit:   limit,
+			New: func() *object {
+				v := new(object)
+				mu.Lock()
+				all = append(all, v)
+				mu.Unlock()
+				return v
+			},
+			Reset: func(*object) {},
+			Keep:  func(*object) bool { return oversize.Add(1)%7 != 0 },
+			Drop: func(v *object) {
+				if v.inUse.Load() {
+					t.Error("dropped while in use")
+				}
+				v.dropped.Add(1)
+			},
+		})
+		stop := make(chan struct{})
+		var trims sync.WaitGroup
+		trims.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					p.Trim()
+					runtime.Gosched()
+				}
+			}
+		})
+		var users sync.WaitGroup
+		for range 8 {
+			users.Go(func() {
+				for range 2000 {
+					v := p.Get()
+					if v.inUse.Swap(true) {
+						t.Error("two owners")
+					}
+					if v.dropped.Load() != 0 {
+						t.Error("handed out after it was dropped")
+					}
+					if rand.IntN(8) == 0 {
+						runtime.Gosched()
+					}
+					v.inUse.Store(false)
+					p.Put(v)
+				}
+			})
+		}
+		users.Wait()
+		close(stop)
+		trims.Wait()
+		last := p.Get()
+		p.Close()
+		if last.dropped.Load() != 0 {
+			t.Error("Close dropped an object that was out")
+		}
+		p.Put(last)
+		for _, v := range all {
+			if n := v.dropped.Load(); n != 1 {
+				t.Fatalf("Limit %d: an object was dropped %d times", limit, n)
+			}
+		}
+		s := p.Stats()
+		if s.Trimmed+s.DroppedFull+s.DroppedOversize+s.DroppedClosed != uint64(len(all)) || s.DroppedClosed != 1 {
+			t.Errorf("Limit %d: %d objects, %+v", limit, len(all), s)
+		}
+		t.Logf("Limit %d: %d objects, %d by Trim and Close, %d full, %d by Keep", limit, len(all), s.Trimmed, s.DroppedFull, s.DroppedOversize)
+	}
+}
+
+// A pool that is dropped without Close is collected, objects and all.
+func TestDroppedObjectPoolIsCollected(t *testing.T) {
+	gone := make(chan struct{})
+	func() {
+		p := dewpond.NewPool(dewpond.PoolOptions[account]{Name: "dropped-objects"})
+		v := p.Get()
+		runtime.AddCleanup(v, func(int) { close(gone) }, 0)
+		p.Put(v)
+	}()
+	for collected := false; !collected; {
+		runtime.GC()
+		select {
+		case <-gone:
+			collected = true
+		default: // else the test runs into its timeout
+		}
+	}
+	for slices.Contains(names(), "dropped-objects") {
+		runtime.GC()
+	}
+}
