@@ -1,0 +1,307 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+func TestScope(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	if got := p.Stats().Gets; got != 0 {
+		t.Errorf("an unused Scope took %d blocks", got)
+	}
+	pieces := [][]byte{s.Get(0), s.Get(1), s.Get(7), s.Get(8), s.Get(2048), s.Get(2049), s.Copy([]byte("copied"))}
+	for i, n := range []int{0, 1, 7, 8, 2048, 2049, 6} {
+		if len(pieces[i]) != n || cap(pieces[i]) != n || pieces[i] == nil {
+			t.Errorf("piece %d: len %d, cap %d, want %d", i, len(pieces[i]), cap(pieces[i]), n)
+		}
+	}
+	if string(pieces[6]) != "copied" {
+		t.Errorf("Copy: %q", pieces[6])
+	}
+	// One chunk of 8 KiB, and a block for what is larger than a quarter of it.
+	if st := p.Stats(); st.Gets != 2 || st.InUseBytes != 8192+2560 && st.InUseBytes != 8192+int64(cap(p.Get(2049))) {
+		t.Errorf("%d blocks, %d bytes", st.Gets, st.InUseBytes)
+	}
+	s.Close()
+	s.Close()
+	if st := p.Stats(); st.Puts != 2 {
+		t.Errorf("%d blocks went back, want 2", st.Puts)
+	}
+}
+
+// Get and Slice after Close panic, and go on to when other Scopes have come and
+// gone: nothing of a closed Scope is ever another's.
+func TestClosedScope(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	s.Get(100)
+	s.Close()
+	for range 1000 {
+		other := p.Scope()
+		other.Get(100)
+		other.Close()
+	}
+	for name, use := range map[string]func(){
+		"Get":      func() { s.Get(100) },
+		"Get(0)":   func() { s.Get(0) },
+		"large":    func() { s.Get(100_000) },
+		"Copy":     func() { s.Copy([]byte("x")) },
+		"Slice":    func() { dewpond.Slice[int](s, 3) },
+		"no bytes": func() { dewpond.Slice[struct{}](s, 3) },
+		"zero":     func() { new(dewpond.Scope).Get(1) },
+	} {
+		if text := panics(use); !strings.Contains(text, "a Scope that was closed") {
+			t.Errorf("%s panics with %q", name, text)
+		}
+	}
+	s.Close()
+	if st := p.Stats(); st.InUseBytes != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestScopeSizesThatCannotBeMeant(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	defer s.Close()
+	for name, use := range map[string]func(){
+		"Get(-1)":            func() { s.Get(-1) },
+		"Slice of -1 int64":  func() { dewpond.Slice[int64](s, -1) },
+		"is negative or ove": func() { dewpond.Slice[int64](s, math.MaxInt/4) },
+	} {
+		if text := panics(use); !strings.Contains(text, name) {
+			t.Errorf("%s panics with %q", name, text)
+		}
+	}
+}
+
+// Random pieces of several Scopes at once: none overlaps another, all keep what was
+// written to them, append beyond cap touches no neighbour, and all comes back.
+func TestScopePiecesDoNotOverlap(t *testing.T) {
+	for _, classes := range [][]int{nil, {64}, {64, 1024}, {16 << 10}} {
+		p := newPool(t, dewpond.BytePoolOptions{Classes: classes})
+		seed := uint64(7)
+		random := func(n int) int {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			return int(seed>>33) % n
+		}
+		for range 60 {
+			scopes := []*dewpond.Scope{p.Scope(), p.Scope(), p.Scope()}
+			var pieces [][]byte
+			for i := range 300 {
+				s := scopes[random(len(scopes))]
+				n := random(300)
+				if random(20) == 0 {
+					n = random(20_000)
+				}
+				var b []byte
+				if random(3) == 0 {
+					words := dewpond.Slice[uint64](s, n/8)
+					if n/8 > 0 && uintptr(unsafe.Pointer(&words[0]))%8 != 0 || cap(words) != n/8 {
+						t.Fatal("a Slice is not aligned, or its cap is not cut")
+					}
+					b = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n/8*8)
+				} else {
+					b = s.Get(n)
+				}
+				for k := range b {
+					if b[k] != 0 {
+						t.Fatal("a piece is not zero")
+					}
+					b[k] = byte(i)
+				}
+				_ = append(b, 0xff)
+				pieces = append(pieces, b)
+			}
+			for i, b := range pieces {
+				if bytes.Count(b, []byte{byte(i)}) != len(b) {
+					t.Fatalf("classes %v: piece %d was written to by another", classes, i)
+				}
+			}
+			for _, s := range scopes {
+				s.Close()
+			}
+		}
+		if st := p.Stats(); st.InUseBytes != 0 || st.Gets != st.Puts || st.DroppedForeign != 0 {
+			t.Errorf("classes %v: %+v", classes, st)
+		}
+	}
+}
+
+// What a Scope hands out is as clean as the pool's policy says, also when its chunk
+// and its large blocks had an owner before.
+func TestScopeFollowsZeroPolicy(t *testing.T) {
+	for _, tt := range []struct {
+		zero  dewpond.ZeroPolicy
+		clean bool
+	}{{dewpond.ZeroOnPut, true}, {dewpond.ZeroOnGet, true}, {dewpond.ZeroNever, false}} {
+		for _, source := range []bool{false, true} {
+			o := dewpond.BytePoolOptions{Zero: tt.zero}
+			if source {
+				o.Memory = newFakeSource()
+			}
+			p := newPool(t, o)
+			sizes := []int{100, 2000, 1, 5000, 40_000, 300}
+			dirty := 0
+			for range 3 {
+				s := p.Scope()
+				for _, n := range sizes {
+					b := s.Get(n)
+					dirty += len(b) - bytes.Count(b, []byte{0})
+					for i := range b {
+						b[i] = 0xee
+					}
+				}
+				flags := dewpond.Slice[bool](s, 50)
+				for i := range flags {
+					if flags[i] {
+						t.Error("a Slice is not zero")
+					}
+					flags[i] = true
+				}
+				s.Close()
+			}
+			if (dirty == 0) != tt.clean {
+				t.Errorf("policy %d, Source %v: %d dirty bytes", tt.zero, source, dirty)
+			}
+			// The pool's other users must not see a Scope's bytes either.
+			for _, n := range []int{8192, 5000, 40_000} {
+				b := p.Get(n)
+				if left := cap(b) - bytes.Count(b[:cap(b)], []byte{0}); tt.clean && left != 0 {
+					t.Errorf("policy %d, Source %v: a block of %d has %d bytes of a Scope", tt.zero, source, cap(b), left)
+				}
+			}
+		}
+	}
+}
+
+// Chunks grow, so that a Scope of many pieces takes few blocks.
+func TestScopeChunksGrow(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	for range 200 {
+		s.Get(1000)
+	}
+	// 8, 16 and 32 KiB hold 8, 16 and 32 pieces of 1000 bytes: 8+16+6*32 = 216.
+	if got := p.Stats().Gets; got != 8 {
+		t.Errorf("200 KB took %d chunks, want 8", got)
+	}
+	for range 20 {
+		s.Get(10_000) // more blocks than a Scope has room for in itself
+	}
+	s.Close()
+	if st := p.Stats(); st.InUseBytes != 0 || st.Puts != 28 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestScopeOnClosedPool(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	p.Close()
+	s := p.Scope()
+	s.Get(100)[0] = 1
+	s.Get(5000)[0] = 1
+	s.Close()
+	if st := p.Stats(); st.DroppedClosed != 2 {
+		t.Errorf("%+v", st)
+	}
+}
+
+var escapedScope *dewpond.Scope
+
+func TestScopeAllocations(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	local := testing.AllocsPerRun(1000, func() {
+		s := p.Scope()
+		for range 50 {
+			s.Get(128)[0] = 1
+		}
+		dewpond.Slice[float64](s, 10)[0] = 1
+		s.Copy([]byte("x"))
+		s.Get(5000)
+		s.Close()
+	})
+	escaping := testing.AllocsPerRun(1000, func() {
+		s := p.Scope()
+		escapedScope = s
+		s.Get(128)[0] = 1
+		s.Close()
+	})
+	if local != 0 || escaping != 1 {
+		t.Errorf("%v allocations of a local Scope, want 0; %v of one that escapes, want 1", local, escaping)
+	}
+}
+
+type plain struct {
+	A int8
+	B [3]struct {
+		C float64
+		D complex64
+	}
+	E uintptr
+	F bool
+}
+
+func TestSlice(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	defer s.Close()
+	s.Get(3)
+	v := dewpond.Slice[plain](s, 5)
+	s.Get(1)
+	w := dewpond.Slice[int32](s, 3)
+	if len(v) != 5 || cap(v) != 5 || uintptr(unsafe.Pointer(&v[0]))%unsafe.Alignof(v[0]) != 0 || v[4] != (plain{}) {
+		t.Errorf("len %d, cap %d, at %p", len(v), cap(v), &v[0])
+	}
+	v[4].B[2].C = math.Inf(1)
+	_ = append(v, v[4])
+	w = append(w[:1], 1, 2)
+	if v[4].B[2].C != math.Inf(1) || w[0] != 0 {
+		t.Error("two slices overlap")
+	}
+	if got := dewpond.Slice[struct{}](s, 4); len(got) != 4 {
+		t.Errorf("of no bytes: %d", len(got))
+	}
+	if got := dewpond.Slice[plain](s, 0); len(got) != 0 || got == nil {
+		t.Errorf("none: %v", got)
+	}
+	if got := dewpond.Slice[[0]*int](s, 2); len(got) != 2 {
+		t.Errorf("arrays without elements: %v", got)
+	}
+}
+
+func TestSliceRefusesPointers(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	s := p.Scope()
+	defer s.Close()
+	type node struct{ Next *node }
+	for name, use := range map[string]func(){
+		"string":                   func() { dewpond.Slice[string](s, 1) },
+		"[]int":                    func() { dewpond.Slice[[]int](s, 1) },
+		"map[int]int":              func() { dewpond.Slice[map[int]int](s, 1) },
+		"func()":                   func() { dewpond.Slice[func()](s, 1) },
+		"interface {}":             func() { dewpond.Slice[any](s, 1) },
+		"*int":                     func() { dewpond.Slice[*int](s, 1) },
+		"chan int":                 func() { dewpond.Slice[chan int](s, 1) },
+		"unsafe.Pointer":           func() { dewpond.Slice[unsafe.Pointer](s, 0) },
+		"dewpond_test.node":        func() { dewpond.Slice[node](s, 1) },
+		"[2]struct { X []string }": func() { dewpond.Slice[[2]struct{ X []string }](s, 1) },
+	} {
+		for range 2 { // the second time as well
+			if text := panics(use); !strings.Contains(text, fmt.Sprintf("Slice of %s: it holds pointers", name)) {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+	if got := dewpond.Slice[int](s, 1); len(got) != 1 {
+		t.Error("a plain type is refused after all these")
+	}
+}
