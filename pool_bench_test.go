@@ -8,11 +8,18 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A trade is an object of 72 bytes, pointers among them.
+// A trade is an object of 128 bytes, two whole cache lines, pointers among them.
 type trade struct {
 	ID          int64
 	Name, Email string
-	Price       [4]int64
+	Price       [11]int64
+}
+
+// A padded is a bytes.Buffer that shares its cache lines with no other: which ones
+// do is an accident of when they were allocated, and costs more than any pool.
+type padded struct {
+	bytes.Buffer
+	_ [128 - 40]byte
 }
 
 // BenchmarkPool is a Get, a write and a Put of a Pool, and its control the same
@@ -35,8 +42,8 @@ func BenchmarkPool(b *testing.B) {
 		}
 	})
 
-	buffers := dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{Name: "buffers"})
-	theirBuffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	buffers := dewpond.NewPool(dewpond.PoolOptions[padded]{Name: "buffers"})
+	theirBuffers := sync.Pool{New: func() any { return new(padded) }}
 	versus(b, "reset", func(n int) {
 		for range n {
 			v := buffers.Get()
@@ -45,15 +52,15 @@ func BenchmarkPool(b *testing.B) {
 		}
 	}, func(n int) {
 		for range n {
-			v := theirBuffers.Get().(*bytes.Buffer)
+			v := theirBuffers.Get().(*padded)
 			v.WriteByte(1)
 			v.Reset()
 			theirBuffers.Put(v)
 		}
 	})
 
-	small := func(b *bytes.Buffer) bool { return b.Cap() < 64<<10 }
-	kept := dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{Name: "kept", Keep: small})
+	small := func(b *padded) bool { return b.Cap() < 64<<10 }
+	kept := dewpond.NewPool(dewpond.PoolOptions[padded]{Name: "kept", Keep: small})
 	versus(b, "keep", func(n int) {
 		for range n {
 			v := kept.Get()
@@ -62,7 +69,7 @@ func BenchmarkPool(b *testing.B) {
 		}
 	}, func(n int) {
 		for range n {
-			v := theirBuffers.Get().(*bytes.Buffer)
+			v := theirBuffers.Get().(*padded)
 			v.WriteByte(1)
 			if small(v) {
 				v.Reset()

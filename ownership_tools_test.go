@@ -1,0 +1,226 @@
+package dewpond_test
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// The rows of docs/ownership.md for Pool, Buffer, Lease and Scope. The test runs
+// them on one P, where the next Get returns the last Put.
+var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
+	"Pool: Put(nil)": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newObjects(t, dewpond.PoolOptions[account]{})
+		p.Put(nil)
+		expectObjects(t, p, dewpond.Stats{})
+	},
+	"Pool: Put twice": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newObjects(t, dewpond.PoolOptions[account]{})
+		v := p.Get()
+		p.Put(v)
+		p.Put(v)
+		if p.Get() != p.Get() {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"Pool: use after Put": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newObjects(t, dewpond.PoolOptions[account]{})
+		v := p.Get()
+		p.Put(v)
+		p.Get().Name = "bob"
+		if v.Name != "bob" {
+			t.Error("the row is out of date")
+		}
+	},
+	"Pool: Put of an object made elsewhere": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newObjects(t, dewpond.PoolOptions[account]{})
+		p.Get()
+		p.Put(&account{Name: "alice"})
+		expectObjects(t, p, dewpond.Stats{IdleBytes: int64(unsafe.Sizeof(account{}))})
+		if p.Get().Name != "" {
+			t.Error("it was not reset")
+		}
+	},
+	"Pool: Put after Close": func(t *testing.T, _ *dewpond.BytePool) {
+		dropped := 0
+		p := newObjects(t, dewpond.PoolOptions[account]{Drop: func(*account) { dropped++ }})
+		v := p.Get()
+		p.Close()
+		p.Put(v)
+		if expectObjects(t, p, dewpond.Stats{DroppedClosed: 1}); dropped != 1 {
+			t.Errorf("dropped %d times", dropped)
+		}
+	},
+	"Pool: no Put": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p.Get()
+		expectObjects(t, p, dewpond.Stats{InUseBytes: int64(unsafe.Sizeof(account{}))})
+		if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+			t.Error(err)
+		}
+	},
+
+	"Buffer: Release twice": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Buffer()
+		b.Release()
+		b.WriteString("x")
+		b.Release()
+		b.Release()
+		expect(t, p, dewpond.Stats{IdleBytes: 1024})
+	},
+	"Buffer: use after Release": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Buffer()
+		defer b.Release()
+		b.WriteString("first")
+		b.Release()
+		b.WriteString("second")
+		if b.String() != "second" {
+			t.Errorf("%q", b)
+		}
+	},
+	"Buffer: a slice from Bytes": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Buffer()
+		b.WriteString("mine")
+		old := b.Bytes()
+		b.Release()
+		if copy(p.Get(1024), "theirs"); string(old) != "thei" {
+			t.Errorf("the row is out of date: %q", old)
+		}
+	},
+	"Buffer: Put of what Bytes returned": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Buffer()
+		b.WriteString("x")
+		p.Put(b.Bytes())
+		b.Release()
+		if one, two := p.Get(1024), p.Get(1024); &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"Buffer: no Release": func(t *testing.T, p *dewpond.BytePool) {
+		p.Buffer().WriteString("x")
+		expect(t, p, dewpond.Stats{InUseBytes: 1024})
+	},
+
+	"Lease: Release twice": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		copied, other := l, l.Retain()
+		l.Release()
+		if l.Release() != dewpond.ErrReleased || copied.Release() != dewpond.ErrReleased {
+			t.Error("a second Release passes")
+		}
+		expect(t, p, dewpond.Stats{InUseBytes: 128})
+		other.Release()
+		expect(t, p, dewpond.Stats{IdleBytes: 128})
+	},
+	"Lease: Release, when its handle": func(t *testing.T, p *dewpond.BytePool) {
+		stale := p.Lease(100)
+		stale.Release()
+		l := p.Lease(100)
+		if !dewpond.SameHandle(stale, l) {
+			t.Error("the handle was not reused: this shows nothing")
+		}
+		if stale.Release() != dewpond.ErrReleased {
+			t.Error("a stale Release passes")
+		}
+		expect(t, p, dewpond.Stats{InUseBytes: 128})
+		l.Release()
+	},
+	"Lease: Bytes or Retain after": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		l.Release()
+		for _, text := range []string{panics(func() { l.Bytes() }), panics(func() { l.Retain() })} {
+			if !strings.Contains(text, "a Lease that was released") {
+				t.Errorf("panics with %q", text)
+			}
+		}
+	},
+	"Lease: a slice from Bytes": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		old := l.Bytes()
+		l.Release()
+		if p.Get(100)[0] = 7; old[0] != 7 {
+			t.Error("the row is out of date")
+		}
+	},
+	"Lease: Put of what Bytes returned": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		p.Put(l.Bytes())
+		l.Release()
+		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"Lease: no Release": func(t *testing.T, p *dewpond.BytePool) {
+		p.Lease(100)
+		expect(t, p, dewpond.Stats{InUseBytes: 128})
+	},
+
+	"Scope: Close twice": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		s.Get(100)
+		s.Close()
+		s.Close()
+		expect(t, p, dewpond.Stats{IdleBytes: 4096})
+	},
+	"Scope: Get, Copy or Slice after Close": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		s.Close()
+		for _, text := range []string{
+			panics(func() { s.Get(1) }),
+			panics(func() { s.Copy([]byte("x")) }),
+			panics(func() { dewpond.Slice[int](s, 1) }),
+		} {
+			if !strings.Contains(text, "a Scope that was closed") {
+				t.Errorf("panics with %q", text)
+			}
+		}
+	},
+	"Scope: a piece used after Close": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		piece := s.Get(100)
+		s.Close()
+		if p.Get(4096)[0] = 7; piece[0] != 7 {
+			t.Error("the row is out of date")
+		}
+	},
+	"Scope: append beyond a piece": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		defer s.Close()
+		a, b := s.Get(8), s.Get(8)
+		_ = append(a, 7)
+		if b[0] != 0 {
+			t.Error("append wrote to the next piece")
+		}
+	},
+	"Scope: Put of a piece": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		p.Put(s.Get(100))
+		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 4096})
+		unlucky := s.Get(128)
+		p.Put(unlucky)
+		if b := p.Get(128); &b[0] != &unlucky[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"Scope: Slice of a type": func(t *testing.T, p *dewpond.BytePool) {
+		s := p.Scope()
+		defer s.Close()
+		if text := panics(func() { dewpond.Slice[account](s, 1) }); !strings.Contains(text, "holds pointers (string)") {
+			t.Errorf("panics with %q", text)
+		}
+	},
+	"Scope: no Close": func(t *testing.T, p *dewpond.BytePool) {
+		p.Scope().Get(100)
+		expect(t, p, dewpond.Stats{InUseBytes: 4096})
+	},
+}
+
+func expectObjects(t *testing.T, p *dewpond.Pool[account], want dewpond.Stats) {
+	t.Helper()
+	s := p.Stats()
+	compare(t, dewpond.Stats{
+		DroppedClosed: s.DroppedClosed, IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
+	}, want)
+}
