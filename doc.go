@@ -1,18 +1,27 @@
-// Package dewpond is reusable memory: pools of byte blocks that are faster than
-// sync.Pool, survive garbage collections, stay within bounds that hold at every
-// moment, give their memory back when told to, refuse what they can see is
-// misused, and count what they do.
+// Package dewpond is reusable memory: pools of byte blocks and of objects that
+// survive garbage collections, stay within bounds that hold at every moment, give
+// their memory back when told to, refuse what they can see is misused, and count
+// what they do.
 //
 //	var pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
 //
 //	b := pool.Get(1500) // len 1500, cap 1536
 //	defer pool.Put(b)
 //
+// # Which tool
+//
+//   - BytePool hands out blocks of bytes: Get and Put.
+//   - Pool[T] hands out objects of one type, reset: a *gzip.Writer, a request's state.
+//   - Buffer is a bytes.Buffer on a pool's blocks: what is built piece by piece.
+//   - Lease is a block behind a handle that cannot be given back twice, and that
+//     several owners may share: what leaves the function that made it.
+//   - Scope is many small pieces that end together: all that one request needs.
+//
 // # Who owns a block
 //
 // Get hands a block to its caller, who owns it until Put. After Put nobody may
-// use the slice, nor any other slice of it. docs/ownership.md lists each misuse and
-// whether a pool refuses it, or cannot see it.
+// use the slice, nor any other slice of it. docs/ownership.md lists each misuse of
+// each tool, and whether it is refused or cannot be seen.
 //
 // # How a Get is served
 //
@@ -33,6 +42,8 @@
 //
 // MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle, AllocLimit how
 // many misses a second TryGet and GetContext may allocate. What callers hold is
-// theirs and not bounded. Besides the blocks a pool keeps about half a kilobyte for
-// each magazine (up to 64 blocks or 64 KiB) until Trim or Close.
+// theirs and not bounded. A Pool has MaxIdle, and a Limit on what callers hold.
+// Besides the blocks a pool keeps about half a kilobyte for each magazine (up to 64
+// blocks or 64 KiB), and 64 bytes for each of up to 4096 idle handles of leases,
+// until Trim or Close.
 package dewpond
