@@ -1,0 +1,91 @@
+// Package decay says how much of what lies idle to let go, and when. It is pure
+// arithmetic: no clock, no state but what its caller keeps.
+//
+// What has not been needed for a whole timeout is surplus, and it goes along a
+// smooth curve over as long again:
+//
+//   - Surplus is the least number of blocks that were idle at any moment of the
+//     last timeout (the working set of Bonwick and Adams, "Magazines and Vmem",
+//     USENIX 2001). Whoever repeats what he did in that time does without it. So a
+//     burst that comes back before the timeout is over costs no miss.
+//   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry,
+//     of which a share of 6x^5 - 15x^4 + 10x^3 may stay, where x falls from 1 to 0.
+//     It begins and ends gently, so that neither a moment too early nor a cliff
+//     makes everybody miss at once.
+package decay
+
+import (
+	"math"
+	"time"
+)
+
+// Epochs is into how many steps a timeout is divided.
+const Epochs = 32
+
+// A Class is what one class of blocks has been through. The zero Class has seen
+// nothing idle yet.
+type Class struct {
+	lows    [Epochs]int // the least number idle in each of the last epochs
+	backlog [Epochs]int // what became surplus in each
+	newest  int         // index of the last epoch
+	surplus int         // the least of lows
+}
+
+// Advance ends so many epochs, in which at least low blocks were idle at any moment,
+// and returns how many to let go now. It takes it that the caller does.
+func (c *Class) Advance(epochs, low int) (release int) {
+	for range min(epochs, Epochs) {
+		c.newest = (c.newest + 1) % Epochs
+		c.lows[c.newest] = low
+		c.backlog[c.newest] = 0
+	}
+	if epochs <= 0 {
+		c.lows[c.newest] = min(c.lows[c.newest], low)
+	}
+	surplus := c.lows[0]
+	for _, l := range c.lows {
+		surplus = min(surplus, l)
+	}
+	c.backlog[c.newest] += max(0, surplus-c.surplus)
+	release = max(0, surplus-c.may())
+	c.surplus = surplus - release
+	for i := range c.lows {
+		c.lows[i] -= release
+	}
+	return release
+}
+
+// may returns how many surplus blocks may stay.
+func (c *Class) may() int {
+	sum := 0.0
+	for age := range Epochs {
+		entry := c.backlog[(c.newest-age+Epochs)%Epochs]
+		sum += float64(entry) * smooth(1-float64(age)/Epochs)
+	}
+	return int(math.Ceil(sum))
+}
+
+// smooth rises from 0 to 1 with x, with no slope at either end.
+func smooth(x float64) float64 { return x * x * x * (x*(6*x-15) + 10) }
+
+// Epoch is the length of an epoch for a timeout.
+func Epoch(timeout time.Duration) time.Duration { return max(1, timeout/Epochs) }
+
+// Elapsed returns how many whole epochs a clock has moved on by, and how much of
+// that is left over. A clock that was set back has not moved; more than a timeout is
+// as good as one, since whoever was away that long has seen all there was to see.
+func Elapsed(moved, epoch time.Duration) (epochs int, rest time.Duration) {
+	switch {
+	case moved < 0:
+		return 0, 0
+	case moved/epoch > Epochs:
+		return Epochs, 0
+	}
+	return int(moved / epoch), moved % epoch
+}
+
+// Delay returns when to look again: an epoch from now, and up to a quarter more by
+// u, a random number from 0 to 1, so that many pools do not all look at once.
+func Delay(epoch time.Duration, u float64) time.Duration {
+	return epoch + time.Duration(u*float64(epoch)/4)
+}
