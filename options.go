@@ -79,6 +79,8 @@ type PoolOptions[T any] struct {
 
 	// MaxIdle bounds the objects kept idle. 0 means 4096, NoIdle none. It holds
 	// at every moment; under contention a pool may keep less, but at least half.
+	// The pool does not know what its objects point to: give fewer where they are
+	// large (4096 idle gzip.Writers hold 3 GB).
 	MaxIdle int
 
 	// Limit is how many objects may be out at once. TryGet and GetContext obey

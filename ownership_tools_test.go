@@ -21,7 +21,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		v := p.Get()
 		p.Put(v)
 		p.Put(v)
-		if p.Get() != p.Get() {
+		if one, two := p.Get(), p.Get(); one != two {
 			t.Error("the row is out of date: the pool saw it")
 		}
 	},

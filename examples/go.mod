@@ -1,0 +1,10 @@
+module github.com/dewpond/dewpond/examples
+
+go 1.26.0
+
+require (
+	github.com/dewpond/dewpond v0.0.0
+	github.com/klauspost/compress v1.20.3
+)
+
+replace github.com/dewpond/dewpond => ..
