@@ -18,6 +18,7 @@ type (
 	atomicInt64          = atomic.Int64
 	atomicBool           = atomic.Bool
 	statistic            = atomic.Uint64 // only ever added to; nothing depends on it
+	hint                 = atomic.Int64  // nothing depends on it but how much Shed is asked for
 	atomicPointer[T any] = atomic.Pointer[T]
 	mutex                = sync.Mutex
 )

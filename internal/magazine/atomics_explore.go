@@ -60,6 +60,20 @@ type statistic struct{ v uint64 }
 func (s *statistic) Load() uint64 { return s.v }
 func (s *statistic) Add(d uint64) { s.v += d }
 
+// Nor is a hint: all it says is how much to ask Shed for.
+type hint struct{ v int64 }
+
+func (h *hint) Load() int64        { return h.v }
+func (h *hint) Add(d int64) int64  { h.v += d; return h.v }
+func (h *hint) Swap(v int64) int64 { old := h.v; h.v = v; return old }
+func (h *hint) CompareAndSwap(old, new int64) bool {
+	if h.v != old {
+		return false
+	}
+	h.v = new
+	return true
+}
+
 type atomicBool struct{ v bool }
 
 func (b *atomicBool) Load() bool   { reads(b); return b.v }

@@ -14,8 +14,13 @@ type Counts struct {
 	Idle     int    // blocks in the engine
 }
 
-// counted is how much of a slot's counters has been folded into the totals.
-type counted struct{ hits, puts uintptr }
+// counted is how much of a slot's counters has been folded into the totals, and
+// what Strand saw of them.
+type counted struct {
+	hits, puts uintptr
+	used       uintptr // hits + puts at Strand's last call
+	still      uint8   // calls since they changed
+}
 
 // fold adds what a's slots have counted since the last fold to the totals. The
 // caller holds e.mu. The owners of the counters may be counting, so on a live

@@ -5,6 +5,7 @@ import "unsafe"
 // A depot holds what a class has idle outside the shards.
 type depot struct {
 	full  stack // magazines with blocks, most of them full
+	aged  stack // likewise, the oldest on top: see Shed
 	empty stack // magazines without blocks and without reservation
 
 	size int // bytes of a block
@@ -14,6 +15,10 @@ type depot struct {
 	several bool
 
 	reserved atomicInt64 // blocks that are idle or may become so: see bounds.go
+
+	// blocks is how many are in the two stacks, and low the least that it has been
+	// since Low was asked.
+	blocks, low hint
 
 	// A goroutine that takes one block from a magazine of several holds the
 	// others in hand for a moment, where nobody finds them. started and ended
@@ -30,12 +35,36 @@ type depot struct {
 	_ [64]byte
 }
 
-// A magazine in a depot's full stack has as many places reserved as it has
-// blocks.
+// A magazine in a depot's stacks has as many places reserved as it has blocks.
+
+// pop takes a magazine with blocks, a young one where there is any: its blocks are
+// the likelier to be in a cache. It may miss one that age has in hand.
+func (e *Engine) pop(d *depot) *magazine {
+	if m := d.full.pop(&e.table); m != nil {
+		return m
+	}
+	return d.aged.pop(&e.table)
+}
+
+// bare reports whether neither stack has a magazine, at two moments one after the
+// other: what age moves in between it has in hand at one of them.
+func (d *depot) bare() bool { return d.full.empty() && d.aged.empty() }
+
+// came and went count blocks in and out of the stacks.
+func (d *depot) came(n uint32) { d.blocks.Add(int64(n)) }
+
+func (d *depot) went(n uint32) {
+	left := d.blocks.Add(-int64(n))
+	for low := d.low.Load(); left < low; low = d.low.Load() {
+		if d.low.CompareAndSwap(low, left) {
+			return
+		}
+	}
+}
 
 // popDirect takes one block out of the depot.
 func (e *Engine) popDirect(d *depot) unsafe.Pointer {
-	if d.full.empty() {
+	if d.bare() {
 		return nil // and no moment in hand, or two PopExacts could delay each other for ever
 	}
 	if d.several {
@@ -49,11 +78,12 @@ func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 }
 
 func (e *Engine) popOne(d *depot) unsafe.Pointer {
-	m := d.full.pop(&e.table)
+	m := e.pop(d)
 	if m == nil {
 		return nil
 	}
 	touch(m)
+	d.went(1)
 	m.n--
 	m.room--
 	at := &m.items[m.n%MaxRounds]
@@ -91,6 +121,7 @@ func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare
 	touch(m)
 	m.items[0] = block
 	m.n, m.room = 1, 1
+	d.came(1)
 	d.full.push(m)
 	return true, false
 }
@@ -104,6 +135,7 @@ func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept b
 	}
 	touch(m)
 	if kept = m.n < rounds; kept {
+		d.came(1)
 		m.items[m.n%MaxRounds] = block
 		m.n++
 		m.room++
@@ -129,6 +161,7 @@ func (e *Engine) store(d *depot, m *magazine) {
 	e.release(d, m.room-m.n)
 	m.room = m.n
 	if m.n > 0 {
+		d.came(m.n)
 		d.full.push(m)
 	} else {
 		d.empty.push(m)

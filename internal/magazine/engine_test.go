@@ -38,13 +38,20 @@ func check(t *testing.T, e *Engine) {
 			t.Errorf("class %d: the shards have %d places, half of the bound is %d", class, places[class], limit/2)
 		}
 		inShards += places[class] * int64(d.size)
-		for index := uint32(d.full.head.Load() & indexMask); index != 0; {
-			m := e.table.at(index)
-			if m.n != m.room || m.n == 0 {
-				t.Errorf("class %d: a magazine in the depot has %d blocks and room %d", class, m.n, m.room)
+		blocks := int64(0)
+		for _, stack := range []*stack{&d.full, &d.aged} {
+			for index := uint32(stack.head.Load() & indexMask); index != 0; {
+				m := e.table.at(index)
+				if m.n != m.room || m.n == 0 {
+					t.Errorf("class %d: a magazine in the depot has %d blocks and room %d", class, m.n, m.room)
+				}
+				places[class] += int64(m.room)
+				blocks += int64(m.n)
+				index = m.next.Load()
 			}
-			places[class] += int64(m.room)
-			index = m.next.Load()
+		}
+		if got := d.blocks.Load(); got != blocks {
+			t.Errorf("class %d: the depot has %d blocks and counts %d", class, blocks, got)
 		}
 		if got := d.reserved.Load(); got != places[class] {
 			t.Errorf("class %d: %d places are reserved, magazines have %d", class, got, places[class])

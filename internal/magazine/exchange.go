@@ -20,12 +20,12 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 		case s.previous != nil && s.previous.n != 0:
 			s.swap()
 			return s.Take()
-		case d.full.empty():
+		case d.bare():
 			return nil
 		}
 		rounds := x.array().rounds[class]
 		if e.makeWay(x, class, int(rounds)-s.previousRoom()) {
-			switch m := d.full.pop(&e.table); {
+			switch m := e.pop(d); {
 			case m == nil:
 				return nil
 			case m.room <= rounds:
@@ -54,6 +54,7 @@ func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointe
 		e.store(d, s.previous)
 	}
 	sh.bytes += int(m.room) * d.size
+	d.went(m.n)
 	s.previous = m
 	s.swap()
 	return s.Take()

@@ -87,10 +87,10 @@ func TestReclaimNeedsTheGracePeriod(t *testing.T) {
 	const key = "DEWPOND_TEST_NO_GRACE"
 	if os.Getenv(key) != "" {
 		gracePeriod = func() {}
-		violations, drains := reclaimStress(30 * time.Second)
+		violations, drains := reclaimStress(10 * time.Second)
 		t.Fatalf("%d times a block had two owners in %d drains", violations, drains)
 	}
-	child := exec.Command(os.Args[0], "-test.run=^TestReclaimNeedsTheGracePeriod$", "-test.timeout=60s")
+	child := exec.Command(os.Args[0], "-test.run=^TestReclaimNeedsTheGracePeriod$", "-test.timeout=20s")
 	child.Env = append(os.Environ(), key+"=1")
 	out, err := child.CombinedOutput()
 	told := func(what string) bool { return strings.Contains(string(out), what) }

@@ -116,8 +116,12 @@ func (m *model) step() {
 			m.t.Errorf("PopExact is exact: %v, and the engine gathered: %v", exact, e.Gathered())
 		}
 		m.popped(class, b)
-	case what < 88:
+	case what < 87:
 		m.empty(e.Trim)
+	case what < 89:
+		m.shed(class, times)
+	case what < 90:
+		e.Strand(uint8(m.rng.IntN(3)))
 	case what < 92:
 		e.Gather()
 	case what < 96:
@@ -175,6 +179,28 @@ func (m *model) popped(class uint8, b unsafe.Pointer) {
 		m.counts[class].Hits++
 	case len(m.idle[class]) > 0 && (m.engine.Gathered() || m.config.Direct || int(class) >= m.engine.sharded):
 		m.t.Errorf("class %d: a Pop found none of %d idle blocks", class, len(m.idle[class]))
+	}
+}
+
+// shed must release as many as it is asked for, of those that the depot has.
+func (m *model) shed(class uint8, n int) {
+	e := &m.engine
+	held := int(e.depots[class].blocks.Load())
+	got := e.Shed(class, n, func(c uint8, b unsafe.Pointer) {
+		if c != class || !m.idle[class][b] {
+			m.t.Errorf("class %d: a block was shed that was not idle", class)
+		}
+		delete(m.idle[class], b)
+		m.counts[class].Released++
+	})
+	if got != min(n, held) {
+		m.t.Errorf("class %d: shed %d of %d, asked for %d", class, got, held, n)
+	}
+	if low := e.Low(class); low > held-got {
+		m.t.Errorf("class %d: %d blocks are left, and the least was %d", class, held-got, low)
+	}
+	if low := e.Low(class); low != held-got {
+		m.t.Errorf("class %d: %d blocks are left, and since then the least was %d", class, held-got, low)
 	}
 }
 

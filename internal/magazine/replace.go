@@ -89,14 +89,17 @@ func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes i
 }
 
 // A detached is what was in one depot's stacks: each the top of a list.
-type detached struct{ full, spare *magazine }
+type detached struct {
+	full  [2]*magazine
+	spare *magazine
+}
 
 // detach takes all that is in the depots.
 func (e *Engine) detach() []detached {
 	all := make([]detached, len(e.depots))
 	for class := range all {
 		d := &e.depots[class]
-		all[class] = detached{d.full.popAll(&e.table), d.empty.popAll(&e.table)}
+		all[class] = detached{[2]*magazine{d.full.popAll(&e.table), d.aged.popAll(&e.table)}, d.empty.popAll(&e.table)}
 	}
 	return all
 }
@@ -106,10 +109,13 @@ func (e *Engine) detach() []detached {
 func (e *Engine) count(all []detached) {
 	for class := range all {
 		d := &e.depots[class]
-		for m := all[class].full; m != nil; m = e.table.below(m) {
-			touch(m)
-			e.release(d, m.room)
-			d.released.Add(uint64(m.n))
+		for _, top := range all[class].full {
+			for m := top; m != nil; m = e.table.below(m) {
+				touch(m)
+				d.went(m.n)
+				e.release(d, m.room)
+				d.released.Add(uint64(m.n))
+			}
 		}
 	}
 }
@@ -117,14 +123,16 @@ func (e *Engine) count(all []detached) {
 // empty lets go of the blocks and the magazines.
 func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	for class := range all {
-		for m := all[class].full; m != nil; {
-			touch(m)
-			for i, block := range m.items[:m.n] {
-				m.items[i] = nil
-				release(uint8(class), block)
+		for _, m := range all[class].full {
+			for m != nil {
+				touch(m)
+				for i, block := range m.items[:m.n] {
+					m.items[i] = nil
+					release(uint8(class), block)
+				}
+				bytes += int64(m.n) * int64(e.depots[class].size)
+				m = e.discard(m)
 			}
-			bytes += int64(m.n) * int64(e.depots[class].size)
-			m = e.discard(m)
 		}
 		for m := all[class].spare; m != nil; {
 			m = e.discard(m)
@@ -197,8 +205,8 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		// empty. The array was the same throughout, and had been settled, so none
 		// were in shards.
 		settled, ended := a.settled.Load(), d.ended.Load()
-		empty := d.full.empty()
-		if settled && empty && d.started.Load() == ended && e.array() == a {
+		bare := d.bare()
+		if settled && bare && d.started.Load() == ended && e.array() == a {
 			return nil, true
 		}
 		yield() // to whoever has some in hand, or is about to settle

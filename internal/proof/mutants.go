@@ -33,8 +33,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
-		Old: "	touch(m)\n	m.items[0] = block\n	m.n, m.room = 1, 1\n	d.full.push(m)\n",
-		New: "	m.n, m.room = 1, 1\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",
+		Old: "	touch(m)\n	m.items[0] = block\n	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n",
+		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",
 	},
 	{
 		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound"},
@@ -93,8 +93,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "blocks-in-hand-forgotten", File: "replace.go", Scenarios: []string{"exact"},
-		Old: "empty && d.started.Load() == ended &&",
-		New: "empty && ended == ended &&",
+		Old: "bare && d.started.Load() == ended &&",
+		New: "bare && ended == ended &&",
 	},
 	{
 		Name: "waiter-not-looked-for", File: "exchange.go", Scenarios: []string{"wake"},
@@ -123,13 +123,13 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "started-read-before-ended", File: "replace.go", Scenarios: []string{"exact"},
-		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		empty := d.full.empty()\n		if settled && empty && d.started.Load() == ended && e.array() == a {\n",
-		New: "		settled, started := a.settled.Load(), d.started.Load()\n		empty := d.full.empty()\n		if settled && empty && d.ended.Load() == started && e.array() == a {\n",
+		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		bare := d.bare()\n		if settled && bare && d.started.Load() == ended && e.array() == a {\n",
+		New: "		settled, started := a.settled.Load(), d.started.Load()\n		bare := d.bare()\n		if settled && bare && d.ended.Load() == started && e.array() == a {\n",
 	},
 	{
 		Name: "looked-before-hands-were-counted", File: "replace.go", Scenarios: []string{"exact"},
-		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		empty := d.full.empty()\n",
-		New: "		empty := d.full.empty()\n		settled, ended := a.settled.Load(), d.ended.Load()\n",
+		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		bare := d.bare()\n",
+		New: "		bare := d.bare()\n		settled, ended := a.settled.Load(), d.ended.Load()\n",
 	},
 	{
 		Name: "array-not-looked-at-again", File: "replace.go", Scenarios: []string{"exact-scatter"},
@@ -148,7 +148,42 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "searchers-delay-each-other", File: "depot.go", Scenarios: []string{"try2"},
-		Old: "	if d.full.empty() {\n		return nil // and no moment",
+		Old: "	if d.bare() {\n		return nil // and no moment",
 		New: "	if false {\n		return nil // and no moment",
+	},
+	{
+		Name: "ageing-hides-a-block", File: "shed.go", Scenarios: []string{"shed-exact"},
+		Old: "		d.aged.push(m)\n	}\n	d.ended.Add(1)\n",
+		New: "		d.ended.Add(1)\n		d.aged.push(m)\n		return blocks\n	}\n	d.ended.Add(1)\n",
+	},
+	{
+		Name: "shed-while-trimming", File: "shed.go", Scenarios: []string{"shed-trim"},
+		Old: "		return 0 // Trim and Close have the depots\n",
+		New: "",
+	},
+	{
+		Name: "shed-keeps-its-places", File: "shed.go", Scenarios: []string{"sheds"},
+		Old: "	e.release(d, uint32(n))\n",
+		New: "",
+	},
+	{
+		Name: "shed-outside-a-section", File: "shed.go", Scenarios: []string{"shed-trim"},
+		Old: "	x := e.enterGrown()\n	defer x.Exit()\n",
+		New: "	x := e.enterGrown()\n	x.Exit()\n",
+	},
+	{
+		Name: "aged-not-looked-at", File: "depot.go", Scenarios: []string{"shed-exact"},
+		Old: "return d.full.empty() && d.aged.empty()",
+		New: "return d.full.empty()",
+	},
+	{
+		Name: "aged-not-trimmed", File: "replace.go", Scenarios: []string{"shed-trim"},
+		Old: "d.aged.popAll(&e.table)",
+		New: "nil",
+	},
+	{
+		Name: "stranded-without-grace", File: "shed.go", Scenarios: []string{"strand"},
+		Old: "	e.replace(sharded)\n	return true\n",
+		New: "	old := e.array()\n	next := e.newArray(sharded, int(old.procs))\n	e.current.Store(&next.slots[0])\n	e.drain(old)\n	next.settled.Store(true)\n	return true\n",
 	},
 }

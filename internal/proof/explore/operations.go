@@ -85,6 +85,29 @@ func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, c
 	return r
 }
 
+// shed lets go of up to n blocks of a class, as decay does.
+func (w *world) shed(class uint8, n int) {
+	o := w.call()
+	w.taking += n
+	var released []*block
+	reported := w.engine.Shed(class, n, func(class uint8, p unsafe.Pointer) {
+		b := (*block)(p)
+		if !b.inside {
+			w.run.fail("block %d was shed while it had another owner", b.id)
+		}
+		b.inside, b.kept = false, false
+		released = append(released, b)
+	})
+	w.taking -= n
+	w.returned(o)
+	for _, b := range released {
+		w.history.add(&operation{called: o.called, returned: o.returned}, popped, b)
+	}
+	if len(released) != reported || reported > n {
+		w.run.fail("Shed(%d) says that it released %d blocks; it was %d", n, reported, len(released))
+	}
+}
+
 func (w *world) trim() { w.empty(w.engine.Trim, trimmed) }
 func (w *world) shut() { w.empty(w.engine.Close, shut) }
 

@@ -89,6 +89,9 @@ func awaitGathered(w *world) { w.waitGathered(0) }
 func put(w *world)           { w.put(w.fresh(0)) }
 func exact(w *world)         { w.popExact(0) }
 func try(w *world)           { w.tryGet(0) }
+func strand(w *world)        { w.engine.Strand(0) }
+
+func sheds(n int) func(w *world) { return func(w *world) { w.shed(0, n) } }
 
 // spares leaves n empty magazines of each class in the depots, so that nobody needs
 // to make one.
@@ -226,6 +229,41 @@ var scenarios = []scenario{
 		name: "close", about: "Puts race Close",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){sequence(pushes(0, 2), pops(0, 1)), closes},
+	},
+	{
+		name: "shed-pop", about: "decay turns the depot's stack over and takes the oldest while a thread refills its shard",
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 4),
+		threads: []func(w *world){sheds(1), pops(0, 2)},
+	},
+	{
+		name: "shed-push", about: "decay beside a thread that adds to a magazine of a gathered engine, and takes from it",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)),
+		threads: []func(w *world){sheds(1), sequence(pushes(0, 1), pops(0, 1))},
+	},
+	{
+		name: "shed-exact", about: "a single block is in nobody's hands unseen while decay turns the stack over",
+		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){sheds(1), exact},
+	},
+	{
+		name: "shed-trim", about: "decay and Trim at once",
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 3),
+		threads: []func(w *world){sheds(1), trim},
+	},
+	{
+		name: "shed-close", about: "decay and Close at once",
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 3),
+		threads: []func(w *world){sheds(1), closes},
+	},
+	{
+		name: "sheds", about: "two that shed at once",
+		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 2),
+		threads: []func(w *world){sheds(1), sheds(1)},
+	},
+	{
+		name: "strand", about: "blocks in the shards of idle Ps are moved to the depot while their owner comes back",
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		threads: []func(w *world){getPut(0), sequence(strand, sheds(1))},
 	},
 	{
 		name: "one-p", about: "two threads on one P, and Trim's is one of them",

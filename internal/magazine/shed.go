@@ -1,0 +1,150 @@
+package magazine
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/percpu"
+)
+
+// Low returns the least number of blocks of a class that the depot held at any
+// moment since the last call. What the shards hold is in use or stranded: see Strand.
+func (e *Engine) Low(class uint8) int {
+	d := &e.depots[class]
+	held := d.blocks.Load()
+	return int(max(0, min(held, d.low.Swap(held))))
+}
+
+// Shed removes up to n blocks of a class from the depot, the oldest first, and hands
+// each to release, which is called without locks or sections. It returns how many
+// those were.
+//
+// A stack gives back the youngest first. So what is to be shed comes from a second
+// one, aged, onto which age turns the whole of the first: then the oldest are on
+// top, and stay there, for whatever is pushed later goes to the first.
+//
+// An engine without sharded classes sheds the youngest instead: while age has a
+// block in hand a Pop misses it, which Config.Direct promises it does not.
+func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int) {
+	d := &e.depots[class]
+	var blocks [MaxRounds]unsafe.Pointer
+	if e.sharded > 0 && d.aged.empty() && n > 0 {
+		e.age(d)
+	}
+	for shed < n {
+		got := e.shedSome(d, blocks[:min(n-shed, MaxRounds)])
+		if got == 0 {
+			break
+		}
+		for i, block := range blocks[:got] {
+			release(class, block)
+			blocks[i] = nil
+		}
+		shed += got
+	}
+	return shed
+}
+
+// shedSome takes some of the oldest blocks out of one magazine.
+func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
+	x := e.enterGrown()
+	defer x.Exit()
+	if m := x.array().mode; m == trimming || m == closed {
+		return 0 // Trim and Close have the depots
+	}
+	d.started.Add(1)
+	defer d.ended.Add(1)
+	from := &d.aged
+	m := from.pop(&e.table)
+	if m == nil {
+		from = &d.full
+		if m = from.pop(&e.table); m == nil {
+			return 0
+		}
+	}
+	touch(m)
+	for n < len(blocks) && m.n > 0 {
+		m.n--
+		m.room--
+		at := &m.items[m.n%MaxRounds]
+		blocks[n], *at = *at, nil
+		n++
+	}
+	d.went(uint32(n))
+	e.release(d, uint32(n))
+	d.released.Add(uint64(n))
+	if m.n > 0 {
+		from.push(m)
+	} else {
+		d.empty.push(m)
+	}
+	return n
+}
+
+// age moves the magazines of the full stack to the aged one, each in a section of
+// its own. Magazines that are pushed meanwhile may come along.
+func (e *Engine) age(d *depot) {
+	for left := d.blocks.Load(); left > 0; {
+		x := e.enterGrown()
+		moved := e.ageOne(x, d)
+		x.Exit()
+		if moved == 0 {
+			return
+		}
+		left -= int64(moved)
+	}
+}
+
+func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
+	if m := x.array().mode; m == trimming || m == closed {
+		return 0
+	}
+	d.started.Add(1)
+	if m := d.full.pop(&e.table); m != nil {
+		touch(m)
+		blocks = m.n
+		d.aged.push(m)
+	}
+	d.ended.Add(1)
+	return blocks
+}
+
+// Strand looks for blocks that lie in the shards of Ps that no longer use them, and
+// moves all that is in shards to the depots if there are any: there the busy find
+// theirs again, and age takes the rest. It is to be called from time to time; a slot
+// whose counters stand still over so many calls is taken for stranded. It reports
+// whether it did anything, which costs a grace period.
+func (e *Engine) Strand(calls uint8) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.array()
+	if a.mode != sharded || !e.stranded(a, calls) {
+		return false
+	}
+	e.replace(sharded)
+	return true
+}
+
+func (e *Engine) stranded(a *array, calls uint8) (any bool) {
+	for id := range a.procs {
+		if !percpu.Pinned {
+			a.shards[id].guard.Lock()
+		}
+		for class := range e.sharded {
+			s, c := e.slotOf(a, id, class), &a.counted[id][class]
+			used := atomic.LoadUintptr(&s.hits) + atomic.LoadUintptr(&s.puts)
+			switch {
+			case used == 0: // nothing was ever put here
+			case used != c.used:
+				c.used, c.still = used, 0
+			case c.still < calls:
+				c.still++
+			}
+			any = any || used != 0 && c.still >= calls
+		}
+		if !percpu.Pinned {
+			a.shards[id].guard.Unlock()
+		}
+	}
+	return any
+}

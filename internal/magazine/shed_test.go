@@ -1,0 +1,108 @@
+package magazine
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// What has lain longest in the depot goes first, also when younger blocks come
+// between two calls, and what is left is found.
+func TestShedTakesTheOldest(t *testing.T) {
+	for _, size := range []int{1024, 64 << 10} { // in magazines of many, and singly
+		var e Engine
+		e.Init(Config{Sizes: []int{1024, 64 << 10}, MaxIdleBytes: 64 << 20})
+		class := uint8(0)
+		if size > MaxShardedSize {
+			class = 1
+		}
+		age := map[unsafe.Pointer]int{}
+		add := func(n int) {
+			for range n {
+				b := block()
+				age[b] = len(age)
+				if e.Add(class, b) != Kept {
+					t.Fatal("there is no room")
+				}
+			}
+		}
+		shed := func(n, youngest int) {
+			t.Helper()
+			got := e.Shed(class, n, func(_ uint8, b unsafe.Pointer) {
+				if age[b] >= youngest {
+					t.Errorf("size %d: the %dth block went before the %dth", size, age[b], youngest)
+				}
+			})
+			if got != n {
+				t.Errorf("size %d: shed %d, want %d", size, got, n)
+			}
+		}
+		const magazine = 64 // of 1024 bytes: the order within one is not kept
+		add(5 * magazine)
+		shed(magazine, magazine)
+		add(2 * magazine)
+		shed(2*magazine, 3*magazine)
+		shed(magazine/2, 4*magazine)
+		left := map[unsafe.Pointer]bool{}
+		for b := e.Pop(class); b != nil; b = e.Pop(class) {
+			left[b] = true
+		}
+		if len(left) != 7*magazine-3*magazine-magazine/2 {
+			t.Errorf("size %d: %d blocks are left", size, len(left))
+		}
+		if got := e.Shed(class, 10, nil); got != 0 {
+			t.Errorf("size %d: shed %d of nothing", size, got)
+		}
+	}
+}
+
+// Low is the least, not the last.
+func TestLow(t *testing.T) {
+	var e Engine
+	e.Init(Config{Sizes: []int{64 << 10}, MaxIdleBytes: 64 << 20})
+	for range 10 {
+		e.Add(0, block())
+	}
+	e.Low(0)
+	var out []unsafe.Pointer
+	for range 7 {
+		out = append(out, e.Pop(0))
+	}
+	for _, b := range out {
+		e.Push(0, b)
+	}
+	if got := e.Low(0); got != 3 {
+		t.Errorf("Low = %d, want 3", got)
+	}
+	if got := e.Low(0); got != 10 {
+		t.Errorf("Low = %d, want 10", got)
+	}
+}
+
+// Blocks in a shard that stands still come to the depot; those of a shard in use
+// stay there.
+func TestStrand(t *testing.T) {
+	var e Engine
+	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
+	if e.Strand(1) || e.Strand(1) {
+		t.Error("an engine that was not used has stranded blocks")
+	}
+	for range 10 {
+		pushAt(&e, 0, 0, block())
+	}
+	if e.Strand(2) {
+		t.Error("blocks that were just put are stranded")
+	}
+	pushAt(&e, 0, 0, block())
+	if e.Strand(2) || e.Strand(2) {
+		t.Error("stranded one call after an operation")
+	}
+	if !e.Strand(2) {
+		t.Error("not stranded after two calls without an operation")
+	}
+	if got := e.depots[0].blocks.Load(); got != 11 {
+		t.Errorf("the depot has %d of 11 blocks", got)
+	}
+	if e.Strand(0) {
+		t.Error("stranded again, with empty shards")
+	}
+}
