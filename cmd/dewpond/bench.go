@@ -19,7 +19,8 @@ import (
 // benchCommand's fields are its flags. A nil pointer is a flag that was not
 // given: then the scenario's own default holds. benchplan.go reads them.
 type benchCommand struct {
-	Scenario    string   `default:"mixed" placeholder:"NAME" help:"What to do with a pool: mixed, micro, burst or window."`
+	Positional  *string  `arg:"" optional:"" name:"scenario" help:"What to do with a pool: mixed (by itself), micro, burst or window."`
+	Scenario    *string  `placeholder:"NAME" help:"The scenario as a flag: bench --scenario micro is bench micro."`
 	Contenders  []string `placeholder:"NAME" help:"Which pools take part; all by default. Ratios are to syncpool-class, the control is nop: keep both."`
 	Rounds      *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own (6). A verdict takes 6."`
 	Duration    *string  `placeholder:"TIME" help:"Length of one round's measured window, such as 500ms (mixed, window: 1s; micro: 800ms; burst: 1.2s)."`

@@ -13,7 +13,8 @@ func (*benchCommand) Help() string {
 	s.WriteString("Measures pools side by side. Every round of every contender runs in a process of its own, " +
 		"the contenders take turns, and figures are compared round by round with syncpool-class, the best honest use of sync.Pool, " +
 		"and with nop, a control that has no pool: what nop costs is the driver's and the machine's, not a pool's.\n\n" +
-		"By itself it runs mixed, 6 rounds, in about 80 s.\n\nScenarios:\n\n")
+		"By itself it runs mixed, 6 rounds, in about 80 s. Another scenario is named first: dewpond bench micro. " +
+		"(--scenario micro is the same.)\n\nScenarios:\n\n")
 	for _, sc := range workload.Scenarios() {
 		list(&s, sc.Name, sc.About)
 	}
@@ -26,15 +27,15 @@ Examples:
 
     dewpond bench                                            is a pool worth it here?
     dewpond bench --quick --contenders nop,make,dewpond      a first look, no verdict
-    dewpond bench --scenario micro                           nanoseconds of Get and Put
-    dewpond bench --scenario burst --collections 5           what survives the collector?
+    dewpond bench micro                                      nanoseconds of Get and Put; the tools
+    dewpond bench burst --collections 5                      what survives the collector?
     dewpond bench --hold yield --goroutines 2000             many blocks out at once
     dewpond bench --mode open --rate 100000                  with waiting counted in
     dewpond bench --html report.html --json figures.json     charts, and every figure
 
 Ctrl-C ends the run and reports what was measured until then.
 
-Exit codes: 0 done, 1 failure, 2 a flag that cannot be meant, 130 interrupted.
+Exit codes: 0 done, 1 failure, 2 what cannot be meant, 130 interrupted.
 `)
 	return s.String()
 }

@@ -22,7 +22,7 @@ const (
 // plan turns the flags into the rounds to run and into what the report says about
 // them; or one error that names every flag that cannot be meant.
 func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
-	scenario, err := workload.Find(b.Scenario)
+	scenario, err := b.scenario()
 	if err != nil {
 		return rounds.Plan{}, result.Scenario{}, err // what the other flags mean depends on it
 	}
@@ -89,6 +89,19 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	r.number("blocks", b.Blocks, &p.Spec.Blocks, 1, 10_000_000)
 	r.number("collections", b.Collections, &p.Spec.Collections, 1, 1000)
 	return p, describe(scenario, p, b.Quick), errors.Join(r.errs...)
+}
+
+// scenario is the one asked for, by position or by flag.
+func (b *benchCommand) scenario() (workload.Scenario, error) {
+	switch {
+	case b.Positional == nil && b.Scenario == nil:
+		return workload.Scenarios()[0], nil
+	case b.Positional == nil:
+		return workload.Find(*b.Scenario)
+	case b.Scenario != nil && *b.Scenario != *b.Positional:
+		return workload.Scenario{}, fmt.Errorf("scenario %q and --scenario %q: there can be only one, leave the flag out", *b.Positional, *b.Scenario)
+	}
+	return workload.Find(*b.Positional)
 }
 
 // describe is the plan as the report shows it.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 )
 
 // Largest is the largest block that a scenario may ask for: the largest class of
@@ -27,6 +29,9 @@ type Contender struct {
 	// readable by the next: the whole block is cleared in Put, where About does
 	// not say otherwise.
 	New func(clearing bool) Pool
+	// Tools makes what else the library is for, beside what each tool replaces;
+	// nil where it is but a byte pool, or nobody here asks for more of it.
+	Tools func() []tool.Case
 }
 
 // A Pool is a contender at work. It may also be an Idler or an Enginer.

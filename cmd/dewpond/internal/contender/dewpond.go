@@ -1,11 +1,16 @@
 package contender
 
-import "github.com/dewpond/dewpond"
+import (
+	"github.com/dewpond/dewpond"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+)
 
 var dewpondContender = Contender{
 	Name:  "dewpond",
 	About: "dewpond.BytePool with its default options but for the zeroing policy",
 	New:   newDewpond,
+	Tools: tool.Cases,
 }
 
 type dewpondPool struct{ pool *dewpond.BytePool }

@@ -20,6 +20,25 @@ type grid struct {
 type row struct {
 	name  string
 	cells []cell
+	kind  kind
+}
+
+// kind is what a row's name names: a contender, or else something that is not
+// hidden when a contender is.
+type kind string
+
+const (
+	ofContender kind = ""
+	heading     kind = "heading" // a group: its cells are empty
+	member      kind = "member"  // of the heading above
+)
+
+// title is the row's name as a terminal shows it.
+func (r row) title() string {
+	if r.kind == member {
+		return "  " + r.name
+	}
+	return r.name
 }
 
 // A cell is a value and, where there is one, its spread over the rounds.
@@ -101,17 +120,28 @@ func compared(name string, r result.Ratio, ok bool) cell {
 
 // confidences is the note below a table of ratios: what its brackets are.
 func confidences(d result.Document, names ...string) string {
-	low, high := result.Ratio{Confidence: 2}, result.Ratio{Confidence: -1}
+	var ratios []result.Ratio
 	for _, c := range d.Contenders {
 		for _, name := range names {
-			if r, ok := c.Ratios[name]; ok && r.Rounds > 1 {
-				if r.Confidence < low.Confidence {
-					low = r
-				}
-				if r.Confidence > high.Confidence {
-					high = r
-				}
+			if r, ok := c.Ratios[name]; ok {
+				ratios = append(ratios, r)
 			}
+		}
+	}
+	return brackets(ratios)
+}
+
+func brackets(ratios []result.Ratio) string {
+	low, high := result.Ratio{Confidence: 2}, result.Ratio{Confidence: -1}
+	for _, r := range ratios {
+		if r.Rounds <= 1 {
+			continue
+		}
+		if r.Confidence < low.Confidence {
+			low = r
+		}
+		if r.Confidence > high.Confidence {
+			high = r
 		}
 	}
 	switch {

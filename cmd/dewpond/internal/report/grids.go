@@ -13,7 +13,7 @@ import (
 // grids lays a document out: what the scenario is about first, then times with
 // their ratios and excess, then what the contenders cost.
 func grids(d result.Document) []grid {
-	all := []grid{figures(d), figureRatios(d), figureExcess(d), seriesSummary(d)}
+	all := []grid{figures(d), figureRatios(d), figureExcess(d), toolGrid(d), seriesSummary(d)}
 	for _, ops := range reading(d.Scenario) {
 		all = append(all, latencies(d, ops))
 		if ops[0].key == "lag" { // the generator's: nothing to compare

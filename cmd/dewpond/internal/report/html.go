@@ -53,7 +53,8 @@ type pageGrid struct {
 }
 
 type pageRow struct {
-	Index int
+	Index int // of the contender; -1 where the row is not one
+	Kind  string
 	Name  string
 	Cells []pageCell
 }
@@ -69,13 +70,10 @@ func HTML(w io.Writer, d result.Document) error {
 	}
 	hs := hues(d)
 	p := pageData{
-		Document: d, Words: d.Words, Charts: drawn, Bars: barCharts(d),
+		Document: d, Words: d.Words, Withheld: withheld(d), Charts: drawn, Bars: barCharts(d),
 		Conditions: conditions(d), Command: commandLine(d.Command),
 		Light: template.CSS(variables(hs, false)), Dark: template.CSS(variables(hs, true)),
 		Style: template.CSS(pageCSS), Script: template.JS(pageJS),
-	}
-	if len(d.Words) == 0 {
-		p.Withheld = withheld(d)
 	}
 	for _, c := range drawn {
 		p.Data = append(p.Data, c.Data)
@@ -90,7 +88,10 @@ func HTML(w io.Writer, d result.Document) error {
 	for _, g := range grids(d) {
 		pg := pageGrid{Title: g.title, Notes: g.notes, Head: g.head}
 		for _, r := range g.rows {
-			pr := pageRow{Index: index[r.name], Name: r.name}
+			pr := pageRow{Index: -1, Kind: string(r.kind), Name: r.name}
+			if r.kind == ofContender {
+				pr.Index = index[r.name]
+			}
 			for _, c := range r.cells {
 				pr.Cells = append(pr.Cells, pageCell{c.text, c.spread, string(c.tone)})
 			}

@@ -26,6 +26,9 @@ func scenarios(t *testing.T) map[string]result.Document {
 				"micro_128_1g_ns": jitter(ns), "micro_128_par_ns": jitter(ns / 2),
 				"micro_8192_1g_ns": jitter(ns + 1), "micro_8192_par_ns": jitter(ns/2 + 1),
 			}
+			if p.name == ours {
+				m.Tools = syntheticTools(i)
+			}
 			micro = append(micro, m)
 
 			b := r

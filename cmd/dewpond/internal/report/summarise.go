@@ -40,6 +40,9 @@ func Summarise(env result.Environment, sc result.Scenario, about map[string]stri
 		}
 		d.Contenders = append(d.Contenders, c)
 	}
+	if s := find(all, ours); s != nil {
+		d.Tools = s.tools()
+	}
 	d.Interrupted = slices.ContainsFunc(rounds, func(r result.Round) bool { return r.Cut })
 	d.Words = words(d)
 	return d, nil

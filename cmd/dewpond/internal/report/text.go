@@ -29,12 +29,13 @@ func Text(w io.Writer, d result.Document, width int) error {
 			fmt.Fprintln(out)
 		}
 	}
-	said := d.Words
-	if reason := withheld(d); len(said) == 0 && reason != "" {
-		said = []string{reason}
+	var said []string
+	if reason := withheld(d); reason != "" {
+		said = append(said, reason)
 	}
+	said = append(said, d.Words...)
 	if d.Interrupted {
-		said = append(said[:len(said):len(said)], "Interrupted: this is what was measured until then.")
+		said = append(said, "Interrupted: this is what was measured until then.")
 	}
 	for _, s := range said {
 		fmt.Fprintln(out, hang("- ", s, width))
@@ -70,7 +71,7 @@ func render(g grid) string {
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(header)
 	for _, r := range g.rows {
-		line := table.Row{r.name}
+		line := table.Row{r.title()}
 		for _, c := range r.cells {
 			line = append(line, c.text)
 		}
@@ -88,7 +89,7 @@ func split(g grid, width int) []grid {
 	for i, h := range g.head {
 		widths[i] = text.StringWidthWithoutEscSequences(h)
 		for _, r := range g.rows {
-			s := r.name
+			s := r.title()
 			if i > 0 {
 				s = r.cells[i-1].text
 			}
@@ -106,7 +107,7 @@ func split(g grid, width int) []grid {
 		if used+widths[i] > width || g.half > 0 && i == g.half+1 {
 			part := grid{title: g.title, head: []string{""}}
 			for _, r := range g.rows {
-				part.rows = append(part.rows, row{name: r.name})
+				part.rows = append(part.rows, row{name: r.name, kind: r.kind})
 			}
 			parts = append(parts, part)
 			used = widths[0]

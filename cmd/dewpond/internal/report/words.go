@@ -9,11 +9,13 @@ import (
 )
 
 // words is the verdict in sentences: dewpond's first, each finding a sentence of
-// its own, then one paragraph for each other contender. It has the same shape
-// for who wins and who loses, and says nothing that an interval does not.
+// its own, then paragraphs on its tools and one for each other contender. It
+// has the same shape for who wins and who loses, and says nothing that an interval
+// does not. What it says of the tools needs no baseline among the contenders.
 func words(d result.Document) []string {
+	tools := toolWords(d)
 	if withheld(d) != "" {
-		return nil
+		return tools
 	}
 	base, nop := contender(d, baseline), contender(d, control)
 	var out, others []string
@@ -38,20 +40,25 @@ func words(d result.Document) []string {
 			others = append(others, strings.Join(said, " "))
 		}
 	}
+	out = append(out, tools...)
 	out = append(out, others...)
 	return append(out, caveats(d, nop, looked, confidence)...)
 }
 
-// withheld is why there is no verdict; empty when there is one.
+// withheld is why there is no verdict on the contenders; empty when there is one.
 func withheld(d result.Document) string {
 	if d.Scenario.Quick {
 		return "No verdict: --quick gives figures only."
 	}
+	no := "No verdict"
+	if len(toolWords(d)) > 0 {
+		no = "No verdict on the byte pools"
+	}
 	if contender(d, baseline) == nil {
-		return "No verdict: " + baseline + ", which the ratios are to, was not among the contenders."
+		return no + ": " + baseline + ", which the ratios are to, was not among the contenders."
 	}
 	if len(d.Contenders) < 2 || len(d.Contenders) == 2 && contender(d, control) != nil {
-		return "No verdict: there was nothing to compare with " + baseline + "."
+		return no + ": there was nothing to compare with " + baseline + "."
 	}
 	for _, c := range d.Contenders {
 		for _, r := range c.Ratios {
@@ -60,7 +67,7 @@ func withheld(d result.Document) string {
 			}
 		}
 	}
-	return fmt.Sprintf("No verdict: too few rounds. A 95 %% interval of a median takes at least %d complete rounds of a contender beside %s.", verdictRounds, baseline)
+	return fmt.Sprintf("%s: too few rounds. A 95 %% interval of a median takes at least %d complete rounds of a contender beside %s.", no, verdictRounds, baseline)
 }
 
 func contender(d result.Document, name string) *result.Contender {

@@ -12,6 +12,7 @@ type Document struct {
 	Environment Environment `json:"environment"`
 	Scenario    Scenario    `json:"scenario"`
 	Contenders  []Contender `json:"contenders"`
+	Tools       []Tool      `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
 	Words       []string    `json:"words,omitempty"` // the verdict in sentences; none with --quick
 	Interrupted bool        `json:"interrupted"`
 }
@@ -98,8 +99,9 @@ type Times struct {
 	Histogram []byte `json:"histogram,omitempty"`
 }
 
-// A Ratio compares a contender with syncpool-class round by round: the median
-// of the paired ratios and its confidence interval.
+// A Ratio compares a contender with syncpool-class, or a tool with what it
+// replaces, round by round: the median of the paired ratios and its confidence
+// interval.
 type Ratio struct {
 	Median     float64 `json:"median"`
 	Low        float64 `json:"low"`

@@ -35,6 +35,29 @@ type Round struct {
 
 	// Series over time, such as burst's "idle_bytes" and "rss_bytes".
 	Series map[string][]Point `json:"series,omitempty"`
+
+	// Tools are scenario micro's, measured after all else: they are in none of
+	// the fields above.
+	Tools []ToolRound `json:"tools,omitempty"`
+}
+
+// A ToolRound is one use of a tool of dewpond's, in each way to have it.
+type ToolRound struct {
+	Tool         string             `json:"tool"`
+	Case         string             `json:"case"`
+	Alternatives []AlternativeRound `json:"alternatives"` // dewpond's first
+}
+
+// An AlternativeRound is one way in one round: medians over its batches, for one
+// use.
+type AlternativeRound struct {
+	Name   string  `json:"name"`
+	Ns     float64 `json:"ns"`
+	Bytes  float64 `json:"bytes"`
+	Allocs float64 `json:"allocs"`
+	// Ratio is the median of what dewpond's batch took, divided by what this
+	// one's took in the same turn.
+	Ratio float64 `json:"ratio"`
 }
 
 // A Point of a Series: a value at a time since the series began.

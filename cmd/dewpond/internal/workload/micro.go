@@ -3,8 +3,6 @@ package workload
 import (
 	"fmt"
 	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
@@ -14,9 +12,12 @@ import (
 var micro = Scenario{
 	Name: "micro",
 	About: "nanoseconds for Get, a write to the first and the last byte, and Put, of 128 B and of 8 KiB; in one goroutine, and in one for each processor " +
-		"(then the wall time for an operation of all together). Nothing clears that need not.",
-	Defaults: Spec{Goroutines: runtime.GOMAXPROCS(0), Duration: 800 * time.Millisecond},
-	run:      runMicro,
+		"(then the wall time for an operation of all together). Nothing clears that need not. " +
+		"With dewpond among the contenders also its other tools beside what each replaces: Pool, Lease, Scope, Buffer.",
+	Defaults:    Spec{Goroutines: runtime.GOMAXPROCS(0), Duration: 800 * time.Millisecond},
+	QuickRounds: 2,
+	Tools:       true,
+	run:         runMicro,
 }
 
 var microSizes = []int{128, 8192}
@@ -75,39 +76,17 @@ func (j *job) micro(f figure) {
 
 // calibrate finds how many operations fill a batch, and warms the pool.
 func (f *figure) calibrate() {
-	for f.count = 1000; ; f.count *= 2 {
-		if took := f.batch(); took > batchTime/4 {
-			f.count = int(float64(f.count) * float64(batchTime) / float64(took))
-			f.count = max(f.count, 1)
-			return
-		}
-	}
+	f.count = filling(batchTime, 1000, func(count int) time.Duration {
+		f.count = count
+		return f.batch()
+	})
 }
 
-// batch runs the loop count times in each view at once. The clock is read around
-// it, never inside.
+// batch runs the loop count times in each view at once.
 func (f *figure) batch() time.Duration {
-	if len(f.views) == 1 {
-		began := measure.Now()
-		f.views[0].Loop(f.size, f.count)
-		return measure.Now() - began
-	}
-	gate := make(chan struct{})
-	var wg sync.WaitGroup
+	var loops []func()
 	for _, v := range f.views {
-		wg.Go(func() {
-			<-gate
-			v.Loop(f.size, f.count)
-		})
+		loops = append(loops, func() { v.Loop(f.size, f.count) })
 	}
-	began := measure.Now()
-	close(gate)
-	wg.Wait()
-	return measure.Now() - began
-}
-
-func median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
+	return clocked(loops...)
 }

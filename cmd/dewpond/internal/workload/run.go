@@ -45,7 +45,11 @@ func Run(ctx context.Context, spec Spec) (result.Round, error) {
 	if err := scenario.run(j); err != nil {
 		return result.Round{}, fmt.Errorf("%s, scenario %s: %w", spec.Contender, spec.Scenario, err)
 	}
-	return j.finish()
+	r, err := j.finish()
+	if err == nil && scenario.Tools && found[0].Tools != nil && !r.Cut {
+		r.Tools = compareTools(ctx, found[0].Tools, j.Goroutines, j.Duration)
+	}
+	return r, err
 }
 
 // recorder makes the recorder of one kind of operation.

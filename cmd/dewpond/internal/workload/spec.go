@@ -41,7 +41,9 @@ type Scenario struct {
 	Clearing bool
 	// Uses are the flags that the scenario heeds beside those that all do.
 	Uses []string
-	run  func(*job) error
+	// Tools says whether rounds go on with the contender's tools, if it has any.
+	Tools bool
+	run   func(*job) error
 }
 
 // Zero is the policy that the scenario's contenders follow, in words.

@@ -1,0 +1,102 @@
+package tool
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/dewpond/dewpond"
+)
+
+// An order is a record of about 100 bytes of JSON.
+type order struct {
+	ID                                  int
+	Symbol, Side, Price, Amount, Client string
+}
+
+// orders has about so many bytes of JSON.
+func orders(size int) []order {
+	list := make([]order, (size+99)/100)
+	for i := range list {
+		list[i] = order{100_000 + i, "BTC-USD", "buy", "64123.50", "0.00250000", "c-90210-7"}
+	}
+	return list
+}
+
+// encodeOurs, encodeStandard and encodeByteBuffer are one encoder written three
+// times, as generated ones are: many short pieces, and no call through an
+// interface.
+func encodeOurs(b *dewpond.Buffer, list []order) {
+	b.WriteByte('[')
+	for i := range list {
+		o := &list[i]
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"id":`)
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(o.ID), 10))
+		b.WriteString(`,"symbol":"`)
+		b.WriteString(o.Symbol)
+		b.WriteString(`","side":"`)
+		b.WriteString(o.Side)
+		b.WriteString(`","price":"`)
+		b.WriteString(o.Price)
+		b.WriteString(`","amount":"`)
+		b.WriteString(o.Amount)
+		b.WriteString(`","client":"`)
+		b.WriteString(o.Client)
+		b.WriteString(`"}`)
+	}
+	b.WriteByte(']')
+}
+
+func encodeStandard(b *bytes.Buffer, list []order) {
+	b.WriteByte('[')
+	for i := range list {
+		o := &list[i]
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"id":`)
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(o.ID), 10))
+		b.WriteString(`,"symbol":"`)
+		b.WriteString(o.Symbol)
+		b.WriteString(`","side":"`)
+		b.WriteString(o.Side)
+		b.WriteString(`","price":"`)
+		b.WriteString(o.Price)
+		b.WriteString(`","amount":"`)
+		b.WriteString(o.Amount)
+		b.WriteString(`","client":"`)
+		b.WriteString(o.Client)
+		b.WriteString(`"}`)
+	}
+	b.WriteByte(']')
+}
+
+// encodeByteBuffer appends the number to b.B itself, which is how that library is
+// used: it has no AvailableBuffer.
+func encodeByteBuffer(b *bytebufferpool.ByteBuffer, list []order) {
+	b.WriteByte('[')
+	for i := range list {
+		o := &list[i]
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"id":`)
+		b.B = strconv.AppendInt(b.B, int64(o.ID), 10)
+		b.WriteString(`,"symbol":"`)
+		b.WriteString(o.Symbol)
+		b.WriteString(`","side":"`)
+		b.WriteString(o.Side)
+		b.WriteString(`","price":"`)
+		b.WriteString(o.Price)
+		b.WriteString(`","amount":"`)
+		b.WriteString(o.Amount)
+		b.WriteString(`","client":"`)
+		b.WriteString(o.Client)
+		b.WriteString(`"}`)
+	}
+	b.WriteByte(']')
+}
