@@ -3,6 +3,7 @@ package dewpond
 import (
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
@@ -33,6 +34,7 @@ type BytePool struct {
 	handles magazine.Engine // idle handles of leases, one class of size 1
 	leased  atomic.Bool     // whether there ever was a handle
 
+	decay   decayer
 	limiter limiter
 	queue   queue
 	count   counts
@@ -75,6 +77,15 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
+	weakly := weak.Make(p)
+	p.decay.init(o.IdleTimeout, func() *decayer {
+		if p := weakly.Value(); p != nil {
+			return &p.decay
+		}
+		return nil
+	})
+	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) })
+	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) })
 	register(p, &p.registration, o.Name)
 	return p, nil
 }
@@ -204,7 +215,9 @@ func (p *BytePool) putSlow(b []byte) {
 func (p *BytePool) pushSlow(class uint8, b []byte) {
 	if r := p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {
 		p.pushed(class, b, r)
+		return
 	}
+	p.decay.kept()
 }
 
 // add gives the engine a whole block that was never handed out.
@@ -318,7 +331,10 @@ func (p *BytePool) handle() *handle {
 }
 
 // putHandle gives back a handle that nobody uses.
-func (p *BytePool) putHandle(h *handle) { p.handles.Push(0, unsafe.Pointer(h)) }
+func (p *BytePool) putHandle(h *handle) {
+	p.handles.Push(0, unsafe.Pointer(h))
+	p.decay.kept()
+}
 
 // forgetHandle leaves an idle handle to the collector.
 func forgetHandle(uint8, unsafe.Pointer) {}

@@ -24,3 +24,13 @@ func FirstGeneration(l Lease) Lease {
 
 // SameHandle reports whether two leases have one handle.
 func SameHandle(a, b Lease) bool { return a.h == b.h }
+
+// Armed reports whether a timer will let go of what the pool has idle.
+func Armed(p *BytePool) bool { return p.decay.armed.Load() }
+
+// Untimed makes the pool's timer do nothing when it fires, and arm no other.
+func Untimed(p *BytePool) {
+	p.decay.mu.Lock()
+	defer p.decay.mu.Unlock()
+	p.decay.timer++
+}

@@ -25,7 +25,10 @@ func (p *BytePool) Prewarm(size, count int) error {
 			return err
 		}
 		switch p.add(class, b) {
+		case magazine.Kept:
+			p.decay.kept()
 		case magazine.KeptDirect:
+			p.decay.kept()
 			p.serve(class)
 		case magazine.Full:
 			p.release(b)
@@ -55,6 +58,7 @@ func (p *BytePool) Trim() (released int64) {
 // allocates, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It wakes
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
 func (p *BytePool) Close() error {
+	p.decay.stop()
 	p.engine.Close(p.free)
 	p.handles.Close(forgetHandle)
 	p.endWaits()

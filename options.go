@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
@@ -48,6 +49,12 @@ type BytePoolOptions struct {
 
 	// Zero says when blocks are cleared. Default: ZeroOnPut.
 	Zero ZeroPolicy
+
+	// IdleTimeout is for how long idle blocks are kept that nobody needs. Those
+	// that were not needed at any moment of such a time are let go, the oldest
+	// first, along a smooth curve over as long again. 0 means 60 s, a negative
+	// time never; at least 100 ms.
+	IdleTimeout time.Duration
 }
 
 // PoolOptions say how a Pool behaves. The zero value is a sane default.
@@ -72,9 +79,10 @@ type PoolOptions[T any] struct {
 	Keep func(*T) bool
 
 	// Drop is called once for each object that the pool lets go: one that Keep
-	// refuses (before Reset), one that it has no room for, and by Trim and Close
-	// those that are idle. Never for one in use. A pool that is collected without
-	// Close drops nothing. Default: the collector has it.
+	// refuses (before Reset), one that it has no room for, and by Trim, Close and
+	// with time those that are idle. Never for one in use. It is called by whoever
+	// called the pool, or by a timer, several at once. A pool that is collected
+	// without Close drops nothing. Default: the collector has it.
 	Drop func(*T)
 
 	// MaxIdle bounds the objects kept idle. 0 means 4096, NoIdle none. It holds
@@ -88,6 +96,10 @@ type PoolOptions[T any] struct {
 	// never put back counts as out for ever. A limited pool is slower: it counts,
 	// and makes no object while one is idle anywhere. 0: no limit.
 	Limit int
+
+	// IdleTimeout is for how long idle objects are kept that nobody needs: see
+	// BytePoolOptions. 0 means 60 s, a negative time never; at least 100 ms.
+	IdleTimeout time.Duration
 }
 
 // defaultMaxIdle is what MaxIdle 0 means.
@@ -121,10 +133,24 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	if o.Limit < 0 {
 		fail("Limit %d: give a number of objects, or 0 for no limit", o.Limit)
 	}
+	o.IdleTimeout = idleTimeout(o.IdleTimeout, fail)
 	if errs != nil {
 		return o, fmt.Errorf("dewpond: options of pool %q: %w", o.Name, errors.Join(errs...))
 	}
 	return o, nil
+}
+
+// idleTimeout returns an IdleTimeout with its default in place, and 0 for never.
+func idleTimeout(t time.Duration, fail func(format string, args ...any)) time.Duration {
+	switch {
+	case t == 0:
+		return defaultIdleTimeout
+	case t < 0:
+		return 0
+	case t < minIdleTimeout:
+		fail("IdleTimeout %v: give at least %v, 0 for %v, or a negative time to keep what is idle", t, minIdleTimeout, defaultIdleTimeout)
+	}
+	return t
 }
 
 // resetMethod returns the method expression (*T).Reset, or nil where *T has no such
@@ -189,6 +215,7 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	if o.Zero > ZeroNever {
 		fail("Zero %d: give ZeroOnPut, ZeroOnGet or ZeroNever", o.Zero)
 	}
+	o.IdleTimeout = idleTimeout(o.IdleTimeout, fail)
 	if errs != nil {
 		return o, fmt.Errorf("dewpond: options of pool %q: %w", o.Name, errors.Join(errs...))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"unsafe"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -29,6 +30,8 @@ type Pool[T any] struct {
 	keep func(*T) bool
 	drop func(*T)
 	size int64 // of T, in bytes
+
+	decay decayer
 
 	out   semaphore // where onPut is countOut
 	count objectCounts
@@ -69,6 +72,14 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 		// has made are never more than may be out.
 		Direct: p.limited(),
 	})
+	weakly := weak.Make(p)
+	p.decay.init(o.IdleTimeout, func() *decayer {
+		if p := weakly.Value(); p != nil {
+			return &p.decay
+		}
+		return nil
+	})
+	p.decay.add(&p.engine, 1, func(class uint8, n int) { p.engine.Shed(class, n, p.free) })
 	register(p, &p.registration, o.Name)
 	return p
 }
@@ -249,6 +260,8 @@ func (p *Pool[T]) refused(v *T) {
 // pushSlow is engine.PushSlow of an object that is ready for its next owner.
 func (p *Pool[T]) pushSlow(v *T) {
 	switch p.engine.PushSlow(0, unsafe.Pointer(v)) {
+	case magazine.Kept, magazine.KeptDirect:
+		p.decay.kept()
 	case magazine.Full:
 		p.count.droppedFull.Add(1)
 		p.letGo(v)
@@ -279,6 +292,8 @@ func (p *Pool[T]) Prewarm(count int) error {
 		}
 		v := p.fresh()
 		switch p.engine.Add(0, unsafe.Pointer(v)) {
+		case magazine.Kept, magazine.KeptDirect:
+			p.decay.kept()
 		case magazine.Full:
 			p.letGo(v)
 			return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: room for %d objects; raise MaxIdle", count, p.name, i)
@@ -303,6 +318,7 @@ func (p *Pool[T]) Trim() (released int64) {
 // makes new ones, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It
 // wakes all who wait. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
+	p.decay.stop()
 	p.engine.Close(p.free)
 	p.out.close()
 	p.remove()

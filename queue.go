@@ -111,6 +111,7 @@ func (p *BytePool) removeLocked(place *list.Element) *waiter {
 func (p *BytePool) pushed(class uint8, b []byte, r magazine.Result) {
 	switch r {
 	case magazine.KeptDirect:
+		p.decay.kept()
 		p.serve(class)
 		p.scatter()
 	case magazine.Wanted:

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
 // A Scope hands out many pieces of memory that all end together: what a request,
@@ -133,15 +133,18 @@ func (s *Scope) Close() {
 
 // putUsed is Put for a block of which nobody could write beyond its length.
 func (p *BytePool) putUsed(b []byte) {
-	class, ok := p.classes.Exact(cap(b))
-	if !ok || p.onPut != clearBlock {
+	size := uint(cap(b))
+	if p.onPut != clearBlock || size > sizeclass.MaxSmall || p.classes.Small(size).Size() != size {
 		p.Put(b)
 		return
 	}
 	clear(b)
-	b = b[:cap(b)]
-	if r := p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {
-		p.pushed(class, b, r)
+	small, block := p.classes.Small(size), unsafe.Pointer(unsafe.SliceData(b))
+	x := p.engine.Enter()
+	kept := p.engine.Slot(x, small.Number()).Give(block)
+	x.Exit()
+	if !kept {
+		p.pushSmall(small, block)
 	}
 }
 

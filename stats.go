@@ -26,7 +26,7 @@ type Stats struct {
 	DroppedForeign  uint64 // Puts of slices whose cap is no class, or that the Source does not own
 	DroppedClosed   uint64 // Puts after Close
 
-	Trimmed uint64 // blocks let go by Trim and Close
+	Trimmed uint64 // blocks let go by decay, Trim and Close
 
 	IdleBytes     int64 // in blocks in the pool
 	InUseBytes    int64 // in blocks handed out and not put back; as true as the caller's Puts

@@ -1,0 +1,228 @@
+package dewpond
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond/internal/decay"
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+const (
+	// defaultIdleTimeout is what IdleTimeout 0 means.
+	defaultIdleTimeout = 60 * time.Second
+	// minIdleTimeout keeps the ticks, of which there are decay.Epochs in it, apart.
+	minIdleTimeout = 100 * time.Millisecond
+	// strandedAfter is how many ticks a shard's slot must stand still to be drained.
+	strandedAfter = decay.Epochs / 8
+)
+
+// A decayer lets go of what a pool has had idle for long. No goroutine lives for it:
+// a timer is armed while the pool has anything idle, or room in a shard for it, and
+// not otherwise. So whatever becomes idle in a pool whose timer is not armed comes
+// by kept, on the slow path: no shard has room.
+//
+// The timer and what hangs on the collector hold the pool weakly. Neither is ever
+// reset: each is made anew, and an old timer that fires finds that it has been
+// replaced.
+//
+// A pool that is made outside a testing/synctest bubble may be used in one. A timer
+// that is armed there dies with it, and its clock is another: so who comes from
+// outside takes over.
+type decayer struct {
+	timeout time.Duration   // 0: never
+	alive   func() *decayer // nil when the pool is gone
+	parts   []decaying      // what decays
+	armed   atomic.Bool     // a timer will call tick
+	bubble  atomic.Bool     // and it is one of a bubble
+	mu      sync.Mutex      // guards the rest; not held while blocks are let go
+	timer   uint64          // number of the timer that counts
+	last    time.Time       // up to which the classes have been advanced
+	seen    time.Time       // when the collector first found the bubble's timer
+	stopped bool
+}
+
+// A decaying is one engine, and what its classes have been through; nil for those
+// that never had anything idle.
+type decaying struct {
+	engine  *magazine.Engine
+	shed    func(class uint8, n int)
+	classes []*decay.Class
+}
+
+func (d *decayer) init(timeout time.Duration, alive func() *decayer) {
+	d.timeout, d.alive = timeout, alive
+}
+
+// add makes an engine of so many classes decay.
+func (d *decayer) add(engine *magazine.Engine, classes int, shed func(class uint8, n int)) {
+	d.parts = append(d.parts, decaying{engine, shed, make([]*decay.Class, classes)})
+}
+
+// kept is called after something has become idle on a slow path.
+func (d *decayer) kept() {
+	if !d.armed.Load() || d.bubble.Load() {
+		d.arm()
+	}
+}
+
+func (d *decayer) arm() {
+	if d.timeout == 0 {
+		return
+	}
+	now := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.stopped:
+	case !d.armed.Load():
+		d.armed.Store(true)
+		d.startLocked(now)
+		d.hangOnCollector()
+	case d.bubble.Load() && !inBubble(now): // its timer may be dead
+		d.startLocked(now)
+	}
+}
+
+// startLocked begins to count from now on.
+func (d *decayer) startLocked(now time.Time) {
+	d.last = now
+	d.seen = time.Time{}
+	d.bubble.Store(inBubble(now))
+	d.setTimerLocked()
+}
+
+// inBubble reports whether a time comes from a bubble's clock: that has no monotonic
+// part.
+func inBubble(now time.Time) bool { return now == now.Round(0) }
+
+func (d *decayer) setTimerLocked() {
+	d.timer++
+	number, alive := d.timer, d.alive
+	time.AfterFunc(decay.Delay(decay.Epoch(d.timeout), rand.Float64()), func() {
+		if d := alive(); d != nil {
+			d.tick(number)
+		}
+	})
+}
+
+// tick is what a timer calls.
+func (d *decayer) tick(number uint64) {
+	now := time.Now()
+	d.mu.Lock()
+	if number != d.timer || d.stopped {
+		d.mu.Unlock()
+		return
+	}
+	surplus := d.advanceLocked(now)
+	d.mu.Unlock()
+
+	d.letGo(surplus)
+	for _, p := range d.parts {
+		p.engine.Strand(strandedAfter)
+	}
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case number != d.timer || d.stopped:
+		return
+	case d.empty():
+		// Whoever puts something now either sees this, or is seen below.
+		if d.armed.Store(false); d.empty() {
+			return
+		}
+		d.armed.Store(true)
+	}
+	d.setTimerLocked()
+}
+
+// empty reports whether nothing is idle, nor has a place where it could be.
+func (d *decayer) empty() bool {
+	for _, p := range d.parts {
+		if p.engine.Reserved() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// A surplus is how much to let go.
+type surplus struct {
+	part  decaying
+	class uint8
+	n     int
+}
+
+func (d *decayer) advanceLocked(now time.Time) (all []surplus) {
+	epochs, rest := decay.Elapsed(now.Sub(d.last), decay.Epoch(d.timeout))
+	d.last = now.Add(-rest)
+	for _, p := range d.parts {
+		for class := range p.classes {
+			low := p.engine.Low(uint8(class))
+			if p.classes[class] == nil {
+				if low == 0 {
+					continue
+				}
+				p.classes[class] = new(decay.Class)
+			}
+			if n := p.classes[class].Advance(epochs, low); n > 0 {
+				all = append(all, surplus{p, uint8(class), n})
+			}
+		}
+	}
+	return all
+}
+
+func (d *decayer) letGo(all []surplus) {
+	for _, s := range all {
+		s.part.shed(s.class, s.n)
+	}
+}
+
+// hangOnCollector makes the next garbage collection call collected.
+func (d *decayer) hangOnCollector() {
+	type garbage struct{ _, _ *byte } // large enough to be an object of its own
+	runtime.AddCleanup(new(garbage), func(alive func() *decayer) {
+		if alive() != nil {
+			go func() { // for Drop may take long, and cleanups wait in line
+				if d := alive(); d != nil {
+					d.collected()
+				}
+			}()
+		}
+	}, d.alive)
+}
+
+// collected is an extra tick after a garbage collection.
+func (d *decayer) collected() {
+	now := time.Now()
+	d.mu.Lock()
+	if !d.armed.Load() || d.stopped {
+		d.mu.Unlock()
+		return
+	}
+	d.hangOnCollector()
+	var surplus []surplus
+	switch {
+	case !d.bubble.Load():
+		surplus = d.advanceLocked(now)
+	case d.seen.IsZero():
+		d.seen = now
+	case now.Sub(d.seen) > 2*d.timeout: // nobody lives that long in a bubble
+		d.startLocked(now)
+	}
+	d.mu.Unlock()
+	d.letGo(surplus)
+}
+
+// stop ends decay for good.
+func (d *decayer) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	d.timer++
+}

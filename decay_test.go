@@ -1,0 +1,222 @@
+package dewpond_test
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// hold gets n blocks and puts them back.
+func hold(p *dewpond.BytePool, size, n int) {
+	blocks := make([][]byte, n)
+	for i := range blocks {
+		blocks[i] = p.Get(size)
+	}
+	for _, b := range blocks {
+		p.Put(b)
+	}
+}
+
+// What nobody needs stays for the timeout, goes little by little, and is gone after
+// two (and an eighth, for what lay in a shard); then no timer is left.
+func TestDecay(t *testing.T) {
+	for _, size := range []int{100, 8192, 100_000} {
+		synctest.Test(t, func(t *testing.T) {
+			const timeout = 32 * time.Second
+			p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
+			if dewpond.Armed(p) {
+				t.Error("an empty pool has a timer")
+			}
+			hold(p, size, 300)
+			full := p.Stats().IdleBytes
+			if !dewpond.Armed(p) || full == 0 {
+				t.Errorf("a pool with %d idle bytes has a timer: %v", full, dewpond.Armed(p))
+			}
+			time.Sleep(timeout)
+			if s := p.Stats(); s.IdleBytes != full {
+				t.Errorf("size %d: after one timeout %d of %d bytes are left", size, s.IdleBytes, full)
+			}
+			var seen []int64
+			for range 24 {
+				time.Sleep(timeout / 16)
+				seen = append(seen, p.Stats().IdleBytes)
+			}
+			steps := 0
+			for i := range seen[1:] {
+				if seen[i+1] < seen[i] {
+					steps++
+				}
+				if seen[i+1] > seen[i] || seen[i]-seen[i+1] > full/4 {
+					t.Errorf("size %d: from %d to %d of %d bytes", size, seen[i], seen[i+1], full)
+				}
+			}
+			s := p.Stats()
+			if s.IdleBytes != 0 || s.ReleasedBytes != full || steps < 8 {
+				t.Errorf("size %d: %d of %d bytes are left, %d released in %d steps", size, s.IdleBytes, full, s.ReleasedBytes, steps)
+			}
+			time.Sleep(timeout)
+			if dewpond.Armed(p) {
+				t.Error("an empty pool has a timer")
+			}
+			hold(p, size, 1)
+			if !dewpond.Armed(p) {
+				t.Error("a pool that was empty for a while decays no more")
+			}
+		})
+	}
+}
+
+// What is needed again before the timeout is over stays, and costs no miss.
+func TestDecayKeepsWhatIsNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Minute
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
+		hold(p, 100_000, 100)
+		for range 30 {
+			time.Sleep(timeout * 9 / 10)
+			hold(p, 100_000, 60)
+		}
+		if s := p.Stats(); s.Misses != 100 || blocks(s) != 60 {
+			t.Errorf("%d misses, %d blocks idle; want 100 and 60", s.Misses, blocks(s))
+		}
+	})
+}
+
+// With one user left, what others left behind goes, wherever it lies.
+func TestDecayReachesIdleShards(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 32 * time.Second
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
+		var wg sync.WaitGroup
+		for range 64 {
+			wg.Go(func() {
+				for range 20 {
+					hold(p, 1000, 30)
+					runtime.Gosched()
+				}
+			})
+		}
+		wg.Wait()
+		before := blocks(p.Stats())
+		for range 3 * 32 {
+			time.Sleep(timeout / 32)
+			hold(p, 1000, 3)
+		}
+		// The one user has two magazines at most of 64 blocks, on whichever P.
+		after := blocks(p.Stats())
+		if after > 2*64 || after > before && before > 0 {
+			t.Errorf("%d blocks are idle of %d, for a use of 3", after, before)
+		}
+		t.Logf("%d blocks idle, then %d", before, after)
+	})
+}
+
+func TestDecayNever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1})
+		hold(p, 100, 10)
+		time.Sleep(1000 * time.Hour)
+		if s := p.Stats(); blocks(s) != 10 || dewpond.Armed(p) {
+			t.Errorf("%d of 10 blocks are left, a timer is armed: %v", blocks(s), dewpond.Armed(p))
+		}
+	})
+}
+
+func TestIdleTimeoutsThatCannotBeMeant(t *testing.T) {
+	_, err := dewpond.NewBytePool(dewpond.BytePoolOptions{IdleTimeout: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "IdleTimeout 1ms") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Objects go to Drop as they decay, each once.
+func TestPoolDecays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		dropped := map[*account]int{}
+		p := newObjects(t, dewpond.PoolOptions[account]{
+			IdleTimeout: 10 * time.Second,
+			Drop: func(v *account) {
+				mu.Lock()
+				defer mu.Unlock()
+				dropped[v]++
+			},
+		})
+		var out []*account
+		for range 200 {
+			out = append(out, p.Get())
+		}
+		for _, v := range out {
+			p.Put(v)
+		}
+		time.Sleep(10 * time.Second)
+		mu.Lock()
+		if len(dropped) != 0 {
+			t.Errorf("%d objects went before their time", len(dropped))
+		}
+		mu.Unlock()
+		time.Sleep(15 * time.Second)
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, v := range out {
+			if dropped[v] != 1 {
+				t.Fatalf("an object was dropped %d times", dropped[v])
+			}
+		}
+		if s := p.Stats(); s.Trimmed != 200 || s.IdleBytes != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Each collection gives a tick of its own.
+func TestDecayTicksWithCollections(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
+	hold(p, 100_000, 10)
+	dewpond.Untimed(p)
+	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
+		time.Sleep(10 * time.Millisecond)
+		runtime.GC()
+	}
+}
+
+// A pool that was made outside a bubble and first used in one decays after it, when
+// it is used again, and when it is not.
+func TestDecayOutlivesBubbles(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
+		synctest.Test(t, func(*testing.T) { hold(p, 100_000, 3) }) // its timer dies with it
+		if again {
+			hold(p, 100_000, 4)
+		}
+		for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
+			time.Sleep(10 * time.Millisecond)
+			if !again {
+				runtime.GC()
+			}
+		}
+	}
+}
+
+// A pool that is in use outside works in a bubble, where time runs otherwise, and
+// decays by the clock outside.
+func TestDecayIgnoresBubbles(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Hour})
+	hold(p, 100_000, 3)
+	synctest.Test(t, func(t *testing.T) {
+		hold(p, 100_000, 4)
+		time.Sleep(100 * time.Hour)
+		hold(p, 100_000, 4)
+	})
+	hold(p, 100_000, 4)
+	if s := p.Stats(); blocks(s) != 4 || s.Misses != 4 {
+		t.Errorf("%d blocks, %d misses; want 4 and 4", blocks(s), s.Misses)
+	}
+}
