@@ -1,0 +1,102 @@
+package pressure
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"math"
+	"strconv"
+)
+
+// unlimited stands for no limit.
+const unlimited = math.MaxInt64
+
+// maxFile is more than any file that is read again and again is long, in bytes:
+// memory.stat, the longest, has about 2 KiB.
+const maxFile = 16 << 10
+
+// files reads small files of a tree into one buffer. Whatever goes wrong, a
+// missing file, one without permission, garbage, is the same to the caller: no
+// value.
+//
+// It opens a file each time. One that is kept open costs less than a fifth to read
+// (BenchmarkOpened, BenchmarkKeptOpen), but all of a reading is microseconds, once
+// a second, and a library that holds descriptors for ever needs a Close, shows up
+// in its users' leak tests and uses up what they may open.
+type files struct {
+	root   fs.FS // nil: no files
+	buffer [maxFile]byte
+}
+
+// read returns the content of a file. It is valid until the next call.
+func (f *files) read(name string) (data []byte, ok bool) {
+	if f.root == nil || name == "" {
+		return nil, false
+	}
+	file, err := f.root.Open(name)
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	for n := 0; n < len(f.buffer); {
+		m, err := file.Read(f.buffer[n:])
+		n += m
+		if err == io.EOF {
+			return f.buffer[:n], true
+		}
+		if err != nil || m == 0 {
+			return nil, false
+		}
+	}
+	return nil, false // Too long to be what it should: half a number is worse than none.
+}
+
+// number returns a file's only value.
+func (f *files) number(name string) (value int64, ok bool) {
+	data, ok := f.read(name)
+	if !ok {
+		return 0, false
+	}
+	return parseNumber(bytes.TrimSpace(data))
+}
+
+// limit returns a limit in bytes, or unlimited where the file says so or nothing.
+func (f *files) limit(name string) int64 {
+	data, ok := f.read(name)
+	if !ok {
+		return unlimited
+	}
+	return parseLimit(bytes.TrimSpace(data))
+}
+
+// field returns the text after a key in a file of lines "key value".
+func (f *files) field(name, key string) (value []byte, ok bool) {
+	data, ok := f.read(name)
+	if !ok {
+		return nil, false
+	}
+	for line := range bytes.Lines(data) {
+		k, v, _ := bytes.Cut(line, []byte(" "))
+		if string(k) == key {
+			return bytes.TrimSpace(v), true
+		}
+	}
+	return nil, false
+}
+
+// parseNumber reads a count of bytes.
+func parseNumber(text []byte) (value int64, ok bool) {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	return int64(n), err == nil && n <= math.MaxInt64
+}
+
+// parseLimit reads a limit in bytes. Version 2 writes max for none; version 1
+// writes the largest multiple of the page size below 2^63, or 2^64-1 on old
+// kernels, so all that no machine has is none.
+func parseLimit(text []byte) int64 {
+	n, ok := parseNumber(text)
+	if !ok || n >= 1<<62 {
+		return unlimited
+	}
+	return n
+}

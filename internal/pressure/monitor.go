@@ -1,0 +1,53 @@
+package pressure
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// readEvery is how often a Monitor reads at most. A reading costs tens of
+// microseconds, and two in a row must be far enough apart to be two.
+const readEvery = 100 * time.Millisecond
+
+// A Monitor knows the level of the system that the program runs on. It is safe for
+// concurrent use. The zero Monitor is ready; the first call of Level finds the
+// files. A Monitor must not be copied.
+type Monitor struct {
+	level atomic.Uint32 // the last answer, written with mu held
+
+	// mu is held while files are read. Level never waits for it.
+	mu         sync.Mutex
+	reader     *Reader // nil until the first reading
+	hysteresis Hysteresis
+	read       time.Time // of the last reading; zero: none yet
+}
+
+// Level returns the level, and takes a reading for it unless the last one is
+// younger than 100 ms. While another goroutine takes one, it returns the level
+// from before. offHeap is as in Reader.Read.
+func (m *Monitor) Level(offHeap int64) Level {
+	if m.mu.TryLock() {
+		defer m.mu.Unlock()
+		if now := time.Now(); now.Sub(m.read) >= readEvery {
+			m.level.Store(uint32(m.hysteresis.Next(m.system().Read(offHeap, now), now)))
+			m.read = now
+		}
+	}
+	return Level(m.level.Load())
+}
+
+// Sources says, for humans, what the level comes from: Reader.Sources.
+func (m *Monitor) Sources() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.system().Sources()
+}
+
+// system returns the reader. The caller holds mu.
+func (m *Monitor) system() *Reader {
+	if m.reader == nil {
+		m.reader = NewReader(System())
+	}
+	return m.reader
+}

@@ -1,0 +1,107 @@
+package pressure
+
+import (
+	"math"
+	"runtime/debug"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// counted counts readings and answers with what it is told.
+type counted struct {
+	readings int
+	memory   goMemory
+}
+
+func (c *counted) read() goMemory {
+	c.readings++
+	return c.memory
+}
+
+func TestMonitorReadsWhenAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // a bubble would also wait for goroutines that Level leaves behind
+		c := &counted{memory: goMemory{used: 50, limit: 100}}
+		m := &Monitor{reader: newReader(nil, c.read)}
+		check := func(offHeap int64, level Level, readings int) {
+			t.Helper()
+			if got := m.Level(offHeap); got != level || c.readings != readings {
+				t.Fatalf("%v after %d readings, want %v after %d", got, c.readings, level, readings)
+			}
+		}
+		time.Sleep(time.Hour)
+		if c.readings != 0 {
+			t.Fatalf("%d readings before anybody asked", c.readings)
+		}
+		check(0, Low, 1)
+		check(49, Low, 1) // too soon for another
+		time.Sleep(readEvery - time.Millisecond)
+		check(49, Low, 1)
+		time.Sleep(time.Millisecond)
+		check(49, High, 2)
+		check(0, High, 2)
+		time.Sleep(time.Second)
+		check(0, High, 3)
+		time.Sleep(time.Second)
+		check(0, Medium, 4)
+		time.Sleep(9 * time.Second)
+		check(0, Medium, 5)
+		time.Sleep(time.Second)
+		check(0, Low, 6)
+	})
+}
+
+// Level waits for nobody: while one reads, others have the answer from before.
+func TestMonitorDoesNotWait(t *testing.T) {
+	var m *Monitor
+	var within Level
+	c := &counted{memory: goMemory{used: 95, limit: 100}}
+	m = &Monitor{reader: newReader(nil, func() goMemory {
+		within = m.Level(0) // would wait for ever
+		return c.read()
+	})}
+	if got := m.Level(0); got != High || within != Low || c.readings != 1 {
+		t.Fatalf("%v, within %v, after %d readings; want high, low, 1", got, within, c.readings)
+	}
+}
+
+func TestMonitorConcurrently(t *testing.T) {
+	var m Monitor
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 1000 {
+				if m.Level(1) > High {
+					t.Error("no such level")
+				}
+				m.Sources()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// With the real runtime, and no files so that the machine's own state is out of it.
+func TestMonitorFollowsGOMEMLIMIT(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	debug.FreeOSMemory() // or a lower limit would take with it what is free
+	used := newGoMetrics().read().used
+	const tib = int64(1 << 40) // beside which the test itself is nothing
+	for _, tt := range []struct {
+		limit, offHeap int64
+		want           Level
+	}{
+		{math.MaxInt64, 1 << 40, Low},
+		{tib, 0, Low},
+		{tib, tib / 4 * 3, Medium},
+		{tib, tib, High},
+		{used / 2, 0, High},
+	} {
+		debug.SetMemoryLimit(tt.limit)
+		m := &Monitor{reader: NewReader(nil)}
+		if got := m.Level(tt.offHeap); got != tt.want {
+			t.Errorf("limit %d, %d in use, %d off heap: %v, want %v", tt.limit, used, tt.offHeap, got, tt.want)
+		}
+	}
+}
