@@ -84,8 +84,10 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		}
 		return nil
 	})
-	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) })
-	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) })
+	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
+		func() { p.engine.Trim(p.free) })
+	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
+		func() { p.handles.Trim(forgetHandle) })
 	register(p, &p.registration, o.Name)
 	return p, nil
 }

@@ -50,6 +50,7 @@ type decayer struct {
 type decaying struct {
 	engine  *magazine.Engine
 	shed    func(class uint8, n int)
+	trim    func()
 	classes []*decay.Class
 }
 
@@ -58,8 +59,8 @@ func (d *decayer) init(timeout time.Duration, alive func() *decayer) {
 }
 
 // add makes an engine of so many classes decay.
-func (d *decayer) add(engine *magazine.Engine, classes int, shed func(class uint8, n int)) {
-	d.parts = append(d.parts, decaying{engine, shed, make([]*decay.Class, classes)})
+func (d *decayer) add(engine *magazine.Engine, classes int, shed func(class uint8, n int), trim func()) {
+	d.parts = append(d.parts, decaying{engine, shed, trim, make([]*decay.Class, classes)})
 }
 
 // kept is called after something has become idle on a slow path.
@@ -111,16 +112,16 @@ func (d *decayer) setTimerLocked() {
 
 // tick is what a timer calls.
 func (d *decayer) tick(number uint64) {
-	now := time.Now()
+	now, level := time.Now(), Pressure()
 	d.mu.Lock()
 	if number != d.timer || d.stopped {
 		d.mu.Unlock()
 		return
 	}
-	surplus := d.advanceLocked(now)
+	surplus := d.advanceLocked(now, level)
 	d.mu.Unlock()
 
-	d.letGo(surplus)
+	d.letGo(surplus, level)
 	for _, p := range d.parts {
 		p.engine.Strand(strandedAfter)
 	}
@@ -157,8 +158,12 @@ type surplus struct {
 	n     int
 }
 
-func (d *decayer) advanceLocked(now time.Time) (all []surplus) {
-	epochs, rest := decay.Elapsed(now.Sub(d.last), decay.Epoch(d.timeout))
+func (d *decayer) advanceLocked(now time.Time, level Level) (all []surplus) {
+	timeout := d.timeout
+	if level >= PressureMedium {
+		timeout /= mediumHaste
+	}
+	epochs, rest := decay.Elapsed(now.Sub(d.last), decay.Epoch(timeout))
 	d.last = now.Add(-rest)
 	for _, p := range d.parts {
 		for class := range p.classes {
@@ -177,7 +182,13 @@ func (d *decayer) advanceLocked(now time.Time) (all []surplus) {
 	return all
 }
 
-func (d *decayer) letGo(all []surplus) {
+func (d *decayer) letGo(all []surplus, level Level) {
+	if level >= PressureHigh {
+		for _, p := range d.parts {
+			p.trim()
+		}
+		return
+	}
 	for _, s := range all {
 		s.part.shed(s.class, s.n)
 	}
@@ -199,7 +210,7 @@ func (d *decayer) hangOnCollector() {
 
 // collected is an extra tick after a garbage collection.
 func (d *decayer) collected() {
-	now := time.Now()
+	now, level := time.Now(), Pressure()
 	d.mu.Lock()
 	if !d.armed.Load() || d.stopped {
 		d.mu.Unlock()
@@ -209,14 +220,14 @@ func (d *decayer) collected() {
 	var surplus []surplus
 	switch {
 	case !d.bubble.Load():
-		surplus = d.advanceLocked(now)
+		surplus = d.advanceLocked(now, level)
 	case d.seen.IsZero():
 		d.seen = now
 	case now.Sub(d.seen) > 2*d.timeout: // nobody lives that long in a bubble
 		d.startLocked(now)
 	}
 	d.mu.Unlock()
-	d.letGo(surplus)
+	d.letGo(surplus, level)
 }
 
 // stop ends decay for good.

@@ -1,5 +1,11 @@
 package dewpond
 
+import (
+	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/pressure"
+)
+
 // Gathered reports whether the pool bypasses its shards.
 func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 
@@ -34,3 +40,24 @@ func Untimed(p *BytePool) {
 	defer p.decay.mu.Unlock()
 	p.decay.timer++
 }
+
+// testLevel is the level of pressure that the tests see, or realLevel for the
+// machine's. They begin with low, whatever the machine that they run on says.
+var testLevel atomic.Uint32
+
+const realLevel = 100
+
+func init() {
+	readLevel = func(offHeap int64) pressure.Level {
+		if level := testLevel.Load(); level != realLevel {
+			return pressure.Level(level)
+		}
+		return monitor.Level(offHeap)
+	}
+}
+
+// SetLevel makes the level what a test says.
+func SetLevel(level Level) { testLevel.Store(uint32(level)) }
+
+// RealLevel makes it the machine's.
+func RealLevel() { testLevel.Store(realLevel) }

@@ -79,7 +79,8 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 		}
 		return nil
 	})
-	p.decay.add(&p.engine, 1, func(class uint8, n int) { p.engine.Shed(class, n, p.free) })
+	p.decay.add(&p.engine, 1, func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
+		func() { p.engine.Trim(p.free) })
 	register(p, &p.registration, o.Name)
 	return p
 }

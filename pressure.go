@@ -1,0 +1,80 @@
+package dewpond
+
+import (
+	"sync"
+	"time"
+
+	"github.com/dewpond/dewpond/internal/pressure"
+)
+
+// A Level says how scarce memory is for this process.
+type Level uint8
+
+// From 70 % of a limit on the level is medium, from 90 % on high. Limits are
+// GOMEMLIMIT, against the live heap and the runtime's own memory, and those of the
+// process's cgroups, against their working sets. Tasks that wait for memory (PSI on
+// Linux) raise the level too, and so does a collector that has run out of processor
+// time. A rise shows at once; the level falls one step at a time, at most every 10 s.
+const (
+	PressureLow    Level = iota // keep what is idle as long as IdleTimeout says
+	PressureMedium              // pools let idle memory go four times as fast
+	PressureHigh                // pools let all idle memory go
+)
+
+// String returns low, medium or high.
+func (l Level) String() string { return pressure.Level(l).String() }
+
+// mediumHaste is how many times as fast idle memory goes at PressureMedium.
+const mediumHaste = 4
+
+// pressureEvery is how often OnPressure looks.
+const pressureEvery = time.Second
+
+var monitor pressure.Monitor
+
+// readLevel is monitor.Level but in tests.
+var readLevel = monitor.Level
+
+// Pressure returns the level now. It reads a few small files, tens of microseconds,
+// but not more often than every 100 ms. Pools look by themselves whenever they
+// decay: nobody needs to tell them.
+func Pressure() Level { return Level(readLevel(0)) }
+
+// OnPressure calls f whenever the level has changed, and first with the level of
+// now unless that is low, from a goroutine of its own and never twice at once. It
+// looks every second until stop is called; f may be running still when stop returns.
+// Caches that are no pools of dewpond's are what it is for.
+func OnPressure(f func(Level)) (stop func()) {
+	w := &watcher{f: f}
+	w.timer = time.AfterFunc(0, w.look)
+	return w.stop
+}
+
+// A watcher is one call of OnPressure.
+type watcher struct {
+	f    func(Level)
+	last Level // look's alone
+
+	mu      sync.Mutex
+	stopped bool
+	timer   *time.Timer // the next look
+}
+
+func (w *watcher) look() {
+	if level := Pressure(); level != w.last {
+		w.last = level
+		w.f(level)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped {
+		w.timer = time.AfterFunc(pressureEvery, w.look)
+	}
+}
+
+func (w *watcher) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	w.timer.Stop()
+}
