@@ -141,6 +141,9 @@ func (b *Buffer) WriteByte(c byte) (err error) {
 // WriteRune appends r in UTF-8, or U+FFFD for what is no rune, and returns the
 // number of bytes and nil. It panics as Write does.
 func (b *Buffer) WriteRune(r rune) (n int, err error) {
+	if uint32(r) < utf8.RuneSelf { // one byte needs no room for four
+		return 1, b.WriteByte(byte(r))
+	}
 	b.last = readNothing
 	if cap(b.buf)-len(b.buf) < utf8.UTFMax {
 		b.reserve(utf8.UTFMax)

@@ -450,3 +450,17 @@ func TestBuffersInParallel(t *testing.T) {
 		t.Errorf("%d bytes are in use", s.InUseBytes)
 	}
 }
+
+// What Grow has made room for needs no other block.
+func TestBufferGrowIsEnoughForRunes(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{})
+	b := p.Buffer()
+	defer b.Release()
+	b.Grow(64)
+	for range b.Cap() {
+		b.WriteRune('a')
+	}
+	if got := p.Stats().Gets; got != 1 {
+		t.Errorf("%d blocks for what Grow made room for", got)
+	}
+}

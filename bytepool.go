@@ -292,6 +292,9 @@ func (p *BytePool) getLeased(n int) *handle {
 // putLeased is Put of what a handle holds, and of the handle.
 func (p *BytePool) putLeased(h *handle, n uint32) {
 	block := unsafe.Pointer(h.data.Load())
+	if n > staleBytes {
+		h.data.Store(nil)
+	}
 	small := sizeclass.Small(0)
 	if n <= sizeclass.MaxSmall {
 		small = p.classes.Small(uint(n))
@@ -307,7 +310,7 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 	x := p.engine.Enter()
 	y := p.handles.EnterBeside(x)
 	kept := p.engine.Slot(x, small.Number()).Give(block)
-	// The handle may keep pointing to a block that the pool has: hold will find it.
+	// The handle of a small block keeps pointing to it: hold will find it.
 	if kept && p.handles.Slot(y, 1).Give(unsafe.Pointer(h)) {
 		y.ExitBeside()
 		x.Exit()

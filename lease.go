@@ -58,8 +58,15 @@ const (
 	generationUnit = 1 << 32
 )
 
-// idleHandles is how many handles a pool keeps, of 64 bytes each.
-const idleHandles = 4096
+const (
+	// idleHandles is how many handles a pool keeps, of 64 bytes each.
+	idleHandles = 4096
+
+	// staleBytes is the largest lease whose handle keeps pointing to the block when
+	// it is idle, and so keeps it from the collector if the pool has let it go: at
+	// most 4 MiB. For larger ones a store does not show.
+	staleBytes = 1024
+)
 
 // Lease is Get for a block that goes back by Release of what it returns. n must be
 // below 4 GiB.

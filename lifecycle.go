@@ -59,9 +59,9 @@ func (p *BytePool) Trim() (released int64) {
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
 func (p *BytePool) Close() error {
 	p.decay.stop()
+	defer p.registration.remove()
+	defer p.endWaits() // also if the Source panics
+	defer p.handles.Close(forgetHandle)
 	p.engine.Close(p.free)
-	p.handles.Close(forgetHandle)
-	p.endWaits()
-	p.registration.remove()
 	return nil
 }

@@ -184,8 +184,6 @@ func (p *Pool[T]) fresh() *T {
 // must not use it any more. Put ignores nil. An object that the pool does not keep
 // goes to Drop: one that Keep refuses (DroppedOversize), one that MaxIdle has no
 // room for (DroppedFull), and any after Close (DroppedClosed).
-//
-//go:nosplit
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
 		return
@@ -193,8 +191,7 @@ func (p *Pool[T]) Put(v *T) {
 	// Both halves end in engine.Push, opened up. To share it costs the first, which
 	// most pools take, an eighth of a Get and Put.
 	if p.onPut == setZero {
-		var zero T
-		*v = zero
+		clearObject(v)
 		x := p.engine.Enter()
 		if p.engine.Slot(x, 1).Give(unsafe.Pointer(v)) {
 			x.Exit()
@@ -246,10 +243,20 @@ func (p *Pool[T]) cleaned(v *T) bool {
 	if p.reset != nil {
 		p.reset(v)
 	} else {
-		var zero T
-		*v = zero
+		clearObject(v)
 	}
 	return true
+}
+
+// clearObject sets an object to zero. A large one is not assigned to: the compiler
+// would make the zero of as many bytes on the stack.
+func clearObject[T any](v *T) {
+	if unsafe.Sizeof(*v) > 256 {
+		clear(unsafe.Slice(v, 1))
+		return
+	}
+	var zero T
+	*v = zero
 }
 
 // refused lets go of an object that Keep is against.
@@ -320,9 +327,9 @@ func (p *Pool[T]) Trim() (released int64) {
 // wakes all who wait. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
 	p.decay.stop()
+	defer p.remove()
+	defer p.out.close() // also if Drop panics
 	p.engine.Close(p.free)
-	p.out.close()
-	p.remove()
 	return nil
 }
 

@@ -143,7 +143,58 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 		dewpond.NewPool(dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1})
 	}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
 
+	refuses("promoted", func() { dewpond.NewPool(dewpond.PoolOptions[session]{}) }, "dewpond_test.session", "by its field Buffer", "give Reset")
+	refuses("promoted from a pointer", func() {
+		dewpond.NewPool(dewpond.PoolOptions[struct {
+			*bytes.Buffer
+			user string
+		}]{})
+	}, "by its field Buffer")
+
 	dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[declared]{}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
+}
+
+// A session resets only its buffer, a declared all of itself.
+type session struct {
+	bytes.Buffer
+	user string
+}
+
+type declared session
+
+func (d *declared) Reset() { *d = declared{} }
+
+// Close ends waits and leaves the registry also where Drop panics.
+func TestPoolCloseOutlivesPanics(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[account]{Name: "panicking", Limit: 2, Drop: func(*account) { panic("Drop") }})
+	if err := p.Prewarm(1); err != nil {
+		t.Fatal(err)
+	}
+	if text := panics(func() { p.Close() }); text != "Drop" {
+		t.Errorf("Close panics with %q", text)
+	}
+	if _, err := p.GetContext(t.Context()); err != dewpond.ErrClosed {
+		t.Errorf("GetContext: %v", err)
+	}
+	if slices.Contains(names(), "panicking") {
+		t.Error("the pool is still registered")
+	}
+}
+
+// An object larger than a goroutine's stack is set to zero all the same.
+func TestPoolOfLargeObjects(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[struct {
+		name  string
+		bytes [1 << 20]byte
+	}]{})
+	v := p.Get()
+	v.name, v.bytes[1<<19] = "alice", 7
+	p.Put(v)
+	if v.name != "" || v.bytes[1<<19] != 0 {
+		t.Error("a large object is not set to zero")
+	}
 }
 
 func TestPoolNewReturnsNil(t *testing.T) {

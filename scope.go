@@ -85,11 +85,11 @@ func (s *Scope) getSlow(n int) []byte {
 		s.hold(b)
 		return b[:n:n]
 	}
+	chunk := s.pool.Get(size)[:0] // which may panic, where the pool has a Source
 	if s.chunk != nil {
 		s.hold(s.chunk)
 	}
-	s.chunk = s.pool.Get(size)[:0]
-	s.most = uint(cap(s.chunk)) / 4
+	s.chunk, s.most = chunk, uint(cap(chunk))/4
 	return s.Get(n)
 }
 

@@ -305,3 +305,34 @@ func TestSliceRefusesPointers(t *testing.T) {
 		t.Error("a plain type is refused after all these")
 	}
 }
+
+type panickingSource struct {
+	*fakeSource
+	panics bool
+}
+
+func (s *panickingSource) Alloc(size int) ([]byte, error) {
+	if s.panics {
+		panic("Source")
+	}
+	return s.fakeSource.Alloc(size)
+}
+
+// A Source that panics when a chunk is full leaves the Scope with what it had.
+func TestScopeOutlivesPanics(t *testing.T) {
+	source := &panickingSource{fakeSource: newFakeSource()}
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source})
+	s := p.Scope()
+	for range 4 {
+		s.Get(2048)
+	}
+	source.panics = true
+	if text := panics(func() { s.Get(2048) }); text != "Source" {
+		t.Errorf("Get panics with %q", text)
+	}
+	source.panics = false
+	s.Close()
+	if a, b := p.Get(8192), p.Get(8192); &a[0] == &b[0] {
+		t.Error("the chunk was put back twice")
+	}
+}
