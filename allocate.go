@@ -16,6 +16,7 @@ func (p *BytePool) allocate(class uint8) ([]byte, error) {
 	b, err := p.fresh(class)
 	if err == nil {
 		p.count.class[class].misses.Add(1)
+		p.note(b)
 	}
 	return b, err
 }

@@ -22,8 +22,8 @@ import (
 // AvailableBuffer, Next and Peek return are valid only until the next call that
 // writes to the Buffer or grows it, and until Release: their block may be
 // somebody else's then. This is stricter than bytes.Buffer, whose old slices only
-// go stale. Nor may they be Put: the Buffer does that. They may be arguments:
-// b.Write(b.Bytes()) doubles what b holds.
+// go stale. Nor may they be Put: the Buffer does that. What the last call returned may
+// be the argument of the next: b.Write(b.Bytes()) doubles what b holds.
 type Buffer struct {
 	_    noCopy
 	pool *BytePool // nil: Default()
@@ -228,14 +228,15 @@ func (b *Buffer) grow(n int) (at int, old []byte) {
 }
 
 // larger takes a block for the unread bytes and n more, with room for what may
-// follow.
+// follow. A block of the largest class that is mostly unread gives way to one beyond
+// the classes: another of its size would have to be copied again at once.
 func (b *Buffer) larger(unread, n int) []byte {
 	has := cap(b.buf)
 	if has > math.MaxInt-has-n {
 		panic(bytes.ErrTooLarge)
 	}
 	size := max(unread+n, 2*has, firstBlock)
-	if largest := b.home().classes.Largest(); unread+n <= largest {
+	if largest := b.home().classes.Largest(); unread+n <= largest && (has < largest || unread+n <= has/2) {
 		size = min(size, largest)
 	}
 	return b.take(size)

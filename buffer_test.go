@@ -464,3 +464,19 @@ func TestBufferGrowIsEnoughForRunes(t *testing.T) {
 		t.Errorf("%d blocks for what Grow made room for", got)
 	}
 }
+
+// A Buffer that is kept nearly full of unread bytes, at the size of the largest class,
+// does not copy them all at every write.
+func TestBufferAsFullQueue(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 65536}})
+	b := p.Buffer()
+	defer b.Release()
+	b.Write(make([]byte, 65536-64))
+	for range 10_000 {
+		b.Write(make([]byte, 64))
+		b.Next(64)
+	}
+	if s := p.Stats(); s.Gets > 50 {
+		t.Errorf("%d blocks for 10000 writes", s.Gets)
+	}
+}

@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 	"weak"
@@ -23,11 +24,14 @@ import (
 type BytePool struct {
 	// What Get and Put read of the pool itself comes first, in one cache line.
 	zero    ZeroPolicy
-	onPut   putStep
+	onPut   step
+	onGet   step
 	engine  magazine.Engine
 	classes sizeclass.Table
 
-	source memory.Source // nil: the Go heap
+	source   memory.Source // nil: the Go heap
+	ledger   memory.Ledger // the same, where it is one
+	fallback *fallbacks    // blocks of the Go heap that stand in for the source's
 
 	registration
 
@@ -40,14 +44,15 @@ type BytePool struct {
 	count   counts
 }
 
-// A putStep is what Put does to a block before the engine gets it: the pool's
-// options, boiled down to the one comparison that the fast path has time for.
-type putStep uint8
+// A step is what Put does to a block before the engine gets it, or Get to one that
+// comes from there: the pool's options, boiled down to the one comparison that the
+// fast path has time for.
+type step uint8
 
 const (
-	keepAsIs putStep = iota
+	keepAsIs step = iota
 	clearBlock
-	askSource // whether the block is its own; and then what Zero says
+	askSource // in Put whether the block is its own, in Get to note it; and then what Zero says
 )
 
 // NewBytePool makes a pool, or returns one error that names every option that
@@ -61,15 +66,24 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		classes: sizeclass.New(o.Classes),
 		zero:    o.Zero,
 		source:  o.Memory,
-		limiter: newLimiter(o.AllocLimit),
-		queue:   newQueue(len(o.Classes)),
-		count:   newCounts(len(o.Classes)),
+		// A Source that fails is the only reason for a fallback.
+		fallback: new(fallbacks),
+		limiter:  newLimiter(o.AllocLimit),
+		queue:    newQueue(len(o.Classes)),
+		count:    newCounts(len(o.Classes)),
 	}
 	switch {
 	case o.Memory != nil:
 		p.onPut = askSource
 	case o.Zero == ZeroOnPut:
 		p.onPut = clearBlock
+	}
+	p.ledger, _ = o.Memory.(memory.Ledger)
+	switch {
+	case p.ledger != nil:
+		p.onGet = askSource
+	case o.Zero == ZeroOnGet:
+		p.onGet = clearBlock
 	}
 	p.engine.Init(magazine.Config{
 		Sizes:           o.Classes,
@@ -86,6 +100,9 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	})
 	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
 		func() { p.engine.Trim(p.free) })
+	if p.ledger != nil {
+		p.decay.settle = func() { _, _ = p.ledger.Decommit() } // as Trim does
+	}
 	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
 		func() { p.handles.Trim(forgetHandle) })
 	register(p, &p.registration, o.Name)
@@ -115,8 +132,12 @@ func (p *BytePool) Get(n int) []byte {
 		x := p.engine.Enter()
 		if block := p.engine.Slot(x, small.Number()).Take(); block != nil {
 			x.Exit()
-			if p.zero == ZeroOnGet {
-				clear(unsafe.Slice((*byte)(block), small.Size()))
+			if p.onGet != keepAsIs {
+				if p.onGet == clearBlock {
+					clear(unsafe.Slice((*byte)(block), small.Size()))
+				} else {
+					p.issue(unsafe.Slice((*byte)(block), small.Size()))
+				}
 			}
 			// A Small's size has 24 bits, so this checks n alone.
 			return (*[1 << 24]byte)(block)[:n:small.Size()]
@@ -145,6 +166,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		p.count.class[class].misses.Add(1)
 		p.count.class[class].strays.Add(1)
 		b = make([]byte, p.classes.Size(class))
+		p.fallback.add(b)
 	}
 	return b[:n]
 }
@@ -152,8 +174,10 @@ func (p *BytePool) getSlow(n int) []byte {
 // Put gives a block back, whatever the slice's length. The caller must not use
 // it any more. Put ignores nil; it refuses and counts what cannot be a block of
 // this pool: a slice whose cap is no class (DroppedForeign) or more than the
-// largest (DroppedOversize). A block that the pool has no room for is dropped
-// (DroppedFull), as is any after Close (DroppedClosed).
+// largest (DroppedOversize). A pool off the heap refuses whatever is not exactly
+// one of its blocks (DroppedForeign), and a block that is not out (DroppedDouble). A
+// block that the pool has no room for is dropped (DroppedFull), as is any after Close
+// (DroppedClosed).
 //
 //go:nosplit
 func (p *BytePool) Put(b []byte) {
@@ -202,15 +226,64 @@ func (p *BytePool) putSlow(b []byte) {
 	case cap(b) > p.classes.Largest():
 		p.count.droppedOversize.Add(1)
 		return
-	case !ok || p.source != nil && !p.source.Owns(b):
+	case !ok:
 		p.count.droppedForeign.Add(1)
+		return
+	case p.source != nil && !p.accepts(b):
 		return
 	}
 	b = b[:cap(b)]
 	if p.zero == ZeroOnPut {
 		clear(b)
 	}
+	if n := uint(len(b)); p.source != nil && n <= sizeclass.MaxSmall { // the shard was not asked yet
+		x := p.engine.Enter()
+		kept := p.engine.Slot(x, p.classes.Small(n).Number()).Give(unsafe.Pointer(unsafe.SliceData(b)))
+		x.Exit()
+		if kept {
+			return
+		}
+	}
 	p.pushSlow(class, b)
+}
+
+// accepts asks the Source whether a slice is a block that a caller may give back,
+// and counts it where it is not. From then on a Ledger has the block as idle.
+func (p *BytePool) accepts(b []byte) bool {
+	if p.ledger == nil {
+		if p.source.Owns(b) {
+			return true
+		}
+	} else if owned, accepted := p.ledger.Return(b); accepted {
+		return true
+	} else if owned {
+		p.count.droppedDouble.Add(1)
+		return false
+	}
+	if p.fallback.remove(b) {
+		p.count.droppedFallback.Add(1)
+	} else {
+		p.count.droppedForeign.Add(1)
+	}
+	return false
+}
+
+// issue makes a block that was idle ready for a caller.
+func (p *BytePool) issue(b []byte) {
+	if p.zero == ZeroOnGet {
+		clear(b)
+	}
+	p.note(b)
+}
+
+// note tells the Ledger, if there is one, that a caller gets a block.
+func (p *BytePool) note(b []byte) {
+	if p.ledger != nil {
+		p.ledger.Issue(b)
+	}
+	// Until the Ledger has the block as out, a pool that is collected would take it
+	// along: see offheap.NewBytePool.
+	runtime.KeepAlive(p)
 }
 
 // pushSlow gives the engine a whole block that is ready for its next owner.
@@ -243,9 +316,7 @@ func (p *BytePool) reused(class uint8, block unsafe.Pointer) []byte {
 		return nil
 	}
 	b := unsafe.Slice((*byte)(block), p.classes.Size(class))
-	if p.zero == ZeroOnGet {
-		clear(b)
-	}
+	p.issue(b)
 	return b
 }
 
@@ -271,8 +342,8 @@ func (p *BytePool) getLeased(n int) *handle {
 		y.ExitBeside()
 		x.Exit()
 		if block != nil {
-			if p.zero == ZeroOnGet {
-				clear(unsafe.Slice((*byte)(block), small.Size()))
+			if p.onGet != keepAsIs {
+				p.issue(unsafe.Slice((*byte)(block), small.Size()))
 			}
 			if h == nil {
 				h = p.handle()
@@ -292,9 +363,6 @@ func (p *BytePool) getLeased(n int) *handle {
 // putLeased is Put of what a handle holds, and of the handle.
 func (p *BytePool) putLeased(h *handle, n uint32) {
 	block := unsafe.Pointer(h.data.Load())
-	if n > staleBytes {
-		h.data.Store(nil)
-	}
 	small := sizeclass.Small(0)
 	if n <= sizeclass.MaxSmall {
 		small = p.classes.Small(uint(n))
@@ -303,6 +371,9 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 		h.forget()
 		p.Put(p.sliceAt((*byte)(block), uint(n)))
 		return
+	}
+	if small.Size() > staleBytes {
+		h.data.Store(nil)
 	}
 	if p.onPut == clearBlock {
 		clear(unsafe.Slice((*byte)(block), small.Size()))
@@ -346,6 +417,9 @@ func forgetHandle(uint8, unsafe.Pointer) {}
 
 // dataOf and sliceAt turn a block into the pointer that a handle has and back.
 func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
+
+// addressOf is dataOf as a number, which keeps nothing alive.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func (p *BytePool) sliceAt(data *byte, n uint) []byte {
 	if n <= sizeclass.MaxSmall {

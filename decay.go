@@ -36,6 +36,8 @@ type decayer struct {
 	timeout time.Duration   // 0: never
 	alive   func() *decayer // nil when the pool is gone
 	parts   []decaying      // what decays
+	settle  func()          // called after blocks have been let go; may be nil
+	loose   atomic.Bool     // settle has something to do
 	armed   atomic.Bool     // a timer will call tick
 	bubble  atomic.Bool     // and it is one of a bubble
 	mu      sync.Mutex      // guards the rest; not held while blocks are let go
@@ -141,8 +143,12 @@ func (d *decayer) tick(number uint64) {
 	d.setTimerLocked()
 }
 
-// empty reports whether nothing is idle, nor has a place where it could be.
+// empty reports whether nothing is idle, nor has a place where it could be, nor is
+// left to settle.
 func (d *decayer) empty() bool {
+	if d.loose.Load() {
+		return false
+	}
 	for _, p := range d.parts {
 		if p.engine.Reserved() != 0 {
 			return false
@@ -187,10 +193,23 @@ func (d *decayer) letGo(all []surplus, level Level) {
 		for _, p := range d.parts {
 			p.trim()
 		}
-		return
+	} else {
+		for _, s := range all {
+			s.part.shed(s.class, s.n)
+		}
 	}
-	for _, s := range all {
-		s.part.shed(s.class, s.n)
+	if d.settle != nil {
+		d.loose.Store(false)
+		d.settle()
+	}
+}
+
+// freed is called after memory has come loose in another way than by decay, so that
+// settle is called once more.
+func (d *decayer) freed() {
+	if d.settle != nil {
+		d.loose.Store(true)
+		d.kept()
 	}
 }
 

@@ -62,9 +62,9 @@ const (
 	// idleHandles is how many handles a pool keeps, of 64 bytes each.
 	idleHandles = 4096
 
-	// staleBytes is the largest lease whose handle keeps pointing to the block when
-	// it is idle, and so keeps it from the collector if the pool has let it go: at
-	// most 4 MiB. For larger ones a store does not show.
+	// staleBytes is the largest block to which a handle keeps pointing when it is
+	// idle, and which it so keeps from the collector if the pool has let it go: at
+	// most 4 MiB in all. For larger ones a store does not show.
 	staleBytes = 1024
 )
 
@@ -140,8 +140,8 @@ func (l Lease) Retain() Lease {
 	root := l.h
 	if l.h.root != nil {
 		root = l.h.root
-		root.pin()
 		defer l.h.drop(l.n)
+		root.pin()
 	}
 	h := root.pool.handle()
 	h.root = root

@@ -435,29 +435,32 @@ func TestTrimForgetsHandles(t *testing.T) {
 	}
 }
 
-// Idle handles keep no large blocks from the collector that the pool has let go.
+// Idle handles keep no large blocks from the collector that the pool has let go,
+// however short the leases were.
 func TestIdleHandlesKeepNoLargeBlocks(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20})
-	const n = 2000
-	var gone atomic.Int64
-	func() {
-		leases, blocks := make([]dewpond.Lease, n), make([][]byte, n)
-		for i := range leases {
-			leases[i] = p.Lease(32 << 10)
-			runtime.AddCleanup(&leases[i].Bytes()[0], func(int) { gone.Add(1) }, 0)
+	for _, length := range []int{32 << 10, 100} {
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{32 << 10}, MaxIdleBytes: 1 << 20})
+		const n = 2000
+		var gone atomic.Int64
+		func() {
+			leases, blocks := make([]dewpond.Lease, n), make([][]byte, n)
+			for i := range leases {
+				leases[i] = p.Lease(length)
+				runtime.AddCleanup(&leases[i].Bytes()[0], func(int) { gone.Add(1) }, 0)
+			}
+			for i := range leases {
+				leases[i].Release()
+				blocks[i] = p.Get(length) // the block that the handle had
+			}
+			for _, b := range blocks {
+				p.Put(b) // for most there is no room
+			}
+		}()
+		for gone.Load() < n-100 { // else the test runs into its timeout
+			runtime.GC()
 		}
-		for i := range leases {
-			leases[i].Release()
-			blocks[i] = p.Get(32 << 10) // the block that the handle had
-		}
-		for _, b := range blocks {
-			p.Put(b) // for most there is no room
-		}
-	}()
-	for gone.Load() < n-100 { // else the test runs into its timeout
-		runtime.GC()
+		runtime.KeepAlive(p)
 	}
-	runtime.KeepAlive(p)
 }
 
 func TestLeaseAfterClose(t *testing.T) {

@@ -44,24 +44,40 @@ func (p *BytePool) Prewarm(size, count int) error {
 
 // Trim lets go of every block that was idle when it was called and still is, those
 // that lie with other processors too, and returns their bytes. Blocks that are put
-// back meanwhile may stay. It stops the world twice, each time for tens of
+// back meanwhile may stay. Off the heap it then gives memory that is in no block to
+// the system. It stops the world twice, each time for tens of
 // microseconds; until then a Get finds nothing idle and allocates, and TryGet and
 // GetContext wait where AllocLimit does not let them do that.
 func (p *BytePool) Trim() (released int64) {
+	released = p.engine.Trim(p.free)
 	if p.leased.Load() {
-		p.handles.Trim(forgetHandle) // they may still point to blocks
+		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
 	}
-	return p.engine.Trim(p.free)
+	if p.ledger != nil {
+		// What the system refuses stays in Stats.CommittedBytes, and is asked again.
+		_, _ = p.ledger.Decommit()
+	}
+	return released
 }
 
 // Close lets go of every idle block and makes the pool keep nothing more: Get
 // allocates, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It wakes
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
+//
+// Off the heap Close also gives up the pool's memory and address space. While blocks
+// are out it cannot: then it returns an error that says how many, as does every
+// further Close, and the Put of the last one gives them up. Whoever uses a block after
+// that faults. Get then takes from the Go heap, and counts HeapFallback.
 func (p *BytePool) Close() error {
 	p.decay.stop()
 	defer p.registration.remove()
 	defer p.endWaits() // also if the Source panics
 	defer p.handles.Close(forgetHandle)
 	p.engine.Close(p.free)
+	if p.ledger != nil {
+		if err := p.ledger.Close(); err != nil {
+			return fmt.Errorf("dewpond: Close of pool %q: %w", p.name, err)
+		}
+	}
 	return nil
 }

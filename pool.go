@@ -68,8 +68,8 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	p.engine.Init(magazine.Config{
 		Sizes:        []int{1},
 		MaxIdleBytes: int64(o.MaxIdle),
-		// An object is made only where none is idle, so those that a limited pool
-		// has made are never more than may be out.
+		// An object is made only where none is idle, so a limited pool makes no more
+		// than may be out, but for those that Drop still has in hand.
 		Direct: p.limited(),
 	})
 	weakly := weak.Make(p)

@@ -159,7 +159,7 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 // A session resets only its buffer, a declared all of itself.
 type session struct {
 	bytes.Buffer
-	user string
+	User string
 }
 
 type declared session
@@ -181,6 +181,31 @@ func TestPoolCloseOutlivesPanics(t *testing.T) {
 	if slices.Contains(names(), "panicking") {
 		t.Error("the pool is still registered")
 	}
+}
+
+// What a Trim lets go of is the collector's, also where Drop panics.
+func TestPoolTrimOutlivesPanics(t *testing.T) {
+	const n = 300
+	var gone atomic.Int64
+	p := newObjects(t, dewpond.PoolOptions[account]{Drop: func(*account) { panic("Drop") }})
+	func() {
+		var out []*account
+		for range n {
+			v := p.Get()
+			runtime.AddCleanup(v, func(int) { gone.Add(1) }, 0)
+			out = append(out, v)
+		}
+		for _, v := range out {
+			p.Put(v)
+		}
+	}()
+	if text := panics(func() { p.Trim() }); text != "Drop" {
+		t.Errorf("Trim panics with %q", text)
+	}
+	for gone.Load() < n { // else the test runs into its timeout
+		runtime.GC()
+	}
+	runtime.KeepAlive(p)
 }
 
 // An object larger than a goroutine's stack is set to zero all the same.

@@ -124,6 +124,7 @@ func (p *BytePool) pushed(class uint8, b []byte, r magazine.Result) {
 		}
 		p.count.class[class].full.Add(1)
 		p.release(b)
+		p.decay.freed()
 	case magazine.Closed:
 		p.count.class[class].closed.Add(1)
 		p.release(b)
@@ -148,6 +149,7 @@ func (p *BytePool) hand(class uint8, b []byte) bool {
 	if place == nil {
 		return false
 	}
+	p.note(b)
 	p.count.class[class].handed.Add(1)
 	p.removeLocked(place).grant <- grant{block: b}
 	return true

@@ -124,8 +124,8 @@ func TestSourceFails(t *testing.T) {
 		t.Errorf("Get: len %d", len(b))
 	}
 	p.Put(b)
-	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Misses != 1 || s.DroppedForeign != 1 {
-		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, DroppedForeign %d; want 0, 0, 1, 1",
-			s.InUseBytes, s.IdleBytes, s.Misses, s.DroppedForeign)
+	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Misses != 1 || s.HeapFallback != 1 || s.DroppedFallback != 1 || s.DroppedForeign != 0 {
+		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, HeapFallback %d, DroppedFallback %d, DroppedForeign %d; want 0, 0, 1, 1, 1, 0",
+			s.InUseBytes, s.IdleBytes, s.Misses, s.HeapFallback, s.DroppedFallback, s.DroppedForeign)
 	}
 }

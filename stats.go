@@ -17,13 +17,16 @@ type Stats struct {
 	Misses uint64 // Gets that allocated a block
 	Puts   uint64 // Puts of anything but nil, the dropped ones too
 
-	Refused   uint64 // TryGet and GetContext that returned no block on an open pool
-	OverLimit uint64 // Misses that Get allocated past AllocLimit
-	Oversize  uint64 // Gets above the largest class: allocated, not pooled, outside every bound
+	Refused      uint64 // TryGet and GetContext that returned no block on an open pool
+	OverLimit    uint64 // Misses that Get allocated past AllocLimit
+	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on it, outside every bound
+	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound
 
 	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
 	DroppedOversize uint64 // Puts of slices above the largest class
 	DroppedForeign  uint64 // Puts of slices whose cap is no class, or that the Source does not own
+	DroppedDouble   uint64 // Puts of blocks that were not out; off the heap only, for nobody can see it there
+	DroppedFallback uint64 // Puts of what HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
@@ -31,6 +34,10 @@ type Stats struct {
 	IdleBytes     int64 // in blocks in the pool
 	InUseBytes    int64 // in blocks handed out and not put back; as true as the caller's Puts
 	ReleasedBytes int64 // in all blocks that were Trimmed
+
+	ReservedBytes    int64 // off the heap: address space; 0 once it is unmapped
+	CommittedBytes   int64 // off the heap: in pages that may be resident
+	DecommittedBytes int64 // off the heap: given back to the system
 
 	Classes []ClassStats // by ascending size
 }
@@ -63,6 +70,10 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.DroppedFull -= previous.DroppedFull
 	s.DroppedOversize -= previous.DroppedOversize
 	s.DroppedForeign -= previous.DroppedForeign
+	s.DroppedDouble -= previous.DroppedDouble
+	s.DroppedFallback -= previous.DroppedFallback
+	s.HeapFallback -= previous.HeapFallback
+	s.DecommittedBytes -= previous.DecommittedBytes
 	s.DroppedClosed -= previous.DroppedClosed
 	s.Trimmed -= previous.Trimmed
 	s.ReleasedBytes -= previous.ReleasedBytes
@@ -82,6 +93,7 @@ func (s Stats) Sub(previous Stats) Stats {
 type counts struct {
 	refused, overLimit, oversize    atomic.Uint64
 	droppedOversize, droppedForeign atomic.Uint64
+	droppedDouble, droppedFallback  atomic.Uint64
 	class                           []classCounts
 }
 
@@ -105,6 +117,8 @@ func (p *BytePool) Stats() Stats {
 		Oversize:        p.count.oversize.Load(),
 		DroppedOversize: p.count.droppedOversize.Load(),
 		DroppedForeign:  p.count.droppedForeign.Load(),
+		DroppedDouble:   p.count.droppedDouble.Load(),
+		DroppedFallback: p.count.droppedFallback.Load(),
 		Classes:         make([]ClassStats, p.classes.Len()),
 	}
 	for i, c := range p.engine.Counts() {
@@ -129,12 +143,18 @@ func (p *BytePool) Stats() Stats {
 		s.Trimmed += c.Released
 		s.IdleBytes += int64(c.Idle) * int64(cs.Size)
 		s.ReleasedBytes += int64(c.Released) * int64(cs.Size)
-		if out := int64(cs.Gets - own.strays.Load() - cs.Puts); out > 0 {
+		strays := own.strays.Load()
+		s.HeapFallback += strays
+		if out := int64(cs.Gets - strays - cs.Puts); out > 0 {
 			s.InUseBytes += out * int64(cs.Size)
 		}
 	}
 	s.Gets += s.Oversize
-	s.Puts += s.DroppedOversize + s.DroppedForeign
+	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
+	if p.ledger != nil {
+		u := p.ledger.Usage()
+		s.ReservedBytes, s.CommittedBytes, s.DecommittedBytes = u.Reserved, u.Committed, u.Decommitted
+	}
 	return s
 }
 

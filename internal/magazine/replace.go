@@ -122,23 +122,32 @@ func (e *Engine) count(all []detached) {
 
 // empty lets go of the blocks and the magazines.
 func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
+	defer e.forget(all) // what is left if release panics, for the collector
 	for class := range all {
-		for _, m := range all[class].full {
-			for m != nil {
+		for i := range all[class].full {
+			for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
+				m := *top
 				touch(m)
 				for i, block := range m.items[:m.n] {
 					m.items[i] = nil
 					release(uint8(class), block)
 				}
 				bytes += int64(m.n) * int64(e.depots[class].size)
-				m = e.discard(m)
 			}
-		}
-		for m := all[class].spare; m != nil; {
-			m = e.discard(m)
 		}
 	}
 	return bytes
+}
+
+// forget lets go of the magazines as they are.
+func (e *Engine) forget(all []detached) {
+	for _, d := range all {
+		for _, m := range []*magazine{d.full[0], d.full[1], d.spare} {
+			for m != nil {
+				m = e.discard(m)
+			}
+		}
+	}
 }
 
 // discard removes a detached magazine and returns the next one.

@@ -1,0 +1,315 @@
+// Package arena gives blocks of exact sizes on memory outside the Go heap, where
+// the collector neither scans nor counts them. It is the memory.Ledger of package
+// offheap, and the only place that asks the system for memory.
+//
+// From a block up to the system:
+//
+//  1. A block has one of the states of state.go, in a word on the Go heap.
+//  2. A span (span.go) is a run of granules of 64 KiB, cut into blocks of one size.
+//     A span lives from its first block until Decommit finds all of its blocks free.
+//  3. An address range (space.go) is reserved once, with no access. It becomes
+//     accessible from its start on, never shrinks, and is cut into spans first fit,
+//     so that what is in use stays together. Addresses are used again, for any size.
+//  4. The system's four calls are in system_linux.go. Elsewhere, and where
+//     Config.OnHeap asks for it, each span is a piece of the Go heap instead
+//     (heap.go): slower to look up, and what Decommit lets go is the collector's.
+//
+// Alloc and Free take a mutex for some tens of nanoseconds, and Alloc may wait for
+// the system. Owns, Issue and Return take none on mapped memory.
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/memory"
+)
+
+const (
+	// Multiple divides every block size, and MaxSize is the largest.
+	Multiple = 16
+	MaxSize  = 64 << 20
+
+	// granule is what spans are counted in: at least a page of every system.
+	granule      = 1 << granuleShift
+	granuleShift = 16
+
+	// A leaf has the spans of 64 MiB of address space: of 1024 granules.
+	leafShift = 26
+	leafSize  = 1 << (leafShift - granuleShift)
+)
+
+// DefaultReserve is what Config.Reserve 0 means: 64 GiB of address space, or 256 MiB
+// where an address has 32 bits.
+const DefaultReserve int64 = 256 << 20 << (8 * (^uint(0) >> 63))
+
+var (
+	// ErrFull is what Alloc's error wraps where the reserved range has no room for
+	// a span of that size.
+	ErrFull = errors.New("the reserved address space is full")
+
+	// ErrClosed is what Alloc returns after Close.
+	ErrClosed = errors.New("the arena is closed")
+)
+
+// Config is what an arena is made from. The zero value is a sane default.
+type Config struct {
+	// Reserve is how many bytes of address space to reserve, rounded up to 64 KiB:
+	// the most that the arena can ever hold. It is no memory until it is used, but a
+	// limit on address space (ulimit -v) counts it. 0: DefaultReserve.
+	Reserve int64
+
+	// OnHeap takes memory from the Go heap also where the system can map it: so that
+	// the race detector, which does not look elsewhere, sees the blocks' bytes.
+	OnHeap bool
+}
+
+// An Arena hands out blocks of memory. All its methods may be called by any number
+// of goroutines at once.
+type Arena struct {
+	// What Owns, Issue and Return read. It never changes.
+	base   uintptr // where the range begins
+	size   uintptr // its bytes; 0: on the heap
+	leaves []atomic.Pointer[leaf]
+	heap   *heap // nil: mapped
+
+	// mu guards what follows, and what spans say is under it. It is held for list
+	// operations, and for the system only where a range becomes accessible or is
+	// unmapped: Decommit lets go of it meanwhile.
+	mu      sync.Mutex
+	space   space
+	sizes   map[int]*sizeList
+	held    int   // blocks that are not free
+	bytes   int64 // their sizes
+	spans   int
+	busy    int // calls of Decommit that have spans in hand
+	closed  bool
+	counted counted
+}
+
+var _ memory.Ledger = (*Arena)(nil)
+
+// counted is what Usage reports besides.
+type counted struct {
+	committed   int64 // kept up to date by span.wrote and retire
+	decommitted int64
+	refused     uint64
+}
+
+// A leaf finds the span of each granule; nil where there is none.
+type leaf [leafSize]atomic.Pointer[span]
+
+// A sizeList is the spans of one block size that have a free block, by ascending
+// address: Alloc takes from the first, so that the last ones empty.
+type sizeList struct {
+	layout layout
+	spans  []*span
+}
+
+// New reserves an address range. The arena keeps it until Close.
+func New(c Config) (*Arena, error) { return newArena(c, platform()) }
+
+func newArena(c Config, sys system) (*Arena, error) {
+	reserve := c.Reserve
+	switch {
+	case reserve == 0:
+		reserve = DefaultReserve
+	case reserve < 0 || uint64(reserve) > uint64(^uint(0)>>1)&^(granule-1):
+		return nil, fmt.Errorf("arena: Reserve %d: give bytes of address space, or 0 for %d", reserve, DefaultReserve)
+	}
+	granules := int((reserve-1)>>granuleShift) + 1
+	a := &Arena{sizes: make(map[int]*sizeList)}
+	a.space.init(sys, granules)
+	if c.OnHeap || !sys.maps() {
+		a.heap = newHeap()
+		return a, nil
+	}
+	if err := a.space.reserve(); err != nil {
+		return nil, fmt.Errorf("arena: reserving %d bytes of address space: %w", int64(granules)<<granuleShift, err)
+	}
+	a.base = addressOf(a.space.memory)
+	a.size = uintptr(len(a.space.memory))
+	a.leaves = make([]atomic.Pointer[leaf], (a.size-1)>>leafShift+1)
+	return a, nil
+}
+
+// Alloc returns an idle block of len and cap size, all of it zero. size is a
+// multiple of 16 up to 64 MiB. The errors it returns wrap ErrFull, ErrClosed or the
+// system's own.
+func (a *Arena) Alloc(size int) ([]byte, error) {
+	if size <= 0 || size > MaxSize || size%Multiple != 0 {
+		return nil, fmt.Errorf("arena: a block of %d bytes: give a multiple of %d, up to %d", size, Multiple, MaxSize)
+	}
+	s, slot, dirty, err := a.take(size)
+	if errors.Is(err, ErrFull) {
+		// Spans of other sizes may lie idle. To wait for the system is better now
+		// than to refuse.
+		if n, _ := a.Decommit(); n > 0 {
+			s, slot, dirty, err = a.take(size)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("arena: a block of %d bytes: %w", size, err)
+	}
+	b := s.block(slot)
+	if dirty {
+		clear(b)
+	}
+	s.state(slot).Store(idle) // nobody else has the block yet
+	return b, nil
+}
+
+// take finds a free block, which is no longer free for anybody else but whose state
+// is yet to be set.
+func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, 0, false, ErrClosed
+	}
+	list := a.sizes[size]
+	if list == nil {
+		list = &sizeList{layout: layoutOf(size)}
+		a.sizes[size] = list
+	}
+	if len(list.spans) == 0 {
+		if s, err = a.newSpan(list.layout); err != nil {
+			return nil, 0, false, err
+		}
+		list.insert(s)
+	}
+	s = list.spans[0]
+	slot, dirty = s.take()
+	if !dirty {
+		a.counted.committed += s.wrote(slot)
+	}
+	if s.full() {
+		list.remove(s)
+	}
+	a.held++
+	a.bytes += int64(size)
+	return s, slot, dirty, nil
+}
+
+// newSpan makes a span whose blocks are all free and all zero.
+func (a *Arena) newSpan(l layout) (*span, error) {
+	first, err := a.space.take(l.granules)
+	if err != nil {
+		return nil, err
+	}
+	s := newSpan(l, first)
+	if a.heap != nil {
+		s.attach(a.heap.alloc(l.granules))
+	} else {
+		from := first << granuleShift
+		to := from + l.granules<<granuleShift
+		s.attach(a.space.memory[from:to:to])
+	}
+	a.enter(s)
+	return s, nil
+}
+
+// enter makes a span known to find. leave takes that back.
+func (a *Arena) enter(s *span) {
+	a.spans++
+	a.index(s, s)
+}
+
+func (a *Arena) leave(s *span) {
+	a.spans--
+	a.index(s, nil)
+}
+
+func (a *Arena) index(at, to *span) {
+	if a.heap != nil {
+		a.heap.index(at, to)
+		return
+	}
+	for g := at.first; g < at.first+at.granules; g++ {
+		place := &a.leaves[g/leafSize]
+		l := place.Load()
+		if l == nil {
+			l = new(leaf)
+			place.Store(l)
+		}
+		l[g%leafSize].Store(to)
+	}
+}
+
+// Free takes back an idle block. One that is none, is out, or is free is left as it
+// is, and counted in Usage.Refused. Free never waits for the system, unless it ends
+// a Close.
+func (a *Arena) Free(block []byte) {
+	s, slot := a.find(block)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s == nil || !s.state(slot).CompareAndSwap(idle, free) {
+		a.counted.refused++
+		return
+	}
+	wasFull := s.full()
+	s.give(slot)
+	if wasFull {
+		a.sizes[s.size].insert(s)
+	}
+	a.held--
+	a.bytes -= int64(s.size)
+	// Where the system refuses, the range stays: Close reports it when called again.
+	_ = a.unmapLocked()
+}
+
+// Owns reports whether b starts where a block starts that is not free, and has its
+// cap.
+func (a *Arena) Owns(b []byte) bool {
+	s, slot := a.find(b)
+	return s != nil && s.state(slot).Load() != free
+}
+
+// find returns the span and the place in it of the block that b starts with and
+// whose cap it has, or nil.
+func (a *Arena) find(b []byte) (*span, uint32) {
+	at := addressOf(b)
+	var s *span
+	if offset := at - a.base; offset < a.size {
+		if l := a.leaves[offset>>leafShift].Load(); l != nil {
+			s = l[offset>>granuleShift%leafSize].Load()
+		}
+	} else if a.heap != nil {
+		s = a.heap.find(at)
+	}
+	if s == nil || s.size != cap(b) {
+		return nil, 0
+	}
+	slot, ok := s.slot(uint32(at - s.base))
+	if !ok {
+		return nil, 0
+	}
+	return s, slot
+}
+
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func (l *sizeList) insert(s *span) {
+	at, _ := slices.BinarySearchFunc(l.spans, s.base, bySpanBase)
+	l.spans = slices.Insert(l.spans, at, s)
+}
+
+func (l *sizeList) remove(s *span) {
+	if at, ok := slices.BinarySearchFunc(l.spans, s.base, bySpanBase); ok {
+		l.spans = slices.Delete(l.spans, at, at+1)
+	}
+}
+
+func bySpanBase(s *span, base uintptr) int {
+	if s.base < base {
+		return -1
+	}
+	if s.base > base {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,97 @@
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Decommit gives the memory of all spans without a block to the system, neighbours
+// in one call, and returns how many bytes of them may have been resident. Their
+// addresses are used again. Spans that the system refuses to take stay as they are,
+// and the error wraps its own. Alloc and Free go on meanwhile.
+func (a *Arena) Decommit() (released int64, err error) {
+	spans := a.retire()
+	if spans == nil {
+		return 0, nil
+	}
+	// Nobody but us can find these spans, and busy keeps the range mapped.
+	var errs []error
+	refused := make(map[*span]bool)
+	for _, together := range neighbours(spans) {
+		if err := a.decommit(together); err != nil {
+			errs = append(errs, fmt.Errorf("arena: decommitting %d bytes: %w", bytesOf(together), err))
+			for _, s := range together {
+				refused[s] = true
+			}
+		}
+	}
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.busy--
+	for _, s := range spans {
+		if refused[s] {
+			a.enter(s)
+			a.sizes[s.size].insert(s)
+			continue
+		}
+		n := s.committed()
+		released += n
+		a.counted.committed -= n
+		a.counted.decommitted += n
+		a.space.give(run{s.first, s.granules})
+	}
+	if err := a.unmapLocked(); err != nil {
+		errs = append(errs, err)
+	}
+	return released, errors.Join(errs...)
+}
+
+// retire takes every span without a block out of the arena, by ascending address.
+// Its caller is busy from then on, if it returns any.
+func (a *Arena) retire() (spans []*span) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, list := range a.sizes {
+		list.spans = slices.DeleteFunc(list.spans, func(s *span) bool {
+			if s.held > 0 {
+				return false
+			}
+			a.leave(s)
+			spans = append(spans, s)
+			return true
+		})
+	}
+	if spans != nil {
+		a.busy++
+	}
+	slices.SortFunc(spans, func(s, t *span) int { return s.first - t.first })
+	return spans
+}
+
+// neighbours cuts sorted spans into slices of such as lie side by side.
+func neighbours(spans []*span) (all [][]*span) {
+	from := 0
+	for i := range spans {
+		if next := i + 1; next == len(spans) || spans[next].first != spans[i].first+spans[i].granules {
+			all = append(all, spans[from:next])
+			from = next
+		}
+	}
+	return all
+}
+
+func (a *Arena) decommit(together []*span) error {
+	if a.heap != nil {
+		return nil // the collector has them
+	}
+	from := together[0].first << granuleShift
+	return a.space.sys.decommit(a.space.memory[from : from+bytesOf(together)])
+}
+
+// bytesOf returns the address space of neighbouring spans.
+func bytesOf(together []*span) int {
+	last := together[len(together)-1]
+	return (last.first + last.granules - together[0].first) << granuleShift
+}

@@ -1,0 +1,206 @@
+package arena
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// errRefused stands for whatever a system returns: the arena only wraps it.
+var errRefused = errors.New("refused")
+
+// A fakeSystem maps memory of the Go heap, and refuses what it is told to.
+type fakeSystem struct {
+	refuse map[string]func(bytes int) bool
+	calls  map[string]int
+	zeroed int // bytes decommitted
+}
+
+func newFakeSystem() *fakeSystem {
+	return &fakeSystem{refuse: map[string]func(int) bool{}, calls: map[string]int{}}
+}
+
+func (f *fakeSystem) call(name string, bytes int) error {
+	f.calls[name]++
+	if refuse := f.refuse[name]; refuse != nil && refuse(bytes) {
+		return errRefused
+	}
+	return nil
+}
+
+func (f *fakeSystem) system() system {
+	return system{
+		reserve: func(bytes int) ([]byte, error) {
+			if err := f.call("reserve", bytes); err != nil {
+				return nil, err
+			}
+			return newHeap().alloc(bytes >> granuleShift), nil
+		},
+		open: func(part []byte) error { return f.call("open", len(part)) },
+		decommit: func(part []byte) error {
+			if err := f.call("decommit", len(part)); err != nil {
+				return err
+			}
+			clear(part)
+			f.zeroed += len(part)
+			return nil
+		},
+		unmap: func(all []byte) error { return f.call("unmap", len(all)) },
+	}
+}
+
+func always(int) bool { return true }
+
+func newFaulty(t *testing.T, f *fakeSystem, granules int) *Arena {
+	t.Helper()
+	a, err := newArena(Config{Reserve: int64(granules) * granule}, f.system())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestReserveRefused(t *testing.T) {
+	f := newFakeSystem()
+	f.refuse["reserve"] = always
+	a, err := newArena(Config{Reserve: 1 << 20}, f.system())
+	if a != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576 bytes of address space") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where the system opens less than the step, what was asked for is enough; where it
+// opens nothing, Alloc says so, and goes on once it does.
+func TestOpenRefused(t *testing.T) {
+	f := newFakeSystem()
+	a := newFaulty(t, f, 200)
+	f.refuse["open"] = func(bytes int) bool { return bytes > granule }
+	b := mustAlloc(t, a, 8192)
+	if u := a.Usage(); f.calls["open"] != 2 || u.Opened != granule {
+		t.Errorf("%d calls of open, %d bytes opened", f.calls["open"], u.Opened)
+	}
+	f.refuse["open"] = always
+	if b, err := a.Alloc(1 << 20); b != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576") {
+		t.Errorf("Alloc: %v", err)
+	}
+	if u := a.Usage(); u.Blocks != 1 || u.Spans != 1 || u.Spanned != granule {
+		t.Errorf("a refused Alloc left something: %+v", u)
+	}
+	mustAlloc(t, a, 8192) // of the open span
+	f.refuse["open"] = nil
+	mustAlloc(t, a, 1<<20)
+	if u := a.Usage(); u.Opened != granule+openStep*granule || !a.Owns(b) {
+		t.Errorf("%d bytes opened", u.Opened)
+	}
+}
+
+// A refused decommit loses nothing: the spans serve on, dirty, and the next one
+// takes them. Neighbours go in one call, and one that is refused stops no other.
+func TestDecommitRefused(t *testing.T) {
+	f := newFakeSystem()
+	a := newFaulty(t, f, 200)
+	var blocks [][]byte
+	for range 5 {
+		b := mustAlloc(t, a, 1<<20)
+		for i := range b {
+			b[i] = 0xAA
+		}
+		blocks = append(blocks, b)
+	}
+	for _, i := range []int{0, 1, 3} { // 2 MiB, and 1 MiB apart
+		a.Free(blocks[i])
+	}
+	f.refuse["decommit"] = func(bytes int) bool { return bytes == 2<<20 }
+	n, err := a.Decommit()
+	if n != 1<<20 || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "2097152") || f.calls["decommit"] != 2 {
+		t.Errorf("Decommit = %d, %v in %d calls; want 1 MiB in 2", n, err, f.calls["decommit"])
+	}
+	if u := a.Usage(); u.Committed != 4<<20 || u.Spans != 4 || u.Decommitted != 1<<20 {
+		t.Errorf("%+v", u)
+	}
+	if owned, accepted := a.Return(blocks[0]); !owned || accepted {
+		t.Errorf("a free block of a span that stayed: %v, %v", owned, accepted)
+	}
+	b := mustAlloc(t, a, 1<<20)
+	if i := notZero(b); i >= 0 || &b[0] != &blocks[0][0] {
+		t.Errorf("byte %d of the block that stayed is %d", i, b[i])
+	}
+	a.Free(b)
+	f.refuse["decommit"] = nil
+	if n, err := a.Decommit(); n != 2<<20 || err != nil || f.zeroed != 3<<20 {
+		t.Errorf("Decommit = %d, %v", n, err)
+	}
+	if n, err := a.Decommit(); n != 0 || err != nil || f.calls["decommit"] != 3 {
+		t.Errorf("Decommit of nothing = %d, %v, %d calls", n, err, f.calls["decommit"])
+	}
+}
+
+// Close while Decommit has spans in hand: they stay mapped until it is done, and then
+// the range goes, whether the system took them or not.
+func TestCloseInDecommit(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		f := newFakeSystem()
+		a := newFaulty(t, f, 200)
+		b := mustAlloc(t, a, 1<<20)
+		b[0] = 1
+		a.Free(b)
+		f.refuse["decommit"] = func(int) bool {
+			if err := a.Close(); err != nil || f.calls["unmap"] != 0 {
+				t.Errorf("Close: %v, %d calls of unmap", err, f.calls["unmap"])
+			}
+			return refused
+		}
+		if _, err := a.Decommit(); (err != nil) != refused {
+			t.Errorf("Decommit: %v", err)
+		}
+		if f.calls["unmap"] != 1 {
+			t.Errorf("unmap called %d times", f.calls["unmap"])
+		}
+		closeTest(t, a)
+	}
+}
+
+// A full arena whose decommit is refused refuses the block, no more.
+func TestFullAndDecommitRefused(t *testing.T) {
+	f := newFakeSystem()
+	a := newFaulty(t, f, 2)
+	b := mustAlloc(t, a, 2*granule)
+	a.Free(b)
+	f.refuse["decommit"] = always
+	if _, err := a.Alloc(64); !errors.Is(err, ErrFull) {
+		t.Errorf("Alloc: %v", err)
+	}
+	mustAlloc(t, a, 2*granule)
+}
+
+// A range that the system does not unmap is kept, decommitted where that works, and
+// unmapped by the next Close.
+func TestUnmapRefused(t *testing.T) {
+	f := newFakeSystem()
+	a := newFaulty(t, f, 200)
+	b, d := mustAlloc(t, a, 8192), mustAlloc(t, a, 1<<20)
+	f.refuse["unmap"] = always
+	var in *InUseError
+	if err := a.Close(); !errors.As(err, &in) || f.calls["unmap"] != 0 {
+		t.Fatalf("Close with two held: %v", err)
+	}
+	a.Free(b)
+	a.Free(d) // tries, and cannot say that it failed
+	if f.calls["unmap"] != 1 {
+		t.Errorf("unmap called %d times", f.calls["unmap"])
+	}
+	if err := a.Close(); !errors.Is(err, errRefused) || a.Usage().Reserved == 0 {
+		t.Errorf("Close: %v, %+v", err, a.Usage())
+	}
+	if n, err := a.Decommit(); n != 1<<20+8192 || !errors.Is(err, errRefused) || a.Usage().Committed != 0 {
+		t.Errorf("Decommit = %d, %v, %+v", n, err, a.Usage())
+	}
+	f.refuse["unmap"] = nil
+	closeTest(t, a)
+	if f.calls["unmap"] != 4 {
+		t.Errorf("unmap called %d times, want 4", f.calls["unmap"])
+	}
+	if err := a.Close(); err != nil || f.calls["unmap"] != 4 {
+		t.Errorf("a second Close: %v, %d calls", err, f.calls["unmap"])
+	}
+}

@@ -1,0 +1,120 @@
+package arena
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A space is the address range of an arena, in granules from its start:
+//
+//	0        given out or in runs        end      opened        granules
+//	|================================----|-----------|...............|
+//	             readable and writable               | reserved only
+//
+// What lies before end is in a span, in the hands of Decommit, or in one of runs.
+// What lies from end on was decommitted or never touched. On the heap it is only
+// counted.
+type space struct {
+	sys      system
+	granules int
+	memory   []byte // nil: on the heap, or unmapped
+	end      int
+	opened   int
+	runs     []run // free and zero, ascending, no two adjacent, none that touches end
+}
+
+type run struct{ first, count int }
+
+// openStep is how many granules become accessible at least at once: mprotect takes
+// the lock of the whole address space.
+const openStep = 4 << 20 / granule
+
+func (s *space) init(sys system, granules int) { s.sys, s.granules = sys, granules }
+
+func (s *space) reserve() (err error) {
+	s.memory, err = s.sys.reserve(s.granules << granuleShift)
+	return err
+}
+
+// take returns the first of count granules that nobody has: the lowest that fit.
+func (s *space) take(count int) (first int, err error) {
+	for i := range s.runs {
+		if r := &s.runs[i]; r.count >= count {
+			first = r.first
+			r.first += count
+			r.count -= count
+			if r.count == 0 {
+				s.runs = slices.Delete(s.runs, i, i+1)
+			}
+			return first, nil
+		}
+	}
+	if count > s.granules-s.end {
+		return 0, fmt.Errorf("%w: of its %d bytes %d are in spans", ErrFull, int64(s.granules)<<granuleShift, s.used())
+	}
+	if err := s.open(s.end + count); err != nil {
+		return 0, err
+	}
+	first = s.end
+	s.end += count
+	return first, nil
+}
+
+// open makes the range accessible up to a granule at least.
+func (s *space) open(to int) error {
+	if s.memory == nil || to <= s.opened {
+		return nil
+	}
+	upTo := min(max(to, s.opened+openStep), s.granules)
+	err := s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
+	if err != nil && upTo > to { // less may be allowed
+		upTo = to
+		err = s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
+	}
+	if err != nil {
+		return fmt.Errorf("opening %d bytes of the reserved address space: %w", (upTo-s.opened)<<granuleShift, err)
+	}
+	s.opened = upTo
+	return nil
+}
+
+// give takes back granules that are zero again.
+func (s *space) give(r run) {
+	at, _ := slices.BinarySearchFunc(s.runs, r.first, func(r run, first int) int { return r.first - first })
+	if at < len(s.runs) && r.first+r.count == s.runs[at].first {
+		r.count += s.runs[at].count
+		s.runs = slices.Delete(s.runs, at, at+1)
+	}
+	if at > 0 && s.runs[at-1].first+s.runs[at-1].count == r.first {
+		at--
+		r.first = s.runs[at].first
+		r.count += s.runs[at].count
+		s.runs = slices.Delete(s.runs, at, at+1)
+	}
+	if r.first+r.count == s.end {
+		s.end = r.first
+		return
+	}
+	s.runs = slices.Insert(s.runs, at, r)
+}
+
+// used returns the bytes of address space that spans have.
+func (s *space) used() int64 {
+	n := s.end
+	for _, r := range s.runs {
+		n -= r.count
+	}
+	return int64(n) << granuleShift
+}
+
+// unmap gives the range up.
+func (s *space) unmap() error {
+	if s.memory == nil {
+		return nil
+	}
+	if err := s.sys.unmap(s.memory); err != nil {
+		return fmt.Errorf("unmapping %d bytes: %w", len(s.memory), err)
+	}
+	s.memory = nil
+	return nil
+}

@@ -1,0 +1,250 @@
+package offheap_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/arena"
+	"github.com/dewpond/dewpond/offheap"
+)
+
+// However a block came to its owner, one Put of it is accepted and a second refused.
+func TestSecondPutIsRefused(t *testing.T) {
+	put := func(p *dewpond.BytePool) []byte {
+		b := p.Get(100)
+		p.Put(b)
+		return b
+	}
+	ways := map[string]func(t *testing.T, p *dewpond.BytePool) []byte{
+		"Get, a miss": func(t *testing.T, p *dewpond.BytePool) []byte { return p.Get(100) },
+		"Get, a hit":  func(t *testing.T, p *dewpond.BytePool) []byte { put(p); return p.Get(100) },
+		"Get, a large one": func(t *testing.T, p *dewpond.BytePool) []byte {
+			p.Put(p.Get(1 << 20))
+			return p.Get(1 << 20)
+		},
+		"TryGet, a miss": func(t *testing.T, p *dewpond.BytePool) []byte { return must(p.TryGet(100)) },
+		"TryGet, a hit":  func(t *testing.T, p *dewpond.BytePool) []byte { put(p); return must(p.TryGet(100)) },
+		"GetContext": func(t *testing.T, p *dewpond.BytePool) []byte {
+			put(p)
+			return must(p.GetContext(t.Context(), 100))
+		},
+		"Prewarm": func(t *testing.T, p *dewpond.BytePool) []byte {
+			if err := p.Prewarm(100, 3); err != nil {
+				t.Fatal(err)
+			}
+			return p.Get(100)
+		},
+		"Grow": func(t *testing.T, p *dewpond.BytePool) []byte { return p.Grow(p.Get(10), 100) },
+		"Lease": func(t *testing.T, p *dewpond.BytePool) []byte {
+			p.Put(p.Get(100))
+			l := p.Lease(100)
+			return l.Bytes()
+		},
+		"TryLease": func(t *testing.T, p *dewpond.BytePool) []byte { l := must(p.TryLease(100)); return l.Bytes() },
+	}
+	for name, way := range ways {
+		for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever} {
+			p := newPool(t, dewpond.BytePoolOptions{Name: name, Zero: zero}, offheap.Options{})
+			b := way(t, p)
+			b[0] = 1
+			before := p.Stats()
+			for i := range 3 {
+				p.Put(b)
+				if s := p.Stats(); s.DroppedDouble != before.DroppedDouble+uint64(i) || s.InUseBytes != 0 ||
+					s.IdleBytes != before.IdleBytes+int64(cap(b)) || s.Puts != before.Puts+uint64(i)+1 {
+					t.Errorf("%s, Put %d: DroppedDouble %d, InUseBytes %d, IdleBytes %d, Puts %d; before %+v",
+						name, i+1, s.DroppedDouble, s.InUseBytes, s.IdleBytes, s.Puts, before)
+				}
+			}
+			if got := p.Get(len(b)); zero != dewpond.ZeroNever && got[0] != 0 {
+				t.Errorf("%s, policy %d: not zero", name, zero)
+			}
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Who waits gets the block itself from a Put, and it is his to put back.
+func TestWaiterOwnsItsBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, IdleTimeout: -1}, offheap.Options{})
+		b := must(p.TryGet(100))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		got := make(chan []byte)
+		go func() { got <- must(p.GetContext(ctx, 100)) }()
+		synctest.Wait()
+		p.Put(b)
+		c := <-got
+		if &b[0] != &c[0] {
+			t.Fatal("another block")
+		}
+		p.Put(c)
+		p.Put(c)
+		if s := p.Stats(); s.DroppedDouble != 1 || s.InUseBytes != 0 || s.Hits != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Goroutines that put one block back at once: one is accepted, the others are
+// counted, and the block never has two owners.
+func TestRacingPuts(t *testing.T) {
+	for _, o := range []dewpond.BytePoolOptions{
+		{Name: "kept"},
+		{Name: "dropped", MaxIdleBytes: dewpond.NoIdle}, // the block is freed between the two
+	} {
+		t.Run(o.Name, func(t *testing.T) {
+			p := newPool(t, o, offheap.Options{})
+			rounds := 3000
+			if testing.Short() {
+				rounds = 300
+			}
+			const puts = 3
+			for range rounds {
+				b := p.Get(5000)
+				start := make(chan struct{})
+				var wg sync.WaitGroup
+				for range puts {
+					wg.Go(func() {
+						<-start
+						p.Put(b)
+					})
+				}
+				close(start)
+				wg.Wait()
+				c, d := p.Get(5000), p.Get(5000)
+				if &c[0] == &d[0] {
+					t.Fatal("two owners")
+				}
+				p.Put(c)
+				p.Put(d)
+			}
+			s := p.Stats()
+			if s.DroppedDouble != uint64(rounds*(puts-1)) || s.InUseBytes != 0 || s.DroppedForeign != 0 || s.Puts != uint64(rounds*(puts+2)) {
+				t.Errorf("DroppedDouble %d, want %d; InUseBytes %d, DroppedForeign %d, Puts %d",
+					s.DroppedDouble, rounds*(puts-1), s.InUseBytes, s.DroppedForeign, s.Puts)
+			}
+		})
+	}
+}
+
+// Put of what a Lease lends makes its Release the second Put.
+func TestPutOfLeasedBlock(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
+	l := p.Lease(100)
+	p.Put(l.Bytes())
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	if s := p.Stats(); s.DroppedDouble != 1 || s.InUseBytes != 0 || s.IdleBytes != 112 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Where the range is full Get takes from the heap, and its Put is told from others'.
+func TestHeapFallback(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}}, offheap.Options{Reserve: 1 << 20})
+	a, b, c := p.Get(1), p.Get(1), p.Get(1)
+	if _, err := p.TryGet(1); !errors.Is(err, arena.ErrFull) {
+		t.Errorf("TryGet: %v", err)
+	}
+	p.Put(b)
+	p.Put(b)                   // now it is anybody's
+	p.Put(c[1:])               // its cap is no class
+	p.Put(make([]byte, 1<<20)) // foreign
+	p.Put(a)
+	s := p.Stats()
+	if s.HeapFallback != 2 || s.DroppedFallback != 1 || s.DroppedForeign != 3 || s.Misses != 3 || s.Puts != 5 {
+		t.Errorf("HeapFallback %d, DroppedFallback %d, DroppedForeign %d, Misses %d, Puts %d",
+			s.HeapFallback, s.DroppedFallback, s.DroppedForeign, s.Misses, s.Puts)
+	}
+	if s.InUseBytes != 0 || s.IdleBytes != 1<<20 {
+		t.Errorf("InUseBytes %d, IdleBytes %d", s.InUseBytes, s.IdleBytes)
+	}
+	runtime.KeepAlive(b)
+}
+
+func TestTrimDecommits(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
+	b := p.Get(1 << 20)
+	keep := p.Get(5000)
+	p.Put(b)
+	before := p.Stats()
+	p.Trim()
+	after := p.Stats()
+	if before.CommittedBytes <= 1<<20 || after.CommittedBytes <= 0 || after.CommittedBytes >= 1<<16 ||
+		after.DecommittedBytes != before.CommittedBytes-after.CommittedBytes {
+		t.Errorf("committed %d, then %d; decommitted %d", before.CommittedBytes, after.CommittedBytes, after.DecommittedBytes)
+	}
+	if d := after.Sub(before); d.DecommittedBytes != after.DecommittedBytes {
+		t.Errorf("Sub: %d", d.DecommittedBytes)
+	}
+	p.Put(keep)
+}
+
+// What decay lets go is decommitted, and so is what a pool without room drops.
+func TestDecayDecommits(t *testing.T) {
+	for _, idle := range []int64{0, dewpond.NoIdle} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: idle, IdleTimeout: time.Second}, offheap.Options{})
+			p.Put(p.Get(1 << 20))
+			if s := p.Stats(); s.CommittedBytes != 1<<20 {
+				t.Errorf("CommittedBytes %d before", s.CommittedBytes)
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if s := p.Stats(); s.CommittedBytes != 0 || s.IdleBytes != 0 {
+				t.Errorf("MaxIdleBytes %d: CommittedBytes %d, IdleBytes %d", idle, s.CommittedBytes, s.IdleBytes)
+			}
+			p.Close()
+		})
+	}
+}
+
+func TestCloseSaysHowManyAreOut(t *testing.T) {
+	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "closing"}, offheap.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := p.Get(5000), p.Get(5000)
+	p.Put(p.Get(100))
+	for range 2 {
+		var in *arena.InUseError
+		if err := p.Close(); !errors.As(err, &in) || in.Blocks != 2 || !strings.Contains(err.Error(), "closing") {
+			t.Errorf("Close with two out: %v", err)
+		}
+	}
+	a[0]++
+	p.Put(a)
+	p.Put(a)
+	late := p.Get(5000) // from the heap
+	late[0]++
+	p.Put(late)
+	b[0]++
+	p.Put(b)
+	s := p.Stats()
+	if s.ReservedBytes != 0 || s.CommittedBytes != 0 || s.DroppedClosed != 2 || s.DroppedDouble != 1 || s.DroppedFallback != 1 || s.InUseBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	p.Put(b) // the address is nobody's now
+	if s := p.Stats(); s.DroppedForeign != 1 {
+		t.Errorf("DroppedForeign %d", s.DroppedForeign)
+	}
+}

@@ -1,0 +1,78 @@
+// Package offheap makes a BytePool on memory outside the Go heap. It is the same
+// type, with a stricter contract:
+//
+//   - Put refuses every slice that is not exactly a block of this pool: one from
+//     elsewhere whatever its cap, the inside of a block, and a block that is not out,
+//     also where two goroutines put it back at once.
+//   - Close gives the memory up once no block is out. A block used after that faults.
+//   - A block that nobody puts back is lost. The collector does not have it.
+//   - No block may hold pointers to Go memory: the collector does not look there.
+//
+// What it buys is a smaller heap to mark and classes of any size. What it costs:
+// the runtime's memory limit does not see the blocks, and a heap without them is
+// collected more often.
+//
+// On Linux blocks are mapped. Elsewhere, and under the race detector, which sees
+// only the Go heap, they are pieces of Go memory of the same sizes, with the same
+// contract; then a Put takes some tens of nanoseconds longer.
+package offheap
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/arena"
+)
+
+// Options say how a pool uses mapped memory. The zero value is a sane default.
+type Options struct {
+	// Reserve is how many bytes of address space to reserve: the most that the pool
+	// can ever have out and idle together, with some lost to the cutting. It is no
+	// memory until it is used, but a limit on address space (ulimit -v) counts it.
+	// Where it is full, Get takes from the Go heap and TryGet returns an error.
+	// Default: 64 GiB, or 256 MiB where an address has 32 bits.
+	Reserve int64
+}
+
+// NewBytePool makes a pool whose blocks are outside the Go heap, or returns one
+// error that names every option that cannot be meant. o.Memory must be nil;
+// o.Classes nil means DefaultClasses of this package, and a class may be any
+// multiple of 16 that o allows, whatever Go's own sizes are.
+func NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.BytePool, error) {
+	if o.Memory != nil {
+		return nil, errors.New("offheap: Memory is given: leave it nil, or use dewpond.NewBytePool")
+	}
+	if o.Classes == nil {
+		o.Classes = DefaultClasses()
+	}
+	a, err := arena.New(arena.Config{Reserve: m.Reserve, OnHeap: raceDetector})
+	if err != nil {
+		return nil, fmt.Errorf("offheap: memory of pool %q: %w", o.Name, err)
+	}
+	o.Memory = a
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	// A pool that is forgotten leaves idle blocks in its shards, which nobody frees.
+	runtime.AddCleanup(p, (*arena.Arena).Abandon, a)
+	return p, nil
+}
+
+// DefaultClasses returns the block sizes of a pool whose options name none: four in
+// each doubling from 64 B to 1 MiB, and eight that hold a power of two and a header.
+// The worst waste is 20 %.
+func DefaultClasses() []int {
+	classes := []int{576, 1152, 2304, 4608, 8704, 16896, 33280, 66048}
+	for size := 64; size < 1<<20; size *= 2 {
+		for step := range 4 {
+			classes = append(classes, size+size/4*step)
+		}
+	}
+	classes = append(classes, 1<<20)
+	slices.Sort(classes)
+	return classes
+}
