@@ -1,0 +1,84 @@
+package offheap_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/offheap"
+)
+
+// A quarter of a gigabyte that was put back is the system's again within three
+// timeouts, with no garbage collection in between, and its addresses are used again.
+func TestResidentMemoryFallsWithAge(t *testing.T) {
+	const mib = 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{
+			Name: "aged", IdleTimeout: 5 * time.Second, MaxIdleBytes: 512 * mib,
+		}, offheap.Options{Reserve: 512 * mib})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if p.Get(1); p.Stats().ReservedBytes == 0 {
+			t.Skip("blocks are not mapped here")
+		}
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		use := func() {
+			out := make([][]byte, 256*mib/8192)
+			for i := range out {
+				out[i] = p.Get(8192)
+				out[i][0], out[i][4096] = 1, 1
+			}
+			for _, b := range out {
+				p.Put(b)
+			}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := resident(t)
+		use()
+		full := resident(t)
+		time.Sleep(15 * time.Second) // of the bubble's clock
+		synctest.Wait()
+		end := resident(t)
+		runtime.ReadMemStats(&after)
+		t.Logf("resident at the start %d MiB, full %d MiB, 15 s later %d MiB", start/mib, full/mib, end/mib)
+		if full < start+200*mib {
+			t.Errorf("the blocks were never resident: %d bytes, then %d", start, full)
+		}
+		if end > start+16*mib {
+			t.Errorf("%d bytes are resident, %d before the blocks were used", end, start)
+		}
+		if after.NumGC != before.NumGC {
+			t.Errorf("there were %d collections: this shows nothing", after.NumGC-before.NumGC)
+		}
+		reserved := p.Stats().ReservedBytes
+		use()
+		if s := p.Stats(); s.ReservedBytes != reserved || s.CommittedBytes > 300*mib || s.HeapFallback != 0 {
+			t.Errorf("used again: %d of %d bytes committed, %d fell back", s.CommittedBytes, s.ReservedBytes, s.HeapFallback)
+		}
+	})
+}
+
+// resident returns the bytes of the process that are in memory.
+func resident(t *testing.T) int {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kib int
+		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kib); n == 1 {
+			return kib << 10
+		}
+	}
+	t.Fatal("no VmRSS in /proc/self/status")
+	return 0
+}
