@@ -105,7 +105,9 @@ func TestWaiterOwnsItsBlock(t *testing.T) {
 func TestRacingPuts(t *testing.T) {
 	for _, o := range []dewpond.BytePoolOptions{
 		{Name: "kept"},
-		{Name: "dropped", MaxIdleBytes: dewpond.NoIdle}, // the block is freed between the two
+		// The block is freed between the two. (Its span must not be: what was a block of
+		// it is foreign then.)
+		{Name: "dropped", MaxIdleBytes: dewpond.NoIdle, IdleTimeout: -1},
 	} {
 		t.Run(o.Name, func(t *testing.T) {
 			p := newPool(t, o, offheap.Options{})
