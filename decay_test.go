@@ -93,24 +93,34 @@ func TestDecayReachesIdleShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 32 * time.Second
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
-		var wg sync.WaitGroup
+		var wg, held sync.WaitGroup
+		held.Add(64)
 		for range 64 {
 			wg.Go(func() {
-				for range 20 {
-					hold(p, 1000, 30)
-					runtime.Gosched()
+				var mine [][]byte
+				for range 30 {
+					mine = append(mine, p.Get(1000))
+				}
+				held.Done()
+				held.Wait() // so that none is used twice
+				for _, b := range mine {
+					p.Put(b)
 				}
 			})
 		}
 		wg.Wait()
 		before := blocks(p.Stats())
+		if before != 64*30 {
+			t.Errorf("%d blocks are idle, want %d", before, 64*30)
+		}
 		for range 3 * 32 {
 			time.Sleep(timeout / 32)
 			hold(p, 1000, 3)
 		}
-		// The one user has two magazines at most of 64 blocks, on whichever P.
+		// A user has two magazines at most of 64 blocks in a shard. This one may have
+		// gone from P to P of late, so allow for four.
 		after := blocks(p.Stats())
-		if after > 2*64 || after > before && before > 0 {
+		if after > 4*2*64 {
 			t.Errorf("%d blocks are idle of %d, for a use of 3", after, before)
 		}
 		t.Logf("%d blocks idle, then %d", before, after)
