@@ -153,7 +153,16 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 // struct which has other fields.
 func promotedReset(t reflect.Type) (field string, ok bool) {
 	m, has := reflect.PointerTo(t).MethodByName("Reset")
-	if !has || t.Kind() != reflect.Struct || t.NumField() < 2 {
+	if !has || t.Kind() != reflect.Struct {
+		return "", false
+	}
+	named := 0
+	for i := range t.NumField() {
+		if t.Field(i).Name != "_" { // nobody can read the others
+			named++
+		}
+	}
+	if named < 2 {
 		return "", false
 	}
 	// A method that the struct does not declare itself is the compiler's.

@@ -154,6 +154,7 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 	dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[declared]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[padded]{}).Close()
 }
 
 // A session resets only its buffer, a declared all of itself.
