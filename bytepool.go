@@ -1,10 +1,8 @@
 package dewpond
 
 import (
-	"runtime"
 	"sync/atomic"
 	"unsafe"
-	"weak"
 
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
@@ -91,13 +89,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
-	weakly := weak.Make(p)
-	p.decay.init(o.IdleTimeout, func() *decayer {
-		if p := weakly.Value(); p != nil {
-			return &p.decay
-		}
-		return nil
-	})
+	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *BytePool) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
 		func() { p.engine.Trim(p.free) })
 	if p.ledger != nil {
@@ -245,45 +237,6 @@ func (p *BytePool) putSlow(b []byte) {
 		}
 	}
 	p.pushSlow(class, b)
-}
-
-// accepts asks the Source whether a slice is a block that a caller may give back,
-// and counts it where it is not. From then on a Ledger has the block as idle.
-func (p *BytePool) accepts(b []byte) bool {
-	if p.ledger == nil {
-		if p.source.Owns(b) {
-			return true
-		}
-	} else if owned, accepted := p.ledger.Return(b); accepted {
-		return true
-	} else if owned {
-		p.count.droppedDouble.Add(1)
-		return false
-	}
-	if p.fallback.remove(b) {
-		p.count.droppedFallback.Add(1)
-	} else {
-		p.count.droppedForeign.Add(1)
-	}
-	return false
-}
-
-// issue makes a block that was idle ready for a caller.
-func (p *BytePool) issue(b []byte) {
-	if p.zero == ZeroOnGet {
-		clear(b)
-	}
-	p.note(b)
-}
-
-// note tells the Ledger, if there is one, that a caller gets a block.
-func (p *BytePool) note(b []byte) {
-	if p.ledger != nil {
-		p.ledger.Issue(b)
-	}
-	// Until the Ledger has the block as out, a pool that is collected would take it
-	// along: see offheap.NewBytePool.
-	runtime.KeepAlive(p)
 }
 
 // pushSlow gives the engine a whole block that is ready for its next owner.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -58,6 +59,17 @@ type decaying struct {
 
 func (d *decayer) init(timeout time.Duration, alive func() *decayer) {
 	d.timeout, d.alive = timeout, alive
+}
+
+// weakDecayer returns the way to a pool's decayer that ends with the pool.
+func weakDecayer[P any](p *P, of func(*P) *decayer) func() *decayer {
+	w := weak.Make(p)
+	return func() *decayer {
+		if p := w.Value(); p != nil {
+			return of(p)
+		}
+		return nil
+	}
 }
 
 // add makes an engine of so many classes decay.
@@ -191,7 +203,9 @@ func (d *decayer) advanceLocked(now time.Time, level Level) (all []surplus) {
 func (d *decayer) letGo(all []surplus, level Level) {
 	if level >= PressureHigh {
 		for _, p := range d.parts {
-			p.trim()
+			if p.engine.Reserved() > 0 { // else it would stop the world for nothing
+				p.trim()
+			}
 		}
 	} else {
 		for _, s := range all {

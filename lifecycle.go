@@ -45,9 +45,9 @@ func (p *BytePool) Prewarm(size, count int) error {
 // Trim lets go of every block that was idle when it was called and still is, those
 // that lie with other processors too, and returns their bytes. Blocks that are put
 // back meanwhile may stay. Off the heap it then gives memory that is in no block to
-// the system. It stops the world twice, each time for tens of
-// microseconds; until then a Get finds nothing idle and allocates, and TryGet and
-// GetContext wait where AllocLimit does not let them do that.
+// the system. It stops the world twice, each time for tens of microseconds; until then
+// a Get finds nothing idle and allocates, and TryGet and GetContext wait where
+// AllocLimit does not let them do that.
 func (p *BytePool) Trim() (released int64) {
 	released = p.engine.Trim(p.free)
 	if p.leased.Load() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"unsafe"
-	"weak"
 
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -72,13 +71,7 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 		// than may be out, but for those that Drop still has in hand.
 		Direct: p.limited(),
 	})
-	weakly := weak.Make(p)
-	p.decay.init(o.IdleTimeout, func() *decayer {
-		if p := weakly.Value(); p != nil {
-			return &p.decay
-		}
-		return nil
-	})
+	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, 1, func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
 		func() { p.engine.Trim(p.free) })
 	register(p, &p.registration, o.Name)

@@ -155,6 +155,7 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 	dewpond.NewPool(dewpond.PoolOptions[declared]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[padded]{}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[generic[int]]{}).Close()
 }
 
 // A session resets only its buffer, a declared all of itself.
@@ -164,6 +165,13 @@ type session struct {
 }
 
 type declared session
+
+type generic[T any] struct {
+	bytes.Buffer
+	V T
+}
+
+func (g *generic[T]) Reset() { *g = generic[T]{} }
 
 func (d *declared) Reset() { *d = declared{} }
 

@@ -42,10 +42,15 @@ func Pressure() Level { return Level(readLevel(0)) }
 
 // OnPressure calls f whenever the level has changed, and first with the level of
 // now unless that is low, from a goroutine of its own and never twice at once. It
-// looks every second until stop is called; f may be running still when stop returns.
-// Caches that are no pools of dewpond's are what it is for.
+// looks every second until stop is called; f may be running still when stop returns,
+// but is not called again. Caches that are no pools of dewpond's are what it is for.
 func OnPressure(f func(Level)) (stop func()) {
+	if f == nil {
+		panic("dewpond: OnPressure(nil): give a function to call")
+	}
 	w := &watcher{f: f}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(0, w.look)
 	return w.stop
 }
@@ -61,6 +66,12 @@ type watcher struct {
 }
 
 func (w *watcher) look() {
+	w.mu.Lock()
+	stopped := w.stopped
+	w.mu.Unlock()
+	if stopped {
+		return
+	}
 	if level := Pressure(); level != w.last {
 		w.last = level
 		w.f(level)

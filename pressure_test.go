@@ -85,6 +85,31 @@ func TestOnPressure(t *testing.T) {
 	})
 }
 
+func TestOnPressureOfNothing(t *testing.T) {
+	if text := panics(func() { dewpond.OnPressure(nil) }); !strings.Contains(text, "OnPressure(nil)") {
+		t.Errorf("panics with %q", text)
+	}
+}
+
+// Whoever stops before the first look is not called.
+func TestOnPressureStopsAtOnce(t *testing.T) {
+	defer dewpond.SetLevel(dewpond.PressureLow)
+	synctest.Test(t, func(t *testing.T) {
+		dewpond.SetLevel(dewpond.PressureHigh)
+		dewpond.OnPressure(func(dewpond.Level) { t.Error("called after stop") })()
+		time.Sleep(time.Minute)
+	})
+}
+
+// The first look and a stop meet: the race detector must be content.
+func TestOnPressureStopsDuringALook(t *testing.T) {
+	for range 300 {
+		stop := dewpond.OnPressure(func(dewpond.Level) {})
+		runtime.Gosched()
+		stop()
+	}
+}
+
 // A process whose heap nears GOMEMLIMIT while a pool is full: with pressure the pool
 // gives way, and the collector has less to do. Both shares are logged; what is
 // checked is that the pool gave way with pressure and did not without.

@@ -1,0 +1,42 @@
+package dewpond
+
+import "runtime"
+
+// accepts asks the Source whether a slice is a block that a caller may give back,
+// and counts it where it is not. From then on a Ledger has the block as idle.
+func (p *BytePool) accepts(b []byte) bool {
+	if p.ledger == nil {
+		if p.source.Owns(b) {
+			return true
+		}
+	} else if owned, accepted := p.ledger.Return(b); accepted {
+		return true
+	} else if owned {
+		p.count.droppedDouble.Add(1)
+		return false
+	}
+	if p.fallback.remove(b) {
+		p.count.droppedFallback.Add(1)
+	} else {
+		p.count.droppedForeign.Add(1)
+	}
+	return false
+}
+
+// issue makes a block that was idle ready for a caller.
+func (p *BytePool) issue(b []byte) {
+	if p.zero == ZeroOnGet {
+		clear(b)
+	}
+	p.note(b)
+}
+
+// note tells the Ledger, if there is one, that a caller gets a block.
+func (p *BytePool) note(b []byte) {
+	if p.ledger != nil {
+		p.ledger.Issue(b)
+	}
+	// Until the Ledger has the block as out, a pool that is collected would take it
+	// along: see offheap.NewBytePool.
+	runtime.KeepAlive(p)
+}
