@@ -34,21 +34,28 @@ func TestBoundsHold(t *testing.T) {
 		t.Run(fmt.Sprintf("%d_of_%d", tt.limit, tt.size), func(t *testing.T) {
 			p := newPool(t, tt.o)
 			const goroutines, rounds = 512, 4
-			each := int(2*tt.limit)/tt.size/goroutines/rounds + 10
+			each := int(2*tt.limit)/tt.size/goroutines/rounds + max(1, min(10, 64<<10/tt.size))
 			for range rounds {
-				var wg sync.WaitGroup
+				var wg, held sync.WaitGroup
 				start := make(chan struct{})
+				held.Add(goroutines)
 				for range goroutines {
 					wg.Go(func() {
+						mine := make([][]byte, each)
+						for i := range mine {
+							mine[i] = p.Get(tt.size)
+						}
+						held.Done()
 						<-start
-						for i := range each {
-							p.Put(make([]byte, tt.size))
-							if i%8 == 7 {
-								p.Get(tt.size)
+						for i, b := range mine {
+							p.Put(b)
+							if i%8 == 0 {
+								p.Put(p.Get(tt.size))
 							}
 						}
 					})
 				}
+				held.Wait()
 				close(start)
 				wg.Wait()
 				if idle := p.Stats().IdleBytes; idle > tt.limit {

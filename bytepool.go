@@ -1,9 +1,14 @@
 package dewpond
 
+// This file is long because it has all of BytePool that turns a block into a slice and
+// back: unsafe has its address here, and nowhere else in the pool.
+
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
@@ -21,9 +26,11 @@ import (
 // its block is out again. docs/ownership.md has what is refused and what is not.
 type BytePool struct {
 	// What Get and Put read of the pool itself comes first, in one cache line.
+	blocks  memory.Blocks // the ledger's
 	zero    ZeroPolicy
 	onPut   step
 	onGet   step
+	others  uint32 // with watchSome, a Get whose number has none of these bits is watched
 	engine  magazine.Engine
 	classes sizeclass.Table
 
@@ -38,9 +45,15 @@ type BytePool struct {
 
 	decay   decayer
 	limiter limiter
+	account *account
+	checks  *checks
 	queue   queue
 	count   counts
 }
+
+// Get and Put read the first of these lines, and of the engine its first three words:
+// this does not compile where a field has pushed them out of it.
+const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
 // A step is what Put does to a block before the engine gets it, or Get to one that
 // comes from there: the pool's options, boiled down to the one comparison that the
@@ -48,67 +61,14 @@ type BytePool struct {
 type step uint8
 
 const (
-	keepAsIs step = iota
-	clearBlock
-	askSource // in Put whether the block is its own, in Get to note it; and then what Zero says
+	clearBlock step = 1 << iota
+	askSource       // in Put whether the block is its own, in Get to note it
+	watchSome       // CheckSampled
+	watchAll        // CheckAll
+
+	keepAsIs step = 0
+	watch         = watchSome | watchAll
 )
-
-// NewBytePool makes a pool, or returns one error that names every option that
-// cannot be meant.
-func NewBytePool(o BytePoolOptions) (*BytePool, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	p := &BytePool{
-		classes: sizeclass.New(o.Classes),
-		zero:    o.Zero,
-		source:  o.Memory,
-		// A Source that fails is the only reason for a fallback.
-		fallback: new(fallbacks),
-		limiter:  newLimiter(o.AllocLimit),
-		queue:    newQueue(len(o.Classes)),
-		count:    newCounts(len(o.Classes)),
-	}
-	switch {
-	case o.Memory != nil:
-		p.onPut = askSource
-	case o.Zero == ZeroOnPut:
-		p.onPut = clearBlock
-	}
-	p.ledger, _ = o.Memory.(memory.Ledger)
-	switch {
-	case p.ledger != nil:
-		p.onGet = askSource
-	case o.Zero == ZeroOnGet:
-		p.onGet = clearBlock
-	}
-	p.engine.Init(magazine.Config{
-		Sizes:           o.Classes,
-		MaxIdleBytes:    o.MaxIdleBytes,
-		MaxIdlePerClass: o.MaxIdlePerClass,
-	})
-	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
-	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *BytePool) *decayer { return &p.decay }))
-	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
-		func() { p.engine.Trim(p.free) })
-	if p.ledger != nil {
-		p.decay.settle = func() { _, _ = p.ledger.Decommit() } // as Trim does
-	}
-	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
-		func() { p.handles.Trim(forgetHandle) })
-	register(p, &p.registration, o.Name)
-	return p, nil
-}
-
-// MustBytePool is NewBytePool for variables and mains: it panics on an error.
-func MustBytePool(o BytePoolOptions) *BytePool {
-	p, err := NewBytePool(o)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
 
 // Get returns a slice of n bytes whose cap is the smallest class that holds them.
 // The bytes are zero unless the pool's policy is ZeroNever. A size above the
@@ -122,13 +82,22 @@ func (p *BytePool) Get(n int) []byte {
 		// This is engine.Pop, opened up: one call less, of five. nosplit saves
 		// the check for stack space; nothing that is called from here needs much.
 		x := p.engine.Enter()
-		if block := p.engine.Slot(x, small.Number()).Take(); block != nil {
+		slot := p.engine.Slot(x, small.Number())
+		if block := slot.Take(); block != nil {
+			number := slot.Hits()
 			x.Exit()
 			if p.onGet != keepAsIs {
-				if p.onGet == clearBlock {
-					clear(unsafe.Slice((*byte)(block), small.Size()))
+				if p.onGet == watchSome {
+					if uint32(number)&p.others == 0 {
+						p.prepare(block, small, number)
+					}
+				} else if p.onGet != askSource {
+					p.prepare(block, small, number)
+				} else if state := p.blocks.Find(uintptr(block), small.Size()); state != nil { // this is note, opened up
+					issue(state, memory.WhenOut(uintptr(block), small.Size()))
+					runtime.KeepAlive(p)
 				} else {
-					p.issue(unsafe.Slice((*byte)(block), small.Size()))
+					p.prepare(block, small, number)
 				}
 			}
 			// A Small's size has 24 bits, so this checks n alone.
@@ -137,6 +106,19 @@ func (p *BytePool) Get(n int) []byte {
 		x.Exit()
 	}
 	return p.getSlow(n)
+}
+
+// prepare makes a block that was idle ready for the caller of Get. number is that of the
+// shard's hit.
+func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number uintptr) {
+	b := unsafe.Slice((*byte)(block), small.Size())
+	if p.onGet&watch != 0 && uint32(number)&p.others == 0 {
+		p.watchThis(b)
+	}
+	if p.onGet&clearBlock != 0 {
+		clear(b)
+	}
+	p.note(b)
 }
 
 // getSlow is Get for a large size, or where no idle block was found.
@@ -148,8 +130,12 @@ func (p *BytePool) getSlow(n int) []byte {
 	if b := p.reused(class, p.engine.PopSlow(class)); b != nil {
 		return b[:n]
 	}
-	if !p.mayAllocate() {
+	if !p.takeMiss() {
 		p.count.overLimit.Add(1)
+	}
+	if !p.charge(class, true) {
+		p.account.chargeAnyway(p.classes.Size(class))
+		p.count.overBudget.Add(1)
 	}
 	b, err := p.allocate(class)
 	if err != nil {
@@ -176,11 +162,22 @@ func (p *BytePool) Put(b []byte) {
 	if n := uint(cap(b)); n <= sizeclass.MaxSmall {
 		if small := p.classes.Small(n); small.Size() == n {
 			if p.onPut != keepAsIs {
-				if p.onPut == askSource {
+				if p.onPut&watch != 0 && (p.onPut&watchAll != 0 || check.Watched(addressOf(b))) {
 					p.putSlow(b)
 					return
 				}
-				clear(b[:n])
+				if p.onPut&askSource != 0 {
+					// Of several Puts of one block one is accepted: from here on it has
+					// the block alone. For the others putSlow finds out what they are.
+					state := p.blocks.Find(addressOf(b), n)
+					if state == nil || !state.Return(memory.WhenOut(addressOf(b), n)) {
+						p.putSlow(b)
+						return
+					}
+				}
+				if p.onPut&clearBlock != 0 {
+					clear(b[:n])
+				}
 			}
 			block := unsafe.Pointer(unsafe.SliceData(b))
 			// This is engine.Push, opened up.
@@ -208,23 +205,35 @@ func (p *BytePool) pushSmall(small sizeclass.Small, block unsafe.Pointer) {
 	p.pushSlow(small.Number()-1, unsafe.Slice((*byte)(block), small.Size()))
 }
 
-// putSlow is Put for large blocks, blocks of a Source, and what is no block.
+// putSlow is Put for large blocks, blocks of a Source that has no table of them, and
+// what is no block.
 func (p *BytePool) putSlow(b []byte) {
 	if b == nil {
 		return
 	}
 	class, ok := p.classes.Exact(cap(b))
+	goOn, watched := true, false
 	switch {
 	case cap(b) > p.classes.Largest():
 		p.count.droppedOversize.Add(1)
 		return
 	case !ok:
 		p.count.droppedForeign.Add(1)
+		if p.onPut&watchAll != 0 {
+			p.checks.Stranger(addressOf(b), cap(b))
+		}
 		return
-	case p.source != nil && !p.accepts(b):
+	case p.onPut&watch != 0:
+		goOn, watched = p.putChecked(b)
+	}
+	if !goOn || p.source != nil && !p.accepts(b) {
 		return
 	}
 	b = b[:cap(b)]
+	if watched {
+		p.putWatched(class, b)
+		return
+	}
 	if p.zero == ZeroOnPut {
 		clear(b)
 	}
@@ -258,26 +267,33 @@ func (p *BytePool) reuse(class uint8) []byte {
 	return p.reused(class, p.engine.Pop(class))
 }
 
-// reuseExact is reuse on a gathered engine: see magazine.Engine.PopExact.
-func (p *BytePool) reuseExact(class uint8) (b []byte, exact bool) {
+// idleExact is reuse on a gathered engine, see magazine.Engine.PopExact, but without
+// issue.
+func (p *BytePool) idleExact(class uint8) (b []byte, exact bool) {
 	block, exact := p.engine.PopExact(class)
-	return p.reused(class, block), exact
+	return p.whole(class, block), exact
 }
 
 func (p *BytePool) reused(class uint8, block unsafe.Pointer) []byte {
-	if block == nil {
-		return nil
+	b := p.whole(class, block)
+	if b != nil {
+		p.issue(b)
 	}
-	b := unsafe.Slice((*byte)(block), p.classes.Size(class))
-	p.issue(b)
 	return b
 }
 
-// free lets go of a block that the engine no longer holds.
-func (p *BytePool) free(class uint8, block unsafe.Pointer) {
-	if p.source != nil {
-		p.source.Free(unsafe.Slice((*byte)(block), p.classes.Size(class)))
+// whole turns a block of the engine into a slice, and nil into nil.
+func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
+	if block == nil {
+		return nil
 	}
+	return unsafe.Slice((*byte)(block), p.classes.Size(class))
+}
+
+// free lets go of a block that the engine no longer holds. Whoever makes it be called
+// calls p.account.serve afterwards.
+func (p *BytePool) free(class uint8, block unsafe.Pointer) {
+	p.releaseLocked(unsafe.Slice((*byte)(block), p.classes.Size(class)))
 }
 
 // getLeased is Get into a handle. Where both lie in this P's shards it finds them in
@@ -320,7 +336,7 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 	if n <= sizeclass.MaxSmall {
 		small = p.classes.Small(uint(n))
 	}
-	if small == 0 || p.onPut == askSource || h.word.Load() == 0 {
+	if small == 0 || p.onPut&^clearBlock != 0 || h.word.Load() == 0 {
 		h.forget()
 		p.Put(p.sliceAt((*byte)(block), uint(n)))
 		return
@@ -328,7 +344,7 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 	if small.Size() > staleBytes {
 		h.data.Store(nil)
 	}
-	if p.onPut == clearBlock {
+	if p.onPut != keepAsIs {
 		clear(unsafe.Slice((*byte)(block), small.Size()))
 	}
 	x := p.engine.Enter()
@@ -373,6 +389,17 @@ func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
 
 // addressOf is dataOf as a number, which keeps nothing alive.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// issue is state.Issue, as one plain store where that is enough. memory.OrderedStores
+// says when and why.
+func issue(state *memory.State, whenOut uint32) {
+	var _ [4]byte = [unsafe.Sizeof(*state)]byte{}
+	if memory.OrderedStores {
+		*(*uint32)(unsafe.Pointer(state)) = whenOut
+		return
+	}
+	state.Issue(whenOut)
+}
 
 func (p *BytePool) sliceAt(data *byte, n uint) []byte {
 	if n <= sizeclass.MaxSmall {

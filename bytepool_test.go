@@ -4,24 +4,11 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
 )
-
-// newPool makes a pool that is closed with the test.
-func newPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
-	t.Helper()
-	if o.Name == "" {
-		o.Name = t.Name()
-	}
-	p, err := dewpond.NewBytePool(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
-}
 
 func TestGetEveryN(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
@@ -93,9 +80,13 @@ func TestPutAcceptsAnyLength(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{})
 	b := p.Get(100) // 128
 	p.Put(b[:0])
-	p.Put(make([]byte, 3, 128)) // nobody can tell it from a block
-	if s := p.Stats(); s.IdleBytes != 256 || s.Puts != 2 {
-		t.Errorf("IdleBytes %d, Puts %d; want 256 and 2", s.IdleBytes, s.Puts)
+	p.Put(make([]byte, 3, 128))
+	idle, foreign := int64(256), uint64(0) // nobody can tell it from a block
+	if offHeap {
+		idle, foreign = 128, 1
+	}
+	if s := p.Stats(); s.IdleBytes != idle || s.DroppedForeign != foreign || s.Puts != 2 {
+		t.Errorf("IdleBytes %d, DroppedForeign %d, Puts %d; want %d, %d and 2", s.IdleBytes, s.DroppedForeign, s.Puts, idle, foreign)
 	}
 }
 
@@ -140,7 +131,7 @@ func TestAfterClose(t *testing.T) {
 	out := p.Get(100)
 	p.Put(p.Get(1000))
 	for range 2 {
-		if err := p.Close(); err != nil {
+		if err := p.Close(); (err != nil) != offHeap { // there it says that out is out
 			t.Fatal(err)
 		}
 	}
@@ -161,13 +152,53 @@ func TestAfterClose(t *testing.T) {
 	}
 	p.Put(out)
 	p.Put(make([]byte, 128<<10))
+	closed, foreign := uint64(2), uint64(0)
+	if offHeap {
+		closed, foreign = 1, 1
+	}
 	s := p.Stats()
-	if s.DroppedClosed != 2 || s.IdleBytes != 0 || s.Trimmed != 1 || s.ReleasedBytes != 1024 {
-		t.Errorf("DroppedClosed %d, IdleBytes %d, Trimmed %d, ReleasedBytes %d; want 2, 0, 1, 1024",
-			s.DroppedClosed, s.IdleBytes, s.Trimmed, s.ReleasedBytes)
+	if s.DroppedClosed != closed || s.DroppedForeign != foreign || s.IdleBytes != 0 || s.Trimmed != 1 || s.ReleasedBytes != 1024 {
+		t.Errorf("DroppedClosed %d, DroppedForeign %d, IdleBytes %d, Trimmed %d, ReleasedBytes %d; want %d, %d, 0, 1, 1024",
+			s.DroppedClosed, s.DroppedForeign, s.IdleBytes, s.Trimmed, s.ReleasedBytes, closed, foreign)
+	}
+	if s.Refused != 0 {
+		t.Errorf("Refused %d on a closed pool", s.Refused)
 	}
 	if p.Trim() != 0 {
 		t.Error("Trim after Close released something")
+	}
+}
+
+// Who asks while the pool is being closed gets a block or ErrClosed, whatever its
+// memory says.
+func TestTryGetRacesClose(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for range 50 {
+		p := newPool(t, dewpond.BytePoolOptions{})
+		var wg, begun sync.WaitGroup
+		begun.Add(4)
+		for range 4 {
+			wg.Go(func() {
+				var held [][]byte
+				b, err := p.TryGet(100)
+				begun.Done()
+				for ; err == nil; b, err = p.TryGet(100) {
+					held = append(held, b)
+				}
+				if err != dewpond.ErrClosed {
+					t.Error(err)
+				}
+				for _, b := range held {
+					p.Put(b)
+				}
+			})
+		}
+		begun.Wait()
+		p.Close()
+		wg.Wait()
+		if s := p.Stats(); s.Refused != 0 || s.InUseBytes != 0 || s.DroppedClosed != s.Puts {
+			t.Fatalf("Refused %d, InUseBytes %d, DroppedClosed %d of %d Puts", s.Refused, s.InUseBytes, s.DroppedClosed, s.Puts)
+		}
 	}
 }
 
@@ -229,6 +260,9 @@ func TestSurvivesCollections(t *testing.T) {
 			held[i] = p.Get(tt.size)
 		}
 		misses := p.Stats().Sub(before).Misses
+		for _, b := range held {
+			p.Put(b)
+		}
 		if limit := outOfReach(tt.size); misses > uint64(limit) {
 			t.Errorf("%d of %d Gets of %d bytes missed after five collections, want at most %d",
 				misses, tt.count, tt.size, limit)

@@ -41,6 +41,8 @@ type decayer struct {
 	loose   atomic.Bool     // settle has something to do
 	armed   atomic.Bool     // a timer will call tick
 	bubble  atomic.Bool     // and it is one of a bubble
+	extra   atomic.Bool     // a tick after a collection is under way
+	hung    atomic.Bool     // the next collection will call collected
 	mu      sync.Mutex      // guards the rest; not held while blocks are let go
 	timer   uint64          // number of the timer that counts
 	last    time.Time       // up to which the classes have been advanced
@@ -202,11 +204,7 @@ func (d *decayer) advanceLocked(now time.Time, level Level) (all []surplus) {
 
 func (d *decayer) letGo(all []surplus, level Level) {
 	if level >= PressureHigh {
-		for _, p := range d.parts {
-			if p.engine.Reserved() > 0 { // else it would stop the world for nothing
-				p.trim()
-			}
-		}
+		d.trim()
 	} else {
 		for _, s := range all {
 			s.part.shed(s.class, s.n)
@@ -215,6 +213,13 @@ func (d *decayer) letGo(all []surplus, level Level) {
 	if d.settle != nil {
 		d.loose.Store(false)
 		d.settle()
+	}
+}
+
+// trim lets go of all that is idle.
+func (d *decayer) trim() {
+	for _, p := range d.parts {
+		p.trim()
 	}
 }
 
@@ -227,11 +232,15 @@ func (d *decayer) freed() {
 	}
 }
 
-// hangOnCollector makes the next garbage collection call collected.
+// hangOnCollector makes the next garbage collection call collected, once.
 func (d *decayer) hangOnCollector() {
+	if !d.hung.CompareAndSwap(false, true) {
+		return
+	}
 	type garbage struct{ _, _ *byte } // large enough to be an object of its own
 	runtime.AddCleanup(new(garbage), func(alive func() *decayer) {
-		if alive() != nil {
+		if d := alive(); d != nil {
+			d.hung.Store(false)
 			go func() { // for Drop may take long, and cleanups wait in line
 				if d := alive(); d != nil {
 					d.collected()
@@ -250,17 +259,34 @@ func (d *decayer) collected() {
 		return
 	}
 	d.hangOnCollector()
-	var surplus []surplus
+	if !d.extra.CompareAndSwap(false, true) {
+		// Collections can follow each other faster than Trim ends: each would wait for
+		// the last, with a goroutine for each.
+		d.mu.Unlock()
+		return
+	}
+	defer d.extra.Store(false)
+	if d.bubble.Load() { // whose timer does what is to do, by another clock, if it is alive
+		d.outliveLocked(now)
+		d.mu.Unlock()
+		if level >= PressureHigh {
+			d.trim()
+		}
+		return
+	}
+	surplus := d.advanceLocked(now, level)
+	d.mu.Unlock()
+	d.letGo(surplus, level)
+}
+
+// outliveLocked takes over from a bubble's timer that must be dead.
+func (d *decayer) outliveLocked(now time.Time) {
 	switch {
-	case !d.bubble.Load():
-		surplus = d.advanceLocked(now, level)
 	case d.seen.IsZero():
 		d.seen = now
 	case now.Sub(d.seen) > 2*d.timeout: // nobody lives that long in a bubble
 		d.startLocked(now)
 	}
-	d.mu.Unlock()
-	d.letGo(surplus, level)
 }
 
 // stop ends decay for good.

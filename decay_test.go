@@ -2,8 +2,10 @@ package dewpond_test
 
 import (
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,7 +141,7 @@ func TestDecayNever(t *testing.T) {
 }
 
 func TestIdleTimeoutsThatCannotBeMeant(t *testing.T) {
-	_, err := dewpond.NewBytePool(dewpond.BytePoolOptions{IdleTimeout: time.Millisecond})
+	_, err := makePool(dewpond.BytePoolOptions{IdleTimeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "IdleTimeout 1ms") {
 		t.Errorf("%v", err)
 	}
@@ -229,4 +231,82 @@ func TestDecayIgnoresBubbles(t *testing.T) {
 	if s := p.Stats(); blocks(s) != 4 || s.Misses != 4 {
 		t.Errorf("%d blocks, %d misses; want 4 and 4", blocks(s), s.Misses)
 	}
+}
+
+// However often a timer was armed, one thing hangs on the next collection: it looks for the
+// pool, and has a goroutine look again.
+func TestOneThingHangsOnCollector(t *testing.T) {
+	// No collection meanwhile: its looks would be counted with those of the ones below.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	synctest.Test(t, func(t *testing.T) {
+		var looks atomic.Int64
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Second})
+		dewpond.CountLooks(p, &looks)
+		for range 20 {
+			hold(p, 100_000, 3)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if dewpond.Armed(p) {
+				t.Fatal("a timer is armed for an empty pool")
+			}
+		}
+		before := looks.Load()
+		for looks.Load() == before { // else the test runs into its timeout
+			runtime.GC()
+		}
+		for range 20 {
+			runtime.GC()
+		}
+		if n := looks.Load() - before; n > 2 {
+			t.Errorf("the collections looked for the pool %d times, want 2", n)
+		}
+	})
+}
+
+// High pressure empties also a pool whose timer died with a bubble.
+func TestHighPressureOutlivesBubble(t *testing.T) {
+	defer dewpond.SetLevel(dewpond.PressureLow)
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 24 * time.Hour})
+	synctest.Test(t, func(t *testing.T) { hold(p, 1000, 100) })
+	if p.Stats().IdleBytes == 0 {
+		t.Error("nothing was idle: this shows nothing")
+	}
+	dewpond.SetLevel(dewpond.PressureHigh)
+	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Collections that follow each other faster than blocks can be let go do not each
+// leave a goroutine that waits to do so.
+func TestCollectionsDoNotPileUp(t *testing.T) {
+	defer dewpond.SetLevel(dewpond.PressureLow)
+	s := &slowSource{freeing: make(chan struct{}), free: make(chan struct{})}
+	p := newPool(t, dewpond.BytePoolOptions{Memory: s})
+	hold(p, 100_000, 1)
+	dewpond.Untimed(p)
+	dewpond.SetLevel(dewpond.PressureHigh)
+	for freeing := false; !freeing; {
+		runtime.GC()
+		select {
+		case <-s.freeing:
+			freeing = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	before := runtime.NumGoroutine()
+	for range 30 {
+		hold(p, 100_000, 1) // so that there is something to let go
+		runtime.GC()
+		time.Sleep(2 * time.Millisecond)
+	}
+	if after := runtime.NumGoroutine(); after > before+3 {
+		t.Errorf("%d goroutines, %d before", after, before)
+	}
+	go func() {
+		for range s.freeing {
+		}
+	}()
+	close(s.free)
 }

@@ -35,14 +35,14 @@
 //  4. Else the shard's previous magazine has one, or the depot gives a full
 //     magazine for an empty one: one compare-and-swap.
 //  5. Else it is a miss: Get allocates; TryGet and GetContext may instead find
-//     that AllocLimit forbids it, gather what lies idle with other processors,
+//     that AllocLimit or Budget forbid it, gather what lies idle with other processors,
 //     and refuse or wait.
 //
 // # What is bounded
 //
 // MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle, AllocLimit how
-// many misses a second TryGet and GetContext may allocate. What callers hold is
-// theirs and not bounded. A Pool has MaxIdle, and a Limit on what callers hold.
+// many misses a second TryGet and GetContext may allocate, and a Budget the bytes that
+// several pools have together, idle and in use. Get is never refused. A Pool has MaxIdle, and a Limit on what callers hold.
 // Besides the blocks a pool keeps about half a kilobyte for each magazine (up to 64
 // blocks or 64 KiB), and 64 bytes for each of up to 4096 idle handles of leases,
 // until Trim or Close.

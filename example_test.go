@@ -36,8 +36,9 @@ func ExampleBytePool_TryGet() {
 	_, err = pool.TryGet(64 << 10)
 	fmt.Println(errors.Is(err, dewpond.ErrExhausted)) // answer 503
 	pool.Put(first)
-	_, err = pool.TryGet(64 << 10)
+	second, err := pool.TryGet(64 << 10)
 	fmt.Println(err)
+	pool.Put(second)
 	// Output:
 	// 65536 <nil>
 	// true
@@ -54,6 +55,7 @@ func ExampleBytePool_GetContext() {
 	go pool.Put(b)
 	b, err := pool.GetContext(ctx, 4096) // waits for the Put
 	fmt.Println(len(b), err)
+	pool.Put(b)
 	// Output: 4096 <nil>
 }
 

@@ -12,6 +12,21 @@ func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 // Waiting reports whether anybody waits in GetContext.
 func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
 
+// Unlocked reports whether nobody holds the budget's lock.
+func Unlocked(b *Budget) bool {
+	if !b.mu.TryLock() {
+		return false
+	}
+	b.mu.Unlock()
+	return true
+}
+
+// Claims returns how many wait for bytes of a budget.
+func Claims(b *Budget) int64 { return b.waiting.Load() }
+
+// Members returns how many pools a budget knows.
+func Members(b *Budget) int { return len(*b.members.Load()) }
+
 // Reserved returns the bytes that the pool keeps idle or holds places for.
 func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
 
@@ -33,6 +48,13 @@ func SameHandle(a, b Lease) bool { return a.h == b.h }
 
 // Armed reports whether a timer will let go of what the pool has idle.
 func Armed(p *BytePool) bool { return p.decay.armed.Load() }
+
+// CountLooks counts how often the pool's timers, and what hangs on the collector, look for
+// the pool.
+func CountLooks(p *BytePool, n *atomic.Int64) {
+	d := &p.decay
+	d.alive = func() *decayer { n.Add(1); return d }
+}
 
 // Untimed makes the pool's timer do nothing when it fires, and arm no other.
 func Untimed(p *BytePool) {

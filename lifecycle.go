@@ -20,6 +20,13 @@ func (p *BytePool) Prewarm(size, count int) error {
 		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", size, count, p.name)
 	}
 	for i := range count {
+		if p.engine.Closed() { // whatever the Budget says
+			return ErrClosed
+		}
+		if !p.account.charge(p.classes.Size(class)) {
+			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: its Budget of %d bytes has room for %d blocks of %d bytes",
+				size, count, p.name, p.account.budget.limit, i, p.classes.Size(class))
+		}
 		b, err := p.fresh(class)
 		if err != nil {
 			return err
@@ -30,6 +37,7 @@ func (p *BytePool) Prewarm(size, count int) error {
 		case magazine.KeptDirect:
 			p.decay.kept()
 			p.serve(class)
+			p.returned(class)
 		case magazine.Full:
 			p.release(b)
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",
@@ -44,12 +52,13 @@ func (p *BytePool) Prewarm(size, count int) error {
 
 // Trim lets go of every block that was idle when it was called and still is, those
 // that lie with other processors too, and returns their bytes. Blocks that are put
-// back meanwhile may stay. Off the heap it then gives memory that is in no block to
-// the system. It stops the world twice, each time for tens of microseconds; until then
-// a Get finds nothing idle and allocates, and TryGet and GetContext wait where
-// AllocLimit does not let them do that.
+// back meanwhile may stay, or that leave the quarantine of a pool that is checked. Off
+// the heap it then gives memory that is in no block to the system. It stops the world
+// twice, each time for tens of microseconds; until then a Get finds nothing idle and
+// allocates, and TryGet and GetContext wait where AllocLimit does not let them do that.
 func (p *BytePool) Trim() (released int64) {
-	released = p.engine.Trim(p.free)
+	released = p.trimQuarantine(false) + p.engine.Trim(p.free)
+	p.account.serve()
 	if p.leased.Load() {
 		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
 	}
@@ -65,19 +74,38 @@ func (p *BytePool) Trim() (released int64) {
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
 //
 // Off the heap Close also gives up the pool's memory and address space. While blocks
-// are out it cannot: then it returns an error that says how many, as does every
+// are out, or a timer is about to let some go, it cannot: then it returns an error that says how many, as does every
 // further Close, and the Put of the last one gives them up. Whoever uses a block after
 // that faults. Get then takes from the Go heap, and counts HeapFallback.
 func (p *BytePool) Close() error {
 	p.decay.stop()
 	defer p.registration.remove()
 	defer p.endWaits() // also if the Source panics
+	defer p.account.leave()
 	defer p.handles.Close(forgetHandle)
+	p.trimQuarantine(true)
 	p.engine.Close(p.free)
+	if p.checks != nil && !p.checks.heap {
+		p.checks.out() // nobody else will find these
+		if !p.checks.all {
+			p.checks.End() // nor forget them
+		}
+	}
 	if p.ledger != nil {
 		if err := p.ledger.Close(); err != nil {
 			return fmt.Errorf("dewpond: Close of pool %q: %w", p.name, err)
 		}
 	}
 	return nil
+}
+
+// settle is what decay calls after it has let blocks go, and after others have.
+func (p *BytePool) settle() {
+	if p.checks != nil {
+		p.endQuarantines()
+		p.reportOld()
+	}
+	if p.ledger != nil {
+		_, _ = p.ledger.Decommit() // as Trim does
+	}
 }

@@ -149,8 +149,11 @@ func TestGetContextServesInOrder(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
-				out := p.Get(100)
 				const waiters = 50
+				var out [waiters][]byte
+				for i := range out {
+					out[i] = p.Get(100)
+				}
 				order := make(chan int, waiters)
 				start := time.Now()
 				for i := range waiters {
@@ -164,8 +167,7 @@ func TestGetContextServesInOrder(t *testing.T) {
 				}
 				for want := range waiters {
 					if way == "Put" {
-						p.Put(out)
-						out = make([]byte, 128)
+						p.Put(out[want])
 					}
 					if got := <-order; got != want {
 						t.Fatalf("waiter %d was served when it was the turn of %d", got, want)
@@ -463,6 +465,37 @@ func TestRefusedCountsWhatIsReturned(t *testing.T) {
 		_, err = p.GetContext(t.Context(), 100)
 		refused("GetContext after Close", err, dewpond.ErrClosed, 0)
 	})
+}
+
+// A Source without memory is no reason to refuse while a block lies idle, with whatever
+// processor.
+func TestFailedAllocationFindsIdle(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	elsewhere := false
+	for range 50 {
+		source := &unreliable{fakeSource: newFakeSource()}
+		p := newPool(t, dewpond.BytePoolOptions{Memory: source})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() { hold(p, 1024, 4) })
+		}
+		wg.Wait()
+		source.failures.Store(1 << 20)
+		for idle := blocks(p.Stats()); idle > 0; idle-- {
+			b, err := p.TryGet(1024)
+			if err != nil {
+				t.Fatalf("TryGet with %d blocks idle: %v", idle, err)
+			}
+			defer p.Put(b)
+		}
+		elsewhere = elsewhere || source.failures.Load() < 1<<20
+		if _, err := p.TryGet(1024); !errors.Is(err, errUnreliable) {
+			t.Fatalf("TryGet with nothing idle: %v", err)
+		}
+	}
+	if !elsewhere {
+		t.Error("all lay where TryGet looked first: this shows nothing")
+	}
 }
 
 // What the Source cannot serve is not counted against AllocLimit: who comes next

@@ -26,6 +26,9 @@ func (l *limiter) unlimited() bool { return l.interval == 0 }
 
 // allow reports whether one more miss is allowed now, and counts it.
 func (l *limiter) allow() bool {
+	if l.unlimited() {
+		return true
+	}
 	now := int64(time.Since(l.start))
 	for {
 		paid := l.paid.Load()

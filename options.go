@@ -39,6 +39,12 @@ type BytePoolOptions struct {
 	// 0: MaxIdleBytes alone bounds them.
 	MaxIdlePerClass int
 
+	// Budget bounds the bytes that this pool and all others with the same one have
+	// together, idle and in use. TryGet and GetContext obey it; Get allocates all the
+	// same and counts OverBudget. Idle blocks of any of the pools are let go before
+	// anybody is refused. nil: no limit.
+	Budget *Budget
+
 	// AllocLimit is how many misses a second may allocate, with at most one
 	// second's worth saved up. TryGet and GetContext obey it; Get takes from it
 	// what there is, allocates all the same, and counts OverLimit. 0: no limit.
@@ -50,6 +56,23 @@ type BytePoolOptions struct {
 
 	// Zero says when blocks are cleared. Default: ZeroOnPut.
 	Zero ZeroPolicy
+
+	// Check says how closely the pool watches what its callers do with its blocks.
+	// The environment's DEWPOND_CHECK overrides it. Default: CheckOff.
+	Check CheckMode
+
+	// OnViolation is called for each misuse that Check finds, by whoever misused or
+	// found it, several at once, perhaps under locks: it must not call a pool.
+	// Default: log it by log/slog, each pair of stacks once, unless the function
+	// OnViolation was called.
+	OnViolation func(Violation)
+
+	// LeakAfter is for how long a block that Check watches may be out before it is
+	// reported as a Leak, where a collection would find it later or, off the heap,
+	// Close. It is looked at about 32 times in an IdleTimeout, which it needs, until the
+	// pool is closed; a block that comes back after all is taken. Of a pool that several
+	// testing/synctest bubbles use at once it tells nothing true. 0: for ever.
+	LeakAfter time.Duration
 
 	// IdleTimeout is for how long idle blocks are kept that nobody needs. Those
 	// that were not needed at any moment of such a time are let go, the oldest
@@ -104,6 +127,21 @@ type PoolOptions[T any] struct {
 	// limit.
 	Limit int
 
+	// Check says how closely the pool watches what its callers do with its objects:
+	// a Put of one that is idle, one that was never put back, and one that has
+	// changed while it was idle. The environment's DEWPOND_CHECK overrides it. Default:
+	// CheckOff.
+	//
+	// The bytes of T count as changed when they are not what Reset left, those of
+	// what they point to do not. So no T may change by itself, by a goroutine of its
+	// own say. The collector notices a leak only with other objects that it has put
+	// into one block where T has less than 16 bytes and no pointers. New's objects
+	// must be Go memory, not C's or mapped.
+	Check CheckMode
+
+	// OnViolation is as in BytePoolOptions.
+	OnViolation func(Violation)
+
 	// IdleTimeout is for how long idle objects are kept that nobody needs: see
 	// BytePoolOptions. 0 means 60 s, a negative time never; at least 100 ms.
 	IdleTimeout time.Duration
@@ -138,6 +176,9 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 		o.MaxIdle = 0
 	case o.MaxIdle < 0:
 		fail("MaxIdle %d: give a number of objects, 0 for %d, or NoIdle", o.MaxIdle, defaultMaxIdle)
+	}
+	if _, _, err := o.Check.effective(); err != nil {
+		errs = append(errs, err)
 	}
 	if o.Limit < 0 {
 		fail("Limit %d: give a number of objects, or 0 for no limit", o.Limit)
@@ -251,6 +292,18 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	}
 	if o.AllocLimit < 0 {
 		fail("AllocLimit %d: give a number of misses a second, or 0 for no limit", o.AllocLimit)
+	}
+	if o.Budget != nil && o.Budget.limit <= 0 {
+		fail("Budget: make it with NewBudget")
+	}
+	if _, _, err := o.Check.effective(); err != nil {
+		errs = append(errs, err)
+	}
+	switch {
+	case o.LeakAfter < 0:
+		fail("LeakAfter %v: give a time, or 0 to wait for a collection or for Close", o.LeakAfter)
+	case o.LeakAfter > 0 && o.IdleTimeout < 0:
+		fail("LeakAfter %v with a negative IdleTimeout: it is the same timer that looks; give one", o.LeakAfter)
 	}
 	if o.Zero > ZeroNever {
 		fail("Zero %d: give ZeroOnPut, ZeroOnGet or ZeroNever", o.Zero)

@@ -3,6 +3,7 @@ package dewpond_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
 )
@@ -12,24 +13,31 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		name string
 		o    dewpond.BytePoolOptions
 		want []string
+		heap []string // what it says of a heap pool alone
 	}{
 		{"everything", dewpond.BytePoolOptions{
 			Name: "orders", Classes: []int{64, 7168, 100}, MaxIdleBytes: -5,
-			MaxIdlePerClass: -1, AllocLimit: -2, Zero: 9,
+			MaxIdlePerClass: -1, AllocLimit: -2, Zero: 9, LeakAfter: -1,
 		}, []string{
-			`pool "orders"`, "class 7168", "6912 or 8192", "class 100", "96 or 112", "100 after 7168",
-			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -1", "AllocLimit -2", "Zero 9", "ZeroOnPut",
-		}},
-		{"no class", dewpond.BytePoolOptions{Classes: []int{}}, []string{"no class"}},
+			`pool "orders"`, "class 100", "96 or 112", "100 after 7168",
+			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -1", "AllocLimit -2", "Zero 9", "ZeroOnPut", "LeakAfter -1",
+		}, []string{"class 7168", "6912 or 8192"}},
+		{"LeakAfter without a timer", dewpond.BytePoolOptions{LeakAfter: time.Second, IdleTimeout: -1}, []string{"LeakAfter 1s", "IdleTimeout"}, nil},
+		{"no class", dewpond.BytePoolOptions{Classes: []int{}}, []string{"no class"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := dewpond.NewBytePool(tt.o)
+			p, err := makePool(tt.o)
 			if err == nil || p != nil {
 				t.Fatalf("NewBytePool = %v, %v", p, err)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("the error does not say %q:\n%v", want, err)
+				}
+			}
+			for _, want := range tt.heap {
+				if strings.Contains(err.Error(), want) == offHeap {
+					t.Errorf("the error says %q off the heap, or does not say it on it:\n%v", want, err)
 				}
 			}
 			defer func() {

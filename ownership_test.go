@@ -29,6 +29,10 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Put of a sub-slice whose cap happens": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(128)
 		p.Put(b[64:])
+		if offHeap {
+			expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+			return
+		}
 		if got := p.Get(64); &got[0] != &b[64] {
 			t.Error("the row is out of date: the pool saw it")
 		}
@@ -40,6 +44,10 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Put of a slice made elsewhere": func(t *testing.T, p *dewpond.BytePool) {
 		p.Get(128)
 		p.Put(make([]byte, 128))
+		if offHeap {
+			expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+			return
+		}
 		expect(t, p, dewpond.Stats{IdleBytes: 128})
 	},
 	"Put of a shorter or longer": func(t *testing.T, p *dewpond.BytePool) {
@@ -50,7 +58,9 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	},
 	"Put after Close": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(100)
-		p.Close()
+		if err := p.Close(); (err != nil) != offHeap {
+			t.Errorf("Close with a block out: %v", err)
+		}
 		p.Put(b)
 		expect(t, p, dewpond.Stats{DroppedClosed: 1})
 	},
@@ -58,6 +68,10 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		b := p.Get(100)
 		p.Put(b)
 		p.Put(b)
+		if offHeap {
+			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 128})
+			return
+		}
 		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
 			t.Error("the row is out of date: the pool saw it")
 		}
@@ -97,6 +111,9 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"no Put": func(t *testing.T, p *dewpond.BytePool) {
 		p.Get(100)
 		expect(t, p, dewpond.Stats{InUseBytes: 128})
+		if err := p.Close(); (err != nil) != offHeap {
+			t.Errorf("Close: %v", err)
+		}
 	},
 	"append past cap": func(t *testing.T, p *dewpond.BytePool) {
 		b := append(p.Get(128), make([]byte, 1300)...)
@@ -156,6 +173,7 @@ func expect(t *testing.T, p *dewpond.BytePool, want dewpond.Stats) {
 	got := dewpond.Stats{
 		DroppedForeign: s.DroppedForeign, DroppedOversize: s.DroppedOversize,
 		DroppedFull: s.DroppedFull, DroppedClosed: s.DroppedClosed,
+		DroppedDouble: s.DroppedDouble, DroppedFallback: s.DroppedFallback,
 		IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
 	}
 	compare(t, got, want)

@@ -16,11 +16,13 @@ import (
 // object synchronizes before the Get that returns it.
 //
 // The caller of Get owns the object until Put, and nobody afterwards: a pool
-// cannot see that an object is still in use, nor that it is put back twice.
+// cannot see that an object is still in use, nor that it is put back twice, unless it
+// Checks.
 type Pool[T any] struct {
 	// What Get and Put read of the pool itself comes first, in one cache line.
 	onPut  objectStep
-	reset  func(*T)        // nil: set to zero
+	reset  func(*T) // nil: set to zero
+	checks *checks
 	engine magazine.Engine // of one class; its blocks are *T, each of size 1
 
 	registration
@@ -43,8 +45,9 @@ type objectStep uint8
 const (
 	setZero objectStep = iota
 	callReset
-	askKeep  // and then what reset says
-	countOut // there is a Limit; and then what keep and reset say
+	askKeep   // and then what reset says
+	countOut  // there is a Limit; and then what keep and reset say
+	askChecks // it may be watched; and then what all the others say
 )
 
 // NewPool makes a pool. It panics on options that cannot be meant, and names each.
@@ -55,8 +58,11 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	}
 	p := &Pool[T]{keep: o.Keep, reset: o.Reset, new: o.New, drop: o.Drop}
 	p.size = int64(unsafe.Sizeof(*new(T)))
+	p.checks = objectChecks(o, p.size)
 	p.out.limit = int64(o.Limit)
 	switch {
+	case p.checks != nil:
+		p.onPut = askChecks
 	case o.Limit > 0:
 		p.onPut = countOut
 	case o.Keep != nil:
@@ -66,15 +72,19 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	}
 	p.engine.Init(magazine.Config{
 		Sizes:        []int{1},
-		MaxIdleBytes: int64(o.MaxIdle),
+		MaxIdleBytes: int64(o.MaxIdle) - p.checks.quarantined()/p.size,
 		// An object is made only where none is idle, so a limited pool makes no more
 		// than may be out, but for those that Drop still has in hand.
 		Direct: p.limited(),
 	})
 	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, 1, func(class uint8, n int) { p.engine.Shed(class, n, p.free) },
-		func() { p.engine.Trim(p.free) })
+		func() { p.trimQuarantine(false); p.engine.TrimReserved(p.free) })
 	register(p, &p.registration, o.Name)
+	if p.checks != nil {
+		p.decay.settle = p.endQuarantines
+		p.checks.pool = p.name
+	}
 	return p
 }
 
@@ -89,13 +99,16 @@ func (p *Pool[T]) Get() *T {
 	x := p.engine.Enter()
 	if v := p.engine.Slot(x, 1).Take(); v != nil {
 		x.Exit()
-		return (*T)(v)
+		if p.checks == nil {
+			return (*T)(v)
+		}
+		return p.watch((*T)(v))
 	}
 	x.Exit()
 	return p.getSlow()
 }
 
-func (p *Pool[T]) limited() bool { return p.onPut == countOut }
+func (p *Pool[T]) limited() bool { return p.out.limit > 0 }
 
 // getSlow is Get where the shard has no object, or the pool has a Limit.
 func (p *Pool[T]) getSlow() *T {
@@ -103,7 +116,7 @@ func (p *Pool[T]) getSlow() *T {
 		p.count.overLimit.Add(1)
 	}
 	if v := p.engine.Pop(0); v != nil {
-		return (*T)(v)
+		return p.watch((*T)(v))
 	}
 	return p.made()
 }
@@ -128,9 +141,10 @@ func (p *Pool[T]) TryGet() (*T, error) {
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	if p.limited() {
 		if err := p.out.acquire(ctx); err != nil {
-			if err != ErrClosed {
-				p.count.refused.Add(1)
+			if p.engine.Closed() { // also where ctx is done too
+				return nil, ErrClosed
 			}
+			p.count.refused.Add(1)
 			return nil, err
 		}
 	}
@@ -140,9 +154,12 @@ func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 // acquired returns an object for somebody whom the semaphore counts.
 func (p *Pool[T]) acquired() (*T, error) {
 	if v := p.engine.Pop(0); v != nil {
-		return (*T)(v), nil
+		return p.watch((*T)(v)), nil
 	}
-	if p.engine.Closed() { // and counts nothing any more
+	if p.engine.Closed() {
+		if p.limited() { // Get counts on
+			p.out.release()
+		}
 		return nil, ErrClosed
 	}
 	return p.made(), nil
@@ -158,7 +175,7 @@ func (p *Pool[T]) made() (v *T) {
 			p.out.release()
 		}
 	}()
-	return p.fresh()
+	return p.watch(p.fresh())
 }
 
 // fresh calls New.
@@ -176,7 +193,8 @@ func (p *Pool[T]) fresh() *T {
 // Put gives an object back, after Keep has been asked and Reset called. The caller
 // must not use it any more. Put ignores nil. An object that the pool does not keep
 // goes to Drop: one that Keep refuses (DroppedOversize), one that MaxIdle has no
-// room for (DroppedFull), and any after Close (DroppedClosed).
+// room for (DroppedFull), and any after Close (DroppedClosed). A pool that Checks
+// refuses one that is idle (DroppedDouble), and leaves it as it is.
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
 		return
@@ -211,6 +229,12 @@ func (p *Pool[T]) Put(v *T) {
 // asked is what Put does where there is more than a Reset to call. It reports
 // whether the object is still to be kept.
 func (p *Pool[T]) asked(v *T) bool {
+	if p.onPut == askKeep {
+		return p.cleaned(v)
+	}
+	if p.checks != nil && p.putWatched(v) {
+		return false
+	}
 	if p.limited() {
 		p.putLimited(v)
 		return false
@@ -255,6 +279,7 @@ func clearObject[T any](v *T) {
 // refused lets go of an object that Keep is against.
 func (p *Pool[T]) refused(v *T) {
 	p.count.droppedOversize.Add(1)
+	p.seal(v) // as it is: Reset has not been called
 	p.letGo(v)
 }
 
@@ -274,6 +299,7 @@ func (p *Pool[T]) pushSlow(v *T) {
 
 // letGo lets go of an object that the engine does not hold.
 func (p *Pool[T]) letGo(v *T) {
+	p.unwatch(v)
 	if p.drop != nil {
 		p.drop(v)
 	}
@@ -308,11 +334,12 @@ func (p *Pool[T]) Prewarm(count int) error {
 
 // Trim lets go of every object that was idle when it was called and still is, those
 // that lie with other processors too, and returns their bytes, counting the size of T
-// alone. Objects that are put back meanwhile may stay. It stops the world twice,
-// each time for tens of microseconds; until then a Get finds nothing idle. (A
-// limited pool has all its objects in one place and stops nothing.)
+// alone. Objects that are put back meanwhile may stay, or that leave the quarantine of
+// a pool that is checked. It stops the world twice, each time for tens of microseconds;
+// until then a Get finds nothing idle. (A limited pool has all its objects in one place
+// and stops nothing.)
 func (p *Pool[T]) Trim() (released int64) {
-	return p.engine.Trim(p.free) * p.size
+	return (p.trimQuarantine(false) + p.engine.Trim(p.free)) * p.size
 }
 
 // Close lets go of every idle object and makes the pool keep nothing more: Get
@@ -322,9 +349,16 @@ func (p *Pool[T]) Close() error {
 	p.decay.stop()
 	defer p.remove()
 	defer p.out.close() // also if Drop panics
+	p.trimQuarantine(true)
 	p.engine.Close(p.free)
 	return nil
 }
 
 // free lets go of an object that the engine held.
 func (p *Pool[T]) free(_ uint8, v unsafe.Pointer) { p.letGo((*T)(v)) }
+
+// bytesOf and objectOf turn an object into what the checks see of it and back. The
+// bytes keep it alive, and what it points to.
+func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
+
+func objectOf[T any](b []byte) *T { return (*T)(unsafe.Pointer(unsafe.SliceData(b))) }

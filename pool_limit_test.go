@@ -52,6 +52,29 @@ func TestPoolLimitIgnoresStrangers(t *testing.T) {
 	}
 }
 
+// After Close, who is told ErrClosed does not count as out; and everybody is told that,
+// with his ctx done and the Limit reached too.
+func TestClosedPoolCountsWhatIsOut(t *testing.T) {
+	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
+	p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for want := range uint64(2) {
+		for range 3 {
+			_, tried := p.TryGet()
+			_, waited := p.GetContext(ctx)
+			if tried != dewpond.ErrClosed || waited != dewpond.ErrClosed {
+				t.Errorf("TryGet: %v, GetContext: %v", tried, waited)
+			}
+		}
+		p.Get()
+		p.Get() // the fourth is past Limit, as the third is
+		if s := p.Stats(); s.OverLimit != 2*want || s.Refused != 0 {
+			t.Errorf("%d out: OverLimit %d, Refused %d", s.Gets, s.OverLimit, s.Refused)
+		}
+	}
+}
+
 // Those who wait are served in the order in which they came, one for each Put, and
 // nobody who comes later overtakes them.
 func TestPoolServesWaitersInOrder(t *testing.T) {

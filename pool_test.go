@@ -19,6 +19,9 @@ func newObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] 
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
+	if watches(t, o.Check, o.OnViolation) {
+		return watchedObjects(t, o)
+	}
 	p := dewpond.NewPool(o)
 	t.Cleanup(func() { p.Close() })
 	return p

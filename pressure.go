@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
@@ -11,8 +12,10 @@ import (
 type Level uint8
 
 // From 70 % of a limit on the level is medium, from 90 % on high. Limits are
-// GOMEMLIMIT, against the live heap and the runtime's own memory, and those of the
-// process's cgroups, against their working sets. Tasks that wait for memory (PSI on
+// GOMEMLIMIT, against the live heap, the runtime's own memory and what all off-heap
+// pools have committed, and those of the process's cgroups, against their working
+// sets. Off-heap bytes for which GOMEMLIMIT has been lowered (offheap.Options.Coupled)
+// are not counted twice: the limit of before counts. Tasks that wait for memory (PSI on
 // Linux) raise the level too, and so does a collector that has run out of processor
 // time. A rise shows at once; the level falls one step at a time, at most every 10 s.
 const (
@@ -30,7 +33,7 @@ const mediumHaste = 4
 // pressureEvery is how often OnPressure looks.
 const pressureEvery = time.Second
 
-var monitor pressure.Monitor
+var monitor = pressure.Monitor{Limit: memory.GoLimit.Found}
 
 // readLevel is monitor.Level but in tests.
 var readLevel = monitor.Level
@@ -38,7 +41,7 @@ var readLevel = monitor.Level
 // Pressure returns the level now. It reads a few small files, tens of microseconds,
 // but not more often than every 100 ms. Pools look by themselves whenever they
 // decay: nobody needs to tell them.
-func Pressure() Level { return Level(readLevel(0)) }
+func Pressure() Level { return Level(readLevel(memory.OffHeap.Committed())) }
 
 // OnPressure calls f whenever the level has changed, and first with the level of
 // now unless that is low, from a goroutine of its own and never twice at once. It

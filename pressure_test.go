@@ -49,6 +49,8 @@ func TestDecayUnderPressure(t *testing.T) {
 				synctest.Wait()
 				if s := p.Stats(); blocks(s) != 0 || s.Trimmed != 100 {
 					t.Errorf("%v, size %d: %d blocks are left after %v, %d trimmed", tt.level, size, blocks(s), tt.gone, s.Trimmed)
+				} else if s.CommittedBytes != 0 { // off the heap
+					t.Errorf("%v, size %d: %d bytes are committed after %v", tt.level, size, s.CommittedBytes, tt.gone)
 				}
 			})
 		}
@@ -114,6 +116,7 @@ func TestOnPressureStopsDuringALook(t *testing.T) {
 // gives way, and the collector has less to do. Both shares are logged; what is
 // checked is that the pool gave way with pressure and did not without.
 func TestPoolGivesWayToTheHeap(t *testing.T) {
+	onlyOnHeap(t, "GOMEMLIMIT does not see blocks off it")
 	if testing.Short() {
 		t.Skip("two processes of some seconds; the run without -short does")
 	}
@@ -124,7 +127,7 @@ func TestPoolGivesWayToTheHeap(t *testing.T) {
 	}
 	said := map[string]string{}
 	for _, how := range []string{"on", "off"} {
-		child := exec.Command(os.Args[0], "-test.run=^TestPoolGivesWayToTheHeap$")
+		child := exec.Command(os.Args[0], "-test.run=^TestPoolGivesWayToTheHeap$", "-dewpond.memory=heap")
 		child.Env = append(os.Environ(), key+"="+how, "GOMEMLIMIT=128MiB", "GOGC=off")
 		out, err := child.CombinedOutput()
 		if err != nil {
@@ -142,7 +145,10 @@ func growBesideAFullPool(pressed bool) {
 	if pressed {
 		dewpond.RealLevel()
 	}
-	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "idle", IdleTimeout: time.Hour})
+	p, err := makePool(dewpond.BytePoolOptions{Name: "idle", IdleTimeout: time.Hour})
+	if err != nil {
+		panic(err)
+	}
 	hold(p, 64<<10, 1024)
 	var live [][]byte
 	for range 52 {

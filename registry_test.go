@@ -60,12 +60,15 @@ func TestDroppedPoolIsCollected(t *testing.T) {
 	collected := make(chan struct{})
 	block := make(chan struct{})
 	func() {
-		p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "dropped", AllocLimit: 1})
+		p, err := makePool(dewpond.BytePoolOptions{Name: "dropped", AllocLimit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
 		p.TryGet(100)
 		p.TryGet(100)
 		b := make([]byte, 128)
 		runtime.AddCleanup(&b[0], func(int) { close(block) }, 0)
-		p.Put(b)
+		p.Put(b) // off the heap it refuses it, and keeps it no longer either
 		runtime.AddCleanup(p, func(int) { close(collected) }, 0)
 	}()
 	for _, done := range []chan struct{}{collected, block} {

@@ -1,6 +1,10 @@
 package dewpond
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/dewpond/dewpond/internal/memory"
+)
 
 // accepts asks the Source whether a slice is a block that a caller may give back,
 // and counts it where it is not. From then on a Ledger has the block as idle.
@@ -23,9 +27,11 @@ func (p *BytePool) accepts(b []byte) bool {
 	return false
 }
 
-// issue makes a block that was idle ready for a caller.
+// issue makes a block that was idle ready for a caller, who is the one that calls it:
+// checked mode notes his stack.
 func (p *BytePool) issue(b []byte) {
-	if p.zero == ZeroOnGet {
+	p.watch(b)
+	if p.onGet&clearBlock != 0 {
 		clear(b)
 	}
 	p.note(b)
@@ -33,7 +39,9 @@ func (p *BytePool) issue(b []byte) {
 
 // note tells the Ledger, if there is one, that a caller gets a block.
 func (p *BytePool) note(b []byte) {
-	if p.ledger != nil {
+	if state := p.blocks.Find(addressOf(b), uint(cap(b))); state != nil {
+		issue(state, memory.WhenOut(addressOf(b), uint(cap(b))))
+	} else if p.ledger != nil {
 		p.ledger.Issue(b)
 	}
 	// Until the Ledger has the block as out, a pool that is collected would take it

@@ -7,7 +7,9 @@ import (
 )
 
 // Stats are what a pool has done and holds. They are exact while nobody uses the
-// pool; else every count is true for some moment during the call that made them.
+// pool; else every count of what was done is true for some moment during the call that
+// made them, and IdleBytes, InUseBytes and Idle, which are differences of such counts,
+// may be off by what came and went meanwhile.
 type Stats struct {
 	Name   string
 	Engine string // "pinned", or "portable" and why
@@ -19,15 +21,18 @@ type Stats struct {
 
 	Refused      uint64 // TryGet and GetContext that returned no block on an open pool
 	OverLimit    uint64 // Misses that Get allocated past AllocLimit
+	OverBudget   uint64 // Misses that Get allocated past the Budget
 	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on it, outside every bound
 	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound
 
 	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
 	DroppedOversize uint64 // Puts of slices above the largest class
 	DroppedForeign  uint64 // Puts of slices whose cap is no class, or that the Source does not own
-	DroppedDouble   uint64 // Puts of blocks that were not out; off the heap only, for nobody can see it there
+	DroppedDouble   uint64 // Puts of blocks or objects that were not out; off the heap and in checked mode only, for else nobody can see it
 	DroppedFallback uint64 // Puts of what HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
+
+	Violations uint64 // that checked mode has found
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
 
@@ -66,6 +71,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.Puts -= previous.Puts
 	s.Refused -= previous.Refused
 	s.OverLimit -= previous.OverLimit
+	s.OverBudget -= previous.OverBudget
 	s.Oversize -= previous.Oversize
 	s.DroppedFull -= previous.DroppedFull
 	s.DroppedOversize -= previous.DroppedOversize
@@ -75,6 +81,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.HeapFallback -= previous.HeapFallback
 	s.DecommittedBytes -= previous.DecommittedBytes
 	s.DroppedClosed -= previous.DroppedClosed
+	s.Violations -= previous.Violations
 	s.Trimmed -= previous.Trimmed
 	s.ReleasedBytes -= previous.ReleasedBytes
 	classes := make([]ClassStats, len(s.Classes))
@@ -91,18 +98,20 @@ func (s Stats) Sub(previous Stats) Stats {
 
 // counts are what only the slow paths count. The fast path's are the engine's.
 type counts struct {
-	refused, overLimit, oversize    atomic.Uint64
+	refused, oversize               atomic.Uint64
+	overLimit, overBudget           atomic.Uint64
 	droppedOversize, droppedForeign atomic.Uint64
 	droppedDouble, droppedFallback  atomic.Uint64
 	class                           []classCounts
 }
 
 type classCounts struct {
-	misses atomic.Uint64
-	strays atomic.Uint64 // misses for which the Source had no block
-	handed atomic.Uint64 // Puts whose block went straight to a waiter
-	full   atomic.Uint64 // dropped
-	closed atomic.Uint64 // dropped
+	misses  atomic.Uint64
+	strays  atomic.Uint64 // misses for which the Source had no block
+	handed  atomic.Uint64 // Puts whose block went straight to a waiter
+	full    atomic.Uint64 // dropped
+	trimmed atomic.Uint64 // Puts whose block was let go in quarantine
+	closed  atomic.Uint64 // dropped
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
@@ -114,6 +123,7 @@ func (p *BytePool) Stats() Stats {
 		Engine:          percpu.Engine(),
 		Refused:         p.count.refused.Load(),
 		OverLimit:       p.count.overLimit.Load(),
+		OverBudget:      p.count.overBudget.Load(),
 		Oversize:        p.count.oversize.Load(),
 		DroppedOversize: p.count.droppedOversize.Load(),
 		DroppedForeign:  p.count.droppedForeign.Load(),
@@ -121,15 +131,21 @@ func (p *BytePool) Stats() Stats {
 		DroppedFallback: p.count.droppedFallback.Load(),
 		Classes:         make([]ClassStats, p.classes.Len()),
 	}
+	held := p.checks.inQuarantine()
 	for i, c := range p.engine.Counts() {
 		own := &p.count.class[i]
 		handed, full, closed := own.handed.Load(), own.full.Load(), own.closed.Load()
+		trimmed := own.trimmed.Load()
 		cs := ClassStats{
 			Size:   p.classes.Size(uint8(i)),
 			Hits:   c.Hits + handed,
 			Misses: own.misses.Load(),
-			Puts:   c.Puts + handed + full + closed,
+			Puts:   c.Puts + handed + full + closed + trimmed,
 			Idle:   c.Idle,
+		}
+		if held != nil {
+			cs.Puts += uint64(held[i])
+			cs.Idle += held[i]
 		}
 		cs.Gets = cs.Hits + cs.Misses
 		s.Classes[i] = cs
@@ -140,9 +156,9 @@ func (p *BytePool) Stats() Stats {
 		s.Puts += cs.Puts
 		s.DroppedFull += full
 		s.DroppedClosed += closed
-		s.Trimmed += c.Released
-		s.IdleBytes += int64(c.Idle) * int64(cs.Size)
-		s.ReleasedBytes += int64(c.Released) * int64(cs.Size)
+		s.Trimmed += c.Released + trimmed
+		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
+		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
 		strays := own.strays.Load()
 		s.HeapFallback += strays
 		if out := int64(cs.Gets - strays - cs.Puts); out > 0 {
@@ -151,6 +167,9 @@ func (p *BytePool) Stats() Stats {
 	}
 	s.Gets += s.Oversize
 	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
+	if p.checks != nil {
+		s.Violations = p.checks.count.Load()
+	}
 	if p.ledger != nil {
 		u := p.ledger.Usage()
 		s.ReservedBytes, s.CommittedBytes, s.DecommittedBytes = u.Reserved, u.Committed, u.Decommitted
@@ -162,13 +181,18 @@ func (p *BytePool) Stats() Stats {
 type objectCounts struct {
 	misses, refused, overLimit                  atomic.Uint64
 	droppedFull, droppedOversize, droppedClosed atomic.Uint64
+	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
 }
 
 // Stats returns the pool's statistics. Bytes are objects times the size of T, what
 // they point to not counted; DroppedOversize is what Keep refused. It costs
 // microseconds and disturbs nobody.
 func (p *Pool[T]) Stats() Stats {
+	held := p.checks.inQuarantine() // before what it goes to
 	c := p.engine.Counts()[0]
+	trimmed := p.count.trimmed.Load()
+	c.Puts += trimmed
+	c.Released += trimmed
 	s := Stats{
 		Name:            p.name,
 		Engine:          percpu.Engine(),
@@ -179,15 +203,22 @@ func (p *Pool[T]) Stats() Stats {
 		DroppedFull:     p.count.droppedFull.Load(),
 		DroppedOversize: p.count.droppedOversize.Load(),
 		DroppedClosed:   p.count.droppedClosed.Load(),
+		DroppedDouble:   p.count.droppedDouble.Load(),
 		Trimmed:         c.Released,
-		IdleBytes:       int64(c.Idle) * p.size,
 		ReleasedBytes:   int64(c.Released) * p.size,
 	}
+	if p.checks != nil {
+		c.Puts += uint64(held[0])
+		c.Idle += held[0]
+		s.Violations = p.checks.count.Load()
+	}
+	s.IdleBytes = int64(c.Idle) * p.size
 	s.Gets = s.Hits + s.Misses
 	s.Puts = c.Puts + s.DroppedFull + s.DroppedOversize + s.DroppedClosed
 	if out := int64(s.Gets - s.Puts); out > 0 {
 		s.InUseBytes = out * p.size
 	}
+	s.Puts += s.DroppedDouble
 	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle}}
 	return s
 }

@@ -146,10 +146,16 @@ func TestPutRacesClose(t *testing.T) {
 	for i := range 200 {
 		source := newFakeSource()
 		o := dewpond.BytePoolOptions{Name: fmt.Sprint("race", i), Memory: source}
+		if offHeap {
+			o.Memory = nil
+		}
 		if i%2 == 0 {
 			o.AllocLimit = 1 << 20 // waiters' way
 		}
-		p := dewpond.MustBytePool(o)
+		p, err := makePool(o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var out [8][][]byte
 		for g := range out {
 			out[g] = [][]byte{p.Get(100), p.Get(100), p.Get(70000)}
@@ -171,6 +177,9 @@ func TestPutRacesClose(t *testing.T) {
 		}
 		if out, twice := source.report(); out != 0 || twice != 0 {
 			t.Fatalf("the Source has %d blocks out and %d freed twice", out, twice)
+		}
+		if err := p.Close(); err != nil || s.ReservedBytes != 0 || s.CommittedBytes != 0 {
+			t.Fatalf("all is back, but %d bytes are reserved, %d committed, and Close returns %v", s.ReservedBytes, s.CommittedBytes, err)
 		}
 	}
 }

@@ -1,15 +1,20 @@
 package dewpond
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // TryGet is Get, but where no block of the class is idle anywhere in the pool and
-// AllocLimit does not allow to allocate one now, it returns ErrExhausted. After
-// Close it returns ErrClosed. It panics if n is negative.
+// AllocLimit or Budget does not allow to allocate one now, it returns ErrExhausted. For a
+// Budget, what is idle in any of its pools is let go first, as far as it takes, and if
+// that helps. Off the heap it may be the system that refuses: the error wraps the
+// system's. After Close TryGet returns ErrClosed. It panics if n is negative.
 //
-// The first refusal in a while costs tens of microseconds: blocks that lie idle
-// with other processors are gathered first. The pool then stays gathered, and
-// every Get and Put a little slower, until a tenth of a second has passed without
-// a refusal.
+// The first refusal in a while costs tens of microseconds, for each pool of the
+// Budget: blocks that lie idle with other processors are gathered first. The pool then
+// stays gathered, and every Get and Put a little slower, until a tenth of a second has
+// passed without a refusal.
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	b, err := p.tryGet("TryGet", n)
 	p.countRefusal(err)
@@ -17,15 +22,19 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 }
 
 // GetContext is TryGet, but instead of ErrExhausted it waits: until a block of
-// the class is put back, until AllocLimit allows to allocate, or until ctx is
-// done, whose error it then returns. Those who wait are served in the order in
-// which they came. ctx is looked at only before waiting. Close ends every wait
-// with ErrClosed.
+// the class is put back, until AllocLimit and Budget allow to allocate (for the Budget
+// any Put to any of its pools counts), or until ctx is done, whose error it then
+// returns. Those who wait are served in the order in which they came, to any pool of a
+// Budget. ctx is looked at only before waiting. Close ends every wait with ErrClosed.
+// A block that is larger than the whole Budget is not waited for: ErrExhausted.
 func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	b, err := p.tryGet("GetContext", n)
 	if err == ErrExhausted {
 		class, _ := p.classes.Class(n)
-		if b, err = p.wait(ctx, class); err == nil {
+		if size := p.classes.Size(class); p.account != nil && int64(size) > p.account.budget.limit {
+			err = fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
+				err, size, p.name, p.account.budget.limit)
+		} else if b, err = p.wait(ctx, class); err == nil {
 			b = b[:n]
 		}
 	}
@@ -54,18 +63,38 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 		return nil, ErrClosed
 	case !ok:
 		return p.oversize(n), nil
-	case !p.mayAllocate():
-		b, err := p.reuseAnywhere(class)
-		if err != nil {
-			return nil, err
-		}
-		return b[:n], nil
 	}
-	b, err := p.allocateAllowed(class)
+	b, err := p.allocateOrReuse(class)
 	if err != nil {
 		return nil, err
 	}
 	return b[:n], nil
+}
+
+// allocateOrReuse is allocate where AllocLimit and the Budget allow it and the Source has
+// memory, else reuseAnywhere.
+func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
+	if !p.takeMiss() {
+		return p.reuseAnywhere(class)
+	}
+	if !p.charge(class, false) {
+		b, err := p.reuseAnywhere(class)
+		if err != ErrExhausted || !p.account.makeRoom(p.classes.Size(class)) {
+			p.returnMiss()
+			return b, err
+		}
+	}
+	b, err := p.allocateAllowed(class)
+	if err == nil || err == ErrClosed {
+		return b, err
+	}
+	if p.checks != nil {
+		p.endQuarantines()
+	}
+	if idle, e := p.reuseAnywhere(class); e != ErrExhausted {
+		return idle, e
+	}
+	return nil, err
 }
 
 // reuseAnywhere returns a block that lies idle in any shard. Where it returns
@@ -73,10 +102,11 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 func (p *BytePool) reuseAnywhere(class uint8) ([]byte, error) {
 	p.queue.refusedNow()
 	for {
-		if b, exact := p.reuseExact(class); exact {
+		if b, exact := p.idleExact(class); exact {
 			if b == nil {
 				return nil, ErrExhausted
 			}
+			p.issue(b)
 			return b, nil
 		}
 		if !p.engine.Gather() {

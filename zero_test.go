@@ -59,9 +59,11 @@ func TestZeroingOfHandedBlock(t *testing.T) {
 		}
 		copy(out[:cap(out)], bytes.Repeat([]byte{1}, 128))
 		p.Put(out[:1])
-		if b := <-got; bytes.Count(b[:cap(b)], []byte{0}) != cap(b) {
+		b := <-got
+		if bytes.Count(b[:cap(b)], []byte{0}) != cap(b) {
 			t.Errorf("policy %d: the waiter reads bytes of the last owner", zero)
 		}
+		p.Put(b)
 	}
 }
 

@@ -3,6 +3,7 @@ package offheap_test
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -48,5 +49,41 @@ func BenchmarkGetPut(b *testing.B) {
 				b.ReportMetric(float64(onTook)/float64(b.N)/round, "heap-ns")
 			})
 		}
+	}
+}
+
+// BenchmarkGrow is what a pool takes to grow by 64 MiB, page by page or by 1 MiB at a
+// time, each page written to, and to give them back; coupled and uncoupled in turn.
+func BenchmarkGrow(b *testing.B) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
+	for _, size := range []int{4096, 1 << 20} {
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			o := dewpond.BytePoolOptions{Classes: []int{4096, 1 << 20}, Zero: dewpond.ZeroNever, IdleTimeout: -1, MaxIdleBytes: 1 << 30}
+			coupled, uncoupled := newPool(b, o, offheap.Options{Coupled: true}), newPool(b, o, offheap.Options{})
+			blocks := make([][]byte, 64<<20/size)
+			grow := func(p *dewpond.BytePool) time.Duration {
+				start := time.Now()
+				for i := range blocks {
+					blocks[i] = p.Get(size)
+					for at := 0; at < size; at += 4096 {
+						blocks[i][at] = 1
+					}
+				}
+				for _, b := range blocks {
+					p.Put(b)
+				}
+				p.Trim()
+				return time.Since(start)
+			}
+			var on, off time.Duration
+			for b.Loop() {
+				on += grow(coupled)
+				off += grow(uncoupled)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(on)/float64(b.N)/64/1e3, "coupled-us/MiB")
+			b.ReportMetric(float64(off)/float64(b.N)/64/1e3, "uncoupled-us/MiB")
+			b.ReportMetric(float64(on)/float64(off), "ratio")
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,6 +145,39 @@ func TestRacingPuts(t *testing.T) {
 	}
 }
 
+// The same with many blocks, through which goroutines go in step, so that they meet at
+// some: within the few instructions of one Put and another.
+func TestRacingPutsInStep(t *testing.T) {
+	for _, size := range []int{64, 5000} {
+		p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}, offheap.Options{})
+		const goroutines, rounds = 2, 60
+		blocks := make([][]byte, 2000)
+		for round := range rounds {
+			for i := range blocks {
+				blocks[i] = p.Get(size)
+			}
+			var ready atomic.Int64
+			var wg sync.WaitGroup
+			for range goroutines {
+				wg.Go(func() {
+					for ready.Add(1); ready.Load() < goroutines; {
+						runtime.Gosched()
+					}
+					for _, b := range blocks {
+						p.Put(b)
+					}
+				})
+			}
+			wg.Wait()
+			want := uint64(len(blocks) * (goroutines - 1) * (round + 1))
+			if s := p.Stats(); s.DroppedDouble != want || s.DroppedForeign != 0 || s.InUseBytes != 0 {
+				t.Fatalf("size %d, round %d: DroppedDouble %d, want %d; DroppedForeign %d, InUseBytes %d",
+					size, round, s.DroppedDouble, want, s.DroppedForeign, s.InUseBytes)
+			}
+		}
+	}
+}
+
 // Put of what a Lease lends makes its Release the second Put.
 func TestPutOfLeasedBlock(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
@@ -248,5 +282,34 @@ func TestCloseSaysHowManyAreOut(t *testing.T) {
 	p.Put(b) // the address is nobody's now
 	if s := p.Stats(); s.DroppedForeign != 1 {
 		t.Errorf("DroppedForeign %d", s.DroppedForeign)
+	}
+}
+
+// Whoever puts a block back that he has no longer is refused, also while Close unmaps
+// the pool's memory, and after.
+func TestStalePutDuringClose(t *testing.T) {
+	for range 50 {
+		p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
+		small, large := p.Get(100), p.Get(100_000)
+		p.Put(small)
+		p.Put(large)
+		const goroutines, puts = 2, 200
+		var wg sync.WaitGroup
+		for range goroutines {
+			wg.Go(func() {
+				for range puts {
+					p.Put(small)
+					p.Put(large)
+				}
+			})
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if s := p.Stats(); s.DroppedDouble+s.DroppedForeign != goroutines*puts*2 || s.InUseBytes != 0 || s.ReservedBytes != 0 {
+			t.Fatalf("DroppedDouble %d, DroppedForeign %d, InUseBytes %d, ReservedBytes %d",
+				s.DroppedDouble, s.DroppedForeign, s.InUseBytes, s.ReservedBytes)
+		}
 	}
 }

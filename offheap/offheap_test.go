@@ -105,7 +105,8 @@ func TestEveryClass(t *testing.T) {
 		}
 	}
 	s := p.Stats()
-	if s.Gets != 130 || s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.DroppedForeign != 0 {
+	// The portable engine may look for a block in another shard than it lies in.
+	if s.Gets != 130 || s.Misses < 65 || strings.HasPrefix(s.Engine, "pinned") && s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.DroppedForeign != 0 {
 		t.Errorf("%+v", s)
 	}
 	if released := p.Trim(); released != s.IdleBytes {

@@ -29,13 +29,16 @@ Examples:
     dewpond bench --quick --contenders nop,make,dewpond      a first look, no verdict
     dewpond bench micro                                      nanoseconds of Get and Put; the tools
     dewpond bench burst --collections 5                      what survives the collector?
+    dewpond bench burst --idle-timeout 500ms --duration 6s   what stays when a burst is over?
+    dewpond bench churn --html report.html                   does decay show in the tail?
+    dewpond bench soak --duration 1h                         does anything grow, or stay behind?
     dewpond bench --hold yield --goroutines 2000             many blocks out at once
     dewpond bench --mode open --rate 100000                  with waiting counted in
     dewpond bench --html report.html --json figures.json     charts, and every figure
 
 Ctrl-C ends the run and reports what was measured until then.
 
-Exit codes: 0 done, 1 failure, 2 what cannot be meant, 130 interrupted.
+Exit codes: 0 done, 1 failure (also: soak found what is not flat), 2 what cannot be meant, 130 interrupted.
 `)
 	return s.String()
 }

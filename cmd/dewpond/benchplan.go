@@ -17,6 +17,13 @@ const (
 	defaultRounds = 6 // the fewest for which a 95 % interval of a median exists
 	quickDivisor  = 4 // --quick's windows are so many times shorter
 	defaultRate   = 50_000
+
+	mostLive = 64 << 30
+
+	leastDuration    = time.Millisecond
+	mostDuration     = time.Hour
+	mostSoak         = 7 * 24 * time.Hour
+	leastIdleTimeout = 100 * time.Millisecond // what dewpond takes
 )
 
 // plan turns the flags into the rounds to run and into what the report says about
@@ -28,13 +35,21 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	}
 	p := rounds.Plan{Spec: scenario.Defaults, Rounds: defaultRounds}
 	p.Spec.Scenario = scenario.Name
+	if scenario.Rounds > 0 {
+		p.Rounds = scenario.Rounds
+	}
 	if b.Quick {
 		p.Rounds = scenario.QuickRounds
 		p.Spec.Duration /= quickDivisor
+		if scenario.QuickDuration > 0 {
+			p.Spec.Duration = scenario.QuickDuration
+		}
+		p.Spec.Every /= quickDivisor
+		p.Spec.IdleTimeout /= quickDivisor
 	}
 	r := flagReader{scenario: scenario}
 
-	p.Contenders = contender.Names()
+	p.Contenders = scenario.Entrants()
 	if b.Contenders != nil {
 		found, err := contender.Find(b.Contenders)
 		r.add("contenders", err)
@@ -45,7 +60,11 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	}
 	r.number("rounds", b.Rounds, &p.Rounds, 1, 1000)
 	if b.Duration != nil {
-		p.Spec.Duration, err = parseDuration(*b.Duration)
+		what, most := "length of a round", mostDuration
+		if scenario.Shared {
+			what, most = "length of all rounds together", mostSoak
+		}
+		p.Spec.Duration, err = parseDuration(*b.Duration, what, leastDuration, most)
 		r.add("duration", err)
 	}
 	r.number("goroutines", b.Goroutines, &p.Spec.Goroutines, 1, 100_000)
@@ -61,6 +80,13 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 		p.Spec.Garbage, err = workload.ParseBytes(*b.Garbage)
 		r.add("garbage", err)
 	}
+	if r.uses("live", b.Live != nil) {
+		p.Spec.Live, err = workload.ParseBytes(*b.Live)
+		if p.Spec.Live > mostLive {
+			err = fmt.Errorf("%q: give at most 64GiB", *b.Live)
+		}
+		r.add("live", err)
+	}
 	if r.uses("mode", b.Mode != nil) {
 		p.Spec.Open = *b.Mode == "open"
 		if !p.Spec.Open && *b.Mode != "closed" {
@@ -70,10 +96,10 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	if r.uses("rate", b.Rate != nil) {
 		p.Spec.Rate = *b.Rate
 		switch {
-		case !p.Spec.Open:
+		case !p.Spec.Open && !scenario.Paced:
 			r.add("rate", errors.New("arrivals have a rate in open mode only: add --mode open"))
 		case !(*b.Rate >= 1 && *b.Rate <= 10e6):
-			r.add("rate", fmt.Errorf("%v: give 1 to 10000000 arrivals a second", *b.Rate))
+			r.add("rate", fmt.Errorf("%v: give 1 to 10000000 a second", *b.Rate))
 		}
 	}
 	r.number("sample", b.Sample, &p.Spec.Sample, 1, 1_000_000)
@@ -88,7 +114,21 @@ func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
 	}
 	r.number("blocks", b.Blocks, &p.Spec.Blocks, 1, 10_000_000)
 	r.number("collections", b.Collections, &p.Spec.Collections, 1, 1000)
-	return p, describe(scenario, p, b.Quick), errors.Join(r.errs...)
+	if r.uses("every", b.Every != nil) {
+		p.Spec.Every, err = parseDuration(*b.Every, "time between bursts or new pools", leastDuration, mostDuration)
+		r.add("every", err)
+	}
+	if r.uses("idle-timeout", b.IdleTimeout != nil) {
+		p.Spec.IdleTimeout, err = parseDuration(*b.IdleTimeout, "IdleTimeout", leastIdleTimeout, mostDuration)
+		r.add("idle-timeout", err)
+	}
+	if err := errors.Join(r.errs...); err != nil {
+		return p, result.Scenario{}, err
+	}
+	if scenario.Shared {
+		p.Spec.Duration /= time.Duration(p.Rounds * len(p.Contenders))
+	}
+	return p, describe(scenario, p, b.Quick), nil
 }
 
 // scenario is the one asked for, by position or by flag.
@@ -122,6 +162,18 @@ func describe(scenario workload.Scenario, p rounds.Plan, quick bool) result.Scen
 
 		Blocks:      s.Blocks,
 		Collections: s.Collections,
+	}
+	if s.Every > 0 {
+		d.Every = s.Every.String()
+	}
+	if s.IdleTimeout > 0 {
+		d.IdleTimeout = s.IdleTimeout.String()
+	}
+	if scenario.Paced {
+		d.Mode = "paced"
+	}
+	if s.Live > 0 {
+		d.Live = fmt.Sprintf("%d B", s.Live)
 	}
 	if s.Garbage > 0 {
 		d.Garbage = fmt.Sprintf("%d B/s", s.Garbage)
@@ -169,11 +221,10 @@ func (r *flagReader) number(flag string, given *int, value *int, least, most int
 	*value = *given
 }
 
-func parseDuration(text string) (time.Duration, error) {
-	const least, most = time.Millisecond, time.Hour
+func parseDuration(text, what string, least, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < least || d > most {
-		return 0, fmt.Errorf("%q is no length of a round: give %v to %v, such as 500ms or 2s", text, least, most)
+		return 0, fmt.Errorf("%q is no %s: give %v to %v, such as 500ms or 2s", text, what, least, most)
 	}
 	return d, nil
 }

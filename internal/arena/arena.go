@@ -4,18 +4,21 @@
 //
 // From a block up to the system:
 //
-//  1. A block has one of the states of state.go, in a word on the Go heap.
+//  1. A block has one of the states of memory.State. Those of a whole range are in a
+//     table beside it (table.go), where the pool finds them without the arena's help.
 //  2. A span (span.go) is a run of granules of 64 KiB, cut into blocks of one size.
 //     A span lives from its first block until Decommit finds all of its blocks free.
+//     Where checked mode asks for it the blocks lie apart (isolate.go).
 //  3. An address range (space.go) is reserved once, with no access. It becomes
 //     accessible from its start on, never shrinks, and is cut into spans first fit,
 //     so that what is in use stays together. Addresses are used again, for any size.
-//  4. The system's four calls are in system_linux.go. Elsewhere, and where
+//  4. The system's calls are in system_linux.go. Elsewhere, and where
 //     Config.OnHeap asks for it, each span is a piece of the Go heap instead
 //     (heap.go): slower to look up, and what Decommit lets go is the collector's.
 //
 // Alloc and Free take a mutex for some tens of nanoseconds, and Alloc may wait for
-// the system. Owns, Issue and Return take none on mapped memory.
+// the system. Owns, Issue and Return take none on mapped memory, and are for what the
+// pool does not do by itself: large blocks, and to tell why a slice is refused.
 package arena
 
 import (
@@ -30,9 +33,10 @@ import (
 )
 
 const (
-	// Multiple divides every block size, and MaxSize is the largest.
-	Multiple = 16
-	MaxSize  = 64 << 20
+	// Multiple divides every block size, MinSize is the smallest and MaxSize the largest.
+	Multiple = memory.Multiple
+	MinSize  = memory.MinBlock
+	MaxSize  = memory.MaxBlock
 
 	// granule is what spans are counted in: at least a page of every system.
 	granule      = 1 << granuleShift
@@ -60,12 +64,21 @@ var (
 type Config struct {
 	// Reserve is how many bytes of address space to reserve, rounded up to 64 KiB:
 	// the most that the arena can ever hold. It is no memory until it is used, but a
-	// limit on address space (ulimit -v) counts it. 0: DefaultReserve.
+	// limit on address space (ulimit -v) counts it, and 5/64 more for the states
+	// of blocks (table.go). 0: DefaultReserve.
 	Reserve int64
 
 	// OnHeap takes memory from the Go heap also where the system can map it: so that
 	// the race detector, which does not look elsewhere, sees the blocks' bytes.
 	OnHeap bool
+
+	// Gauge counts what the arena has mapped, as memory.OffHeap does in any case. nil:
+	// nobody else wants to know.
+	Gauge *memory.Gauge
+
+	// Changed is called after Gauge may have changed, often when it has not, with no
+	// lock held: whoever got or gave the memory waits for it. nil: nobody is told.
+	Changed func()
 }
 
 // An Arena hands out blocks of memory. All its methods may be called by any number
@@ -75,27 +88,32 @@ type Arena struct {
 	base   uintptr // where the range begins
 	size   uintptr // its bytes; 0: on the heap
 	leaves []atomic.Pointer[leaf]
-	heap   *heap // nil: mapped
+	blocks memory.Blocks // of the range; where it has no table each span has its own
+	heap   *heap         // nil: mapped
+
+	gauge   *memory.Gauge // account.go has these; they never change either
+	changed func()
 
 	// mu guards what follows, and what spans say is under it. It is held for list
-	// operations, and for the system only where a range becomes accessible or is
-	// unmapped: Decommit lets go of it meanwhile.
-	mu      sync.Mutex
-	space   space
-	sizes   map[int]*sizeList
-	held    int   // blocks that are not free
-	bytes   int64 // their sizes
-	spans   int
-	busy    int // calls of Decommit that have spans in hand
-	closed  bool
-	counted counted
+	// operations, and for the system only where a range becomes accessible, gets its
+	// fences or is unmapped: Decommit lets go of it meanwhile.
+	mu       sync.Mutex
+	space    space
+	sizes    map[int]*sizeList
+	isolated bool  // the layouts are such
+	held     int   // blocks that are not free
+	bytes    int64 // their sizes
+	spans    int
+	busy     int // calls of Decommit that have spans in hand
+	closed   bool
+	counted  counted
 }
 
 var _ memory.Ledger = (*Arena)(nil)
 
 // counted is what Usage reports besides.
 type counted struct {
-	committed   int64 // kept up to date by span.wrote and retire
+	committed   int64 // Arena.committed adds to it
 	decommitted int64
 	refused     uint64
 }
@@ -122,7 +140,7 @@ func newArena(c Config, sys system) (*Arena, error) {
 		return nil, fmt.Errorf("arena: Reserve %d: give bytes of address space, or 0 for %d", reserve, DefaultReserve)
 	}
 	granules := int((reserve-1)>>granuleShift) + 1
-	a := &Arena{sizes: make(map[int]*sizeList)}
+	a := &Arena{sizes: make(map[int]*sizeList), gauge: c.Gauge, changed: c.Changed}
 	a.space.init(sys, granules)
 	if c.OnHeap || !sys.maps() {
 		a.heap = newHeap()
@@ -133,7 +151,12 @@ func newArena(c Config, sys system) (*Arena, error) {
 	}
 	a.base = addressOf(a.space.memory)
 	a.size = uintptr(len(a.space.memory))
+	if a.space.table.exists() {
+		a.blocks = memory.NewBlocks(a.base, a.space.table.states())
+		a.space.table.unmapAfter(a)
+	}
 	a.leaves = make([]atomic.Pointer[leaf], (a.size-1)>>leafShift+1)
+	a.mapped(int64(a.size))
 	return a, nil
 }
 
@@ -141,8 +164,8 @@ func newArena(c Config, sys system) (*Arena, error) {
 // multiple of 16 up to 64 MiB. The errors it returns wrap ErrFull, ErrClosed or the
 // system's own.
 func (a *Arena) Alloc(size int) ([]byte, error) {
-	if size <= 0 || size > MaxSize || size%Multiple != 0 {
-		return nil, fmt.Errorf("arena: a block of %d bytes: give a multiple of %d, up to %d", size, Multiple, MaxSize)
+	if size < MinSize || size > MaxSize || size%Multiple != 0 {
+		return nil, fmt.Errorf("arena: a block of %d bytes: give a multiple of %d, from %d to %d", size, Multiple, MinSize, MaxSize)
 	}
 	s, slot, dirty, err := a.take(size)
 	if errors.Is(err, ErrFull) {
@@ -159,13 +182,15 @@ func (a *Arena) Alloc(size int) ([]byte, error) {
 	if dirty {
 		clear(b)
 	}
-	s.state(slot).Store(idle) // nobody else has the block yet
+	state, whenOut := s.state(slot)
+	state.Add(whenOut) // nobody else has the block yet
 	return b, nil
 }
 
 // take finds a free block, which is no longer free for anybody else but whose state
 // is yet to be set.
 func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
+	defer a.report() // before the block is used
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -174,6 +199,9 @@ func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
 	list := a.sizes[size]
 	if list == nil {
 		list = &sizeList{layout: layoutOf(size)}
+		if a.isolated {
+			list.layout = isolatedLayoutOf(size)
+		}
 		a.sizes[size] = list
 	}
 	if len(list.spans) == 0 {
@@ -185,7 +213,7 @@ func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
 	s = list.spans[0]
 	slot, dirty = s.take()
 	if !dirty {
-		a.counted.committed += s.wrote(slot)
+		a.committed(s.wrote(slot))
 	}
 	if s.full() {
 		list.remove(s)
@@ -208,6 +236,15 @@ func (a *Arena) newSpan(l layout) (*span, error) {
 		from := first << granuleShift
 		to := from + l.granules<<granuleShift
 		s.attach(a.space.memory[from:to:to])
+	}
+	s.blocks = a.blocks
+	if !a.space.table.exists() {
+		// As many as if the last block lay where it does among blocks side by side.
+		before := (l.at(l.count-1) + l.size - 1) / l.size
+		s.blocks = memory.NewBlocks(s.base, make([]memory.State, memory.StatesOf(before+1, l.size)))
+	}
+	if a.isolated {
+		s.fence(a.space.sys)
 	}
 	a.enter(s)
 	return s, nil
@@ -245,9 +282,10 @@ func (a *Arena) index(at, to *span) {
 // a Close.
 func (a *Arena) Free(block []byte) {
 	s, slot := a.find(block)
+	defer a.report()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s == nil || !s.state(slot).CompareAndSwap(idle, free) {
+	if s == nil || !s.remove(slot) {
 		a.counted.refused++
 		return
 	}
@@ -266,7 +304,7 @@ func (a *Arena) Free(block []byte) {
 // cap.
 func (a *Arena) Owns(b []byte) bool {
 	s, slot := a.find(b)
-	return s != nil && s.state(slot).Load() != free
+	return s != nil && !s.free(slot)
 }
 
 // find returns the span and the place in it of the block that b starts with and

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/memory"
 )
 
 // onBoth runs a test on mapped memory, where this system has it, and on the heap.
@@ -48,7 +50,7 @@ func closeTest(t testing.TB, a *Arena) {
 func TestAllocIsExactAndZero(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		a := newTest(t, c)
-		for _, size := range []int{16, 64, 80, 1152, 4608, 8704, 33280, 66048, 1 << 20, MaxSize} {
+		for _, size := range []int{64, 80, 1152, 4608, 8704, 33280, 66048, 1 << 20, MaxSize} {
 			if size == MaxSize && raceDetector {
 				continue // it would take seconds
 			}
@@ -86,7 +88,7 @@ func notZero(b []byte) int {
 
 func TestAllocRefusesSizes(t *testing.T) {
 	a := newTest(t, Config{OnHeap: true})
-	for _, size := range []int{-16, 0, 1, 100, MaxSize + 16} {
+	for _, size := range []int{-16, 0, 1, 48, 100, MaxSize + 16} {
 		if b, err := a.Alloc(size); err == nil || b != nil || !strings.Contains(err.Error(), fmt.Sprint(size)) {
 			t.Errorf("Alloc(%d): %v", size, err)
 		}
@@ -99,6 +101,14 @@ func TestNewRefusesReserve(t *testing.T) {
 			t.Errorf("Reserve %d: %v", reserve, err)
 		}
 	}
+}
+
+// returnDirectly is Return as a pool does it, without the arena. Without a table it
+// accepts nothing. The cap is one that a block can have.
+func returnDirectly(a *Arena, b []byte) (accepted bool) {
+	blocks := a.Blocks()
+	state := blocks.Find(addressOf(b), uint(cap(b)))
+	return state != nil && state.Return(memory.WhenOut(addressOf(b), uint(cap(b))))
 }
 
 // What Owns, Return and Free say of slices that are no block, or no longer.
@@ -137,6 +147,9 @@ func TestOwnership(t *testing.T) {
 			{"a cap cut down to another size of the arena", b[:80:80], false},
 			{"past the end", b[8192:], false},
 			{"a place where no block was handed out", unsafe.Slice(&b[0], 16384)[8192:], false},
+			{"a block's size, 16 bytes on", unsafe.Slice(&b[16], 8192), false},
+			{"a block's size, a byte on", unsafe.Slice(&b[1], 8192), false},
+			{"a block's size, 64 bytes on", unsafe.Slice(&b[64], 8192), false},
 			{"a cap of two blocks", unsafe.Slice(&b[0], 16384), false},
 			{"what lies over at the end of a span", over, false},
 		} {
@@ -149,6 +162,14 @@ func TestOwnership(t *testing.T) {
 			}
 			if tt.owned {
 				a.Issue(tt.b)
+			}
+			if cap(tt.b) >= MinSize && cap(tt.b)%Multiple == 0 {
+				if accepted := returnDirectly(a, tt.b); accepted != (tt.owned && a.space.table.exists()) {
+					t.Errorf("%s: the pool accepts it: %v", tt.name, accepted)
+				}
+			}
+			if tt.owned {
+				a.Issue(tt.b)
 				continue
 			}
 			refused := a.Usage().Refused
@@ -157,7 +178,7 @@ func TestOwnership(t *testing.T) {
 			}
 		}
 		a.Free(b) // it is out
-		if u := a.Usage(); u.Refused != 14 || u.Blocks != 3 || u.Bytes != 8192+80+1<<20 {
+		if u := a.Usage(); u.Refused != 17 || u.Blocks != 3 || u.Bytes != 8192+80+1<<20 {
 			t.Errorf("%+v", u)
 		}
 	})
@@ -175,6 +196,9 @@ func TestStates(t *testing.T) {
 			}
 			if o, acc := a.Return(b); o != owned || acc != accepted {
 				t.Errorf("%s: Return = %v, %v; want %v, %v", when, o, acc, owned, accepted)
+			}
+			if returnDirectly(a, b) {
+				t.Errorf("%s: the pool accepts it after Return", when)
 			}
 		}
 		expect("fresh", true, true, false)
@@ -196,7 +220,9 @@ func TestStates(t *testing.T) {
 		expect("its span let go", false, false, false)
 		a.Issue(b) // nothing happens
 		again := mustAlloc(t, a, 256)
+		a.Issue(again)
 		expect("its address another size's", false, false, false)
+		a.Return(again)
 		if c.OnHeap == false && &again[0] != &b[0] {
 			t.Error("the address is not used again")
 		}

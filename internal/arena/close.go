@@ -7,6 +7,7 @@ import "fmt"
 // Where the system refuses that, the range stays, and another Close tries again.
 // Whoever uses a block after that faults, or meets what is mapped there next.
 func (a *Arena) Close() error {
+	defer a.report()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
@@ -43,7 +44,7 @@ func (a *Arena) Abandon() {
 			continue
 		}
 		for slot := range s.count {
-			if s.state(slot).CompareAndSwap(idle, free) {
+			if s.remove(slot) {
 				if s.full() {
 					a.sizes[s.size].insert(s)
 				}
@@ -56,6 +57,7 @@ func (a *Arena) Abandon() {
 	// There is nobody whom an error would reach.
 	_ = a.unmapLocked()
 	a.mu.Unlock()
+	a.report()
 	if stay {
 		_, _ = a.Decommit()
 	}
@@ -84,7 +86,7 @@ func (a *Arena) allLocked() (spans []*span) {
 
 func (s *span) anyOut() bool {
 	for slot := range s.count {
-		if s.state(slot).Load() == out {
+		if state, whenOut := s.state(slot); state.Out(whenOut) {
 			return true
 		}
 	}
@@ -96,6 +98,7 @@ func (a *Arena) unmapLocked() error {
 	if !a.closed || a.held > 0 || a.busy > 0 {
 		return nil
 	}
+	was := a.space.memory != nil
 	if err := a.space.unmap(); err != nil {
 		return fmt.Errorf("arena: %w", err)
 	}
@@ -106,6 +109,9 @@ func (a *Arena) unmapLocked() error {
 	}
 	clear(a.sizes)
 	a.counted.decommitted += a.counted.committed
-	a.counted.committed = 0
+	a.committed(-a.counted.committed)
+	if was {
+		a.unmapped(int64(a.size))
+	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestReturnSynchronizesBeforeIssue(t *testing.T) {
 	}()
 	// Not the channel: that would be an edge of its own. Nor a Load, which is one too;
 	// the word is read as the detector does not see it.
-	for peek(s.state(slot)) == out {
+	for state, whenOut := s.state(slot); peek(state) == whenOut; {
 	}
 	a.Issue(b)
 	b[0]++

@@ -27,6 +27,7 @@ func (a *Arena) Decommit() (released int64, err error) {
 		}
 	}
 
+	defer a.report()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.busy--
@@ -38,7 +39,7 @@ func (a *Arena) Decommit() (released int64, err error) {
 		}
 		n := s.committed()
 		released += n
-		a.counted.committed -= n
+		a.committed(-n)
 		a.counted.decommitted += n
 		a.space.give(run{s.first, s.granules})
 	}
@@ -86,8 +87,15 @@ func (a *Arena) decommit(together []*span) error {
 	if a.heap != nil {
 		return nil // the collector has them
 	}
-	from := together[0].first << granuleShift
-	return a.space.sys.decommit(a.space.memory[from : from+bytesOf(together)])
+	if err := a.space.decommit(run{together[0].first, bytesOf(together) >> granuleShift}); err != nil {
+		return err
+	}
+	for _, s := range together {
+		if err := s.unfence(a.space.sys); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bytesOf returns the address space of neighbouring spans.

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -9,11 +10,13 @@ import (
 // errRefused stands for whatever a system returns: the arena only wraps it.
 var errRefused = errors.New("refused")
 
-// A fakeSystem maps memory of the Go heap, and refuses what it is told to.
+// A fakeSystem maps memory of the Go heap, and refuses what it is told to. What is asked
+// of it for the table of states it knows by other names.
 type fakeSystem struct {
 	refuse map[string]func(bytes int) bool
 	calls  map[string]int
 	zeroed int // bytes decommitted
+	table  []byte
 }
 
 func newFakeSystem() *fakeSystem {
@@ -28,6 +31,11 @@ func (f *fakeSystem) call(name string, bytes int) error {
 	return nil
 }
 
+// inTable reports whether a part is of the table.
+func (f *fakeSystem) inTable(part []byte) bool {
+	return addressOf(part)-addressOf(f.table) < uintptr(len(f.table))
+}
+
 func (f *fakeSystem) system() system {
 	return system{
 		reserve: func(bytes int) ([]byte, error) {
@@ -36,8 +44,27 @@ func (f *fakeSystem) system() system {
 			}
 			return newHeap().alloc(bytes >> granuleShift), nil
 		},
-		open: func(part []byte) error { return f.call("open", len(part)) },
+		table: func(bytes int) ([]byte, error) {
+			if err := f.call("table", bytes); err != nil {
+				return nil, err
+			}
+			f.table = make([]byte, bytes)
+			return f.table, nil
+		},
+		dropTable: func([]byte) error { return nil }, // at any time: nobody may count it
+		open: func(part []byte) error {
+			if f.inTable(part) {
+				return f.call("open table", len(part))
+			}
+			return f.call("open", len(part))
+		},
 		decommit: func(part []byte) error {
+			if f.inTable(part) {
+				if i := notZero(part); i >= 0 {
+					return fmt.Errorf("the state at %d is of a block", i)
+				}
+				return f.call("decommit table", len(part))
+			}
 			if err := f.call("decommit", len(part)); err != nil {
 				return err
 			}
@@ -61,11 +88,13 @@ func newFaulty(t *testing.T, f *fakeSystem, granules int) *Arena {
 }
 
 func TestReserveRefused(t *testing.T) {
-	f := newFakeSystem()
-	f.refuse["reserve"] = always
-	a, err := newArena(Config{Reserve: 1 << 20}, f.system())
-	if a != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576 bytes of address space") {
-		t.Errorf("%v", err)
+	for _, name := range []string{"reserve", "table"} {
+		f := newFakeSystem()
+		f.refuse[name] = always
+		a, err := newArena(Config{Reserve: 1 << 20}, f.system())
+		if a != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576 bytes of address space") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -92,6 +121,37 @@ func TestOpenRefused(t *testing.T) {
 	if u := a.Usage(); u.Opened != granule+openStep*granule || !a.Owns(b) {
 		t.Errorf("%d bytes opened", u.Opened)
 	}
+}
+
+// Where the system does not open the states, or takes them back, nothing is lost either.
+func TestTableRefused(t *testing.T) {
+	f := newFakeSystem()
+	a := newFaulty(t, f, 200)
+	f.refuse["open table"] = always
+	if b, err := a.Alloc(8192); b != nil || !errors.Is(err, errRefused) || a.Usage().Opened != 0 {
+		t.Errorf("Alloc: %v, %+v", err, a.Usage())
+	}
+	f.refuse["open table"] = nil
+	b := mustAlloc(t, a, 1<<20)
+	b[0] = 1
+	a.Free(b)
+	f.refuse["decommit table"] = always
+	if n, err := a.Decommit(); n != 0 || !errors.Is(err, errRefused) || f.calls["decommit"] != 0 || a.Usage().Spans != 1 {
+		t.Errorf("Decommit = %d, %v, %+v", n, err, a.Usage())
+	}
+	if b = mustAlloc(t, a, 1<<20); b[0] != 0 {
+		t.Error("not zero")
+	}
+	a.Free(b)
+	f.refuse["decommit table"] = nil
+	if n, err := a.Decommit(); n != 1<<20 || err != nil {
+		t.Errorf("Decommit = %d, %v", n, err)
+	}
+	if f.calls["decommit table"] != 3 { // refused, then both parts
+		t.Errorf("the states were decommitted %d times", f.calls["decommit table"])
+	}
+	f.refuse["decommit table"] = always // and the range goes all the same
+	closeTest(t, a)
 }
 
 // A refused decommit loses nothing: the spans serve on, dirty, and the next one

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -18,6 +19,7 @@ type space struct {
 	sys      system
 	granules int
 	memory   []byte // nil: on the heap, or unmapped
+	table    table
 	end      int
 	opened   int
 	runs     []run // free and zero, ascending, no two adjacent, none that touches end
@@ -31,9 +33,16 @@ const openStep = 4 << 20 / granule
 
 func (s *space) init(sys system, granules int) { s.sys, s.granules = sys, granules }
 
-func (s *space) reserve() (err error) {
-	s.memory, err = s.sys.reserve(s.granules << granuleShift)
-	return err
+func (s *space) reserve() error {
+	if err := s.table.reserve(s.sys, s.granules); err != nil {
+		return err
+	}
+	memory, err := s.sys.reserve(s.granules << granuleShift)
+	if err != nil {
+		return errors.Join(err, s.table.unmap())
+	}
+	s.memory = memory
+	return nil
 }
 
 // take returns the first of count granules that nobody has: the lowest that fit.
@@ -66,16 +75,32 @@ func (s *space) open(to int) error {
 		return nil
 	}
 	upTo := min(max(to, s.opened+openStep), s.granules)
-	err := s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
+	err := s.openTo(upTo)
 	if err != nil && upTo > to { // less may be allowed
 		upTo = to
-		err = s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
+		err = s.openTo(upTo)
 	}
 	if err != nil {
 		return fmt.Errorf("opening %d bytes of the reserved address space: %w", (upTo-s.opened)<<granuleShift, err)
 	}
 	s.opened = upTo
 	return nil
+}
+
+func (s *space) openTo(upTo int) error {
+	if err := s.table.open(s.opened, upTo); err != nil {
+		return err
+	}
+	return s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
+}
+
+// decommit gives the memory of granules that are all free to the system, and that of
+// their states.
+func (s *space) decommit(r run) error {
+	if err := s.table.decommit(r.first, r.first+r.count); err != nil {
+		return err
+	}
+	return s.sys.decommit(s.memory[r.first<<granuleShift : (r.first+r.count)<<granuleShift])
 }
 
 // give takes back granules that are zero again.
@@ -116,5 +141,8 @@ func (s *space) unmap() error {
 		return fmt.Errorf("unmapping %d bytes: %w", len(s.memory), err)
 	}
 	s.memory = nil
+	// Nobody has a block, so the states are 0 with or without memory. Where the system
+	// does not take it now, it does with the table.
+	_ = s.table.decommit(0, s.opened)
 	return nil
 }

@@ -2,7 +2,8 @@ package arena
 
 import (
 	"math/bits"
-	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/memory"
 )
 
 // A layout is how spans of one block size are cut. Sizes up to 8 KiB share one
@@ -11,62 +12,56 @@ import (
 // is address space, not memory: nothing touches it.
 type layout struct {
 	size     int    // of a block
+	stride   int    // from block to block: the size, or with blocks isolated more
+	lead     int    // where the first begins
 	granules int    // of a span
 	count    uint32 // blocks of a span
 
-	// magic is 2^32/size, rounded up by less than 1. An offset of a whole number k
-	// of blocks, times magic, is k * 2^32 and less than k * size, which is the
-	// offset, more. That is below 2^32, for a span has at most 64 MiB: so the upper
-	// half of the product is k. For any other offset k * size is not the offset,
-	// whatever k comes out.
+	// magic is 2^32/stride, rounded up by less than 1. An offset of a whole number k
+	// of strides, times magic, is k * 2^32 and less than k * stride, which is the
+	// offset, more. That is below 2^32, for a span has little more than 64 MiB: so the
+	// upper half of the product is k. For any other offset k * stride is not the
+	// offset, whatever k comes out.
 	magic uint64
-
-	// Two processors whose blocks are neighbours should not share the cache line of
-	// their states: it makes Issue and Return five times as dear. So a block has
-	// 1<<spread words of state, of which it uses the first: as many as come to a
-	// sixteenth of its size, up to a line. And the states of blocks side by side are
-	// on different lines, of which there are 1<<lines.
-	spread, lines uint8
 }
 
-// A line of states is 64 bytes, what most processors fetch at once.
 const (
-	lineWords = 1 << lineShift
-	lineShift = 4
+	sharedSpan = granule / 8 // the largest stride of which one granule has eight
+	eightSpan  = 32 << 10    // the largest stride that comes in eights
 )
 
-const (
-	sharedSpan = granule / 8 // the largest size of which one granule has eight
-	eightSpan  = 32 << 10    // the largest size that comes in eights
-)
+func layoutOf(size int) layout { return cut(size, size, 0) }
 
-func layoutOf(size int) layout {
+// isolatedLayoutOf is layoutOf for blocks that are isolated (isolate.go).
+func isolatedLayoutOf(size int) layout {
+	pages := pageUp(size)
+	return cut(size, pages+pageSize, pages-size)
+}
+
+func cut(size, stride, lead int) layout {
 	bytes := granule
 	switch {
-	case size > eightSpan:
-		bytes = size
-	case size > sharedSpan:
-		bytes = 8 * size
+	case stride > eightSpan:
+		bytes = stride
+	case stride > sharedSpan:
+		bytes = 8 * stride
 	}
-	l := layout{size: size, granules: (bytes + granule - 1) / granule, magic: (1<<32-1)/uint64(size) + 1}
-	l.count = uint32(l.granules * granule / size)
-	if size > eightSpan {
+	l := layout{size: size, stride: stride, lead: lead, granules: (bytes + granule - 1) / granule, magic: (1<<32-1)/uint64(stride) + 1}
+	l.count = uint32(l.granules * granule / stride)
+	if stride > eightSpan {
 		l.count = 1
 	}
-	l.spread = uint8(bits.Len(uint(min(max(size/64, 1), lineWords))) - 1)
-	l.lines = uint8(bits.Len32((l.count<<l.spread+lineWords-1)>>lineShift - 1))
 	return l
 }
 
+// at returns where a block begins.
+func (l *layout) at(slot uint32) (offset int) { return l.lead + int(slot)*l.stride }
+
 // slot returns which block begins at an offset, if one does.
 func (l *layout) slot(offset uint32) (slot uint32, ok bool) {
+	offset -= uint32(l.lead) // below the lead it comes out larger than any span
 	slot = uint32(uint64(offset) * l.magic >> 32)
-	return slot, slot < l.count && slot*uint32(l.size) == offset
-}
-
-// word returns where the state of a block is.
-func (l *layout) word(slot uint32) uint32 {
-	return slot&(1<<l.lines-1)<<lineShift + slot>>l.lines<<l.spread
+	return slot, slot < l.count && slot*uint32(l.stride) == offset
 }
 
 // A span is a run of granules, cut into blocks of one size.
@@ -74,7 +69,11 @@ type span struct {
 	layout
 	base   uintptr
 	memory []byte
-	states []atomic.Uint32 // at layout.word
+	blocks memory.Blocks // where the states of its blocks are, with others' or alone
+
+	// These change only while nobody has a block of the span.
+	fenced fencing // what unfence has to undo
+	guards bool    // Guard can be called
 
 	// The arena's mu guards the rest.
 	first int      // granule
@@ -87,7 +86,6 @@ func newSpan(l layout, first int) *span {
 	s := &span{
 		layout: l,
 		first:  first,
-		states: make([]atomic.Uint32, lineWords<<l.lines),
 		room:   make([]uint64, (l.count+63)/64),
 	}
 	for slot := range l.count {
@@ -104,11 +102,27 @@ func (s *span) attach(memory []byte) {
 
 // block returns the block in a place.
 func (s *span) block(slot uint32) []byte {
-	from := int(slot) * s.size
+	from := s.at(slot)
 	return s.memory[from : from+s.size : from+s.size]
 }
 
-func (s *span) state(slot uint32) *atomic.Uint32 { return &s.states[s.word(slot)] }
+// state returns the state of a block, and what it is while the block is out.
+func (s *span) state(slot uint32) (state *memory.State, whenOut uint32) {
+	address, bytes := s.base+uintptr(s.at(slot)), uint(s.size)
+	return s.blocks.Find(address, bytes), memory.WhenOut(address, bytes)
+}
+
+// remove makes an idle block free, and reports whether it was idle.
+func (s *span) remove(slot uint32) bool {
+	state, whenOut := s.state(slot)
+	return state.Remove(whenOut)
+}
+
+// free reports whether a block is neither idle nor out.
+func (s *span) free(slot uint32) bool {
+	state, whenOut := s.state(slot)
+	return state.Free(whenOut)
+}
 
 func (s *span) full() bool { return s.held == s.count }
 
@@ -141,7 +155,10 @@ func (s *span) wrote(slot uint32) int64 {
 }
 
 // committed returns how many bytes of the span may be resident: its pages up to the
-// last block that was handed out.
+// last block that was handed out, without fences.
 func (s *span) committed() int64 {
-	return int64((int(s.fresh)*s.size + pageSize - 1) / pageSize * pageSize)
+	if s.stride > s.size {
+		return int64(int(s.fresh) * (s.stride - pageSize))
+	}
+	return int64(pageUp(int(s.fresh) * s.size))
 }

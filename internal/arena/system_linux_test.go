@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/memory"
 )
 
 // The resident memory of this process really falls with Decommit. Nothing else here
@@ -15,6 +18,7 @@ import (
 func TestDecommitIsResident(t *testing.T) {
 	a := newTest(t, Config{})
 	const size, count = 1 << 20, 64
+	debug.FreeOSMemory() // what other tests have left does not go while we look
 	before := resident(t)
 	var blocks [][]byte
 	for range count {
@@ -76,10 +80,86 @@ func TestAccessFaults(t *testing.T) {
 	if !faults(&whole[a.space.opened<<granuleShift]) || !faults(&whole[len(whole)-1]) {
 		t.Error("reserved memory can be read")
 	}
+	// What only looks like a block there is refused, and not by a fault.
+	for _, at := range []int{a.space.opened << granuleShift, len(whole) - 8192} {
+		if returnDirectly(a, whole[at:at+8192:at+8192]) {
+			t.Errorf("a block at %d", at)
+		}
+	}
 	a.Free(b)
 	closeTest(t, a)
 	if !faults(&b[0]) {
 		t.Error("unmapped memory can be read")
+	}
+}
+
+func skipWithoutTable(t *testing.T) {
+	if platform().table == nil {
+		t.Skip("on this system each span has its states on the Go heap")
+	}
+}
+
+// The states outlive the blocks, for whoever looks a block up meanwhile, and go with the
+// arena: else this would not end.
+func TestTableGoesWithArena(t *testing.T) {
+	skipWithoutTable(t)
+	table := func() []byte {
+		a := newTest(t, Config{})
+		b := mustAlloc(t, a, 8192)
+		blocks := a.Blocks()
+		a.Free(b)
+		closeTest(t, a)
+		if state := blocks.Find(addressOf(b), 8192); state == nil || state.Return(memory.WhenOut(addressOf(b), 8192)) {
+			t.Error("a closed arena has a block")
+		}
+		if faults(&a.space.table.memory[0]) || faults(&a.space.table.memory[len(a.space.table.memory)-1]) {
+			t.Error("the states of a closed arena cannot be read")
+		}
+		runtime.KeepAlive(a)
+		return a.space.table.memory
+	}()
+	for !faults(&table[0]) {
+		runtime.GC()
+	}
+}
+
+// Decommit takes the states of the spans along, and Close those of all: a sixteenth of
+// what small blocks have, and a sixty-fourth of what large ones have.
+func TestStatesAreDecommitted(t *testing.T) {
+	skipWithoutTable(t)
+	if raceDetector {
+		t.Skip("the race detector has much memory of its own come and go")
+	}
+	for _, tt := range []struct {
+		size, share int
+		close       bool
+	}{{1024, 16, false}, {1024, 16, true}, {8192, 64, false}, {8192, 64, true}} {
+		a := newTest(t, Config{})
+		const all = 512 << 20
+		blocks := make([][]byte, 0, all/tt.size)
+		clear(blocks[:cap(blocks)])
+		debug.FreeOSMemory() // what else there was does not go while we look
+		before := resident(t)
+		for range all / tt.size { // of which nobody touches a byte
+			blocks = append(blocks, mustAlloc(t, a, tt.size))
+		}
+		states := all / tt.share
+		if grown := resident(t) - before; grown < states*3/4 || tt.share > 16 && grown > 2*states {
+			t.Fatalf("%d bytes are resident for the states of blocks of %d, not %d", grown, tt.size, states)
+		}
+		for _, b := range blocks {
+			a.Free(b)
+		}
+		full := resident(t)
+		if tt.close {
+			closeTest(t, a)
+		} else if _, err := a.Decommit(); err != nil {
+			t.Error(err)
+		}
+		if fell := full - resident(t); fell < states*3/4 {
+			t.Errorf("%+v: %d bytes fewer are resident, of %d", tt, fell, states)
+		}
+		closeTest(t, a)
 	}
 }
 
@@ -141,7 +221,14 @@ func TestErrnosAreWrapped(t *testing.T) {
 				}
 				return real.reserve(bytes)
 			},
-			open: func(part []byte) error { return errors.Join(refuse("open"), real.open(part)) },
+			table: func(bytes int) ([]byte, error) {
+				if err := refuse("table"); err != nil {
+					return nil, err
+				}
+				return real.table(bytes)
+			},
+			dropTable: real.dropTable,
+			open:      func(part []byte) error { return errors.Join(refuse("open"), real.open(part)) },
 			decommit: func(part []byte) error {
 				if err := refuse("decommit"); err != nil {
 					return err
@@ -155,8 +242,14 @@ func TestErrnosAreWrapped(t *testing.T) {
 				return real.unmap(all)
 			},
 		}
-		if _, err := newArena(Config{Reserve: granule}, sys); !errors.Is(err, errno) {
-			t.Errorf("reserve: %v", err)
+		names := []string{"table", "reserve"}
+		if real.table == nil {
+			sys.table, names = nil, names[1:]
+		}
+		for _, name := range names {
+			if _, err := newArena(Config{Reserve: granule}, sys); !errors.Is(err, errno) || !slices.Contains(refused, name) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 		a, err := newArena(Config{Reserve: granule}, sys)
 		if err != nil {

@@ -3,10 +3,8 @@ package magazine
 // bounds are what an engine may keep idle.
 //
 // A block is idle only in a place that was reserved before: the sum of all
-// magazines' room is what reserved counts. Counting first and undoing what was
-// too much is what makes the bounds hold under any number of goroutines: when a
-// counter reads v after adding want, at most v-want was granted to others, so
-// granting want-(v-limit) at most makes the grants come to limit at most.
+// magazines' room is what reserved counts. A counter never goes above its limit, not
+// even to come back: who found it there would drop a block for which there is room.
 type bounds struct {
 	maxBytes    int64
 	maxPerClass int64 // 0: none
@@ -35,23 +33,32 @@ func (b *bounds) rounds(size, procs int) uint32 {
 	return uint32(max(n, 1))
 }
 
-// reserve grants places for up to want blocks, and returns for how many.
+// reserve grants places for up to want blocks, and returns for how many. Where both
+// bounds hold, places of the class are taken for a moment that the bytes then refuse.
 func (e *Engine) reserve(d *depot, want uint32) uint32 {
-	granted := int64(want)
-	v := d.reserved.Add(granted)
-	if limit := e.bounds.maxPerClass; limit > 0 && v > limit {
-		undo := min(v-limit, granted)
-		d.reserved.Add(-undo)
-		granted -= undo
+	allowed := int64(want)
+	if limit := e.bounds.maxPerClass; limit > 0 {
+		allowed = grant(&d.reserved, allowed, 1, limit)
+	} else {
+		d.reserved.Add(allowed)
 	}
-	size := int64(d.size)
-	if over := e.bounds.reserved.Add(granted*size) - e.bounds.maxBytes; over > 0 {
-		undo := min((over+size-1)/size, granted)
-		e.bounds.reserved.Add(-undo * size)
-		d.reserved.Add(-undo)
-		granted -= undo
+	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.maxBytes)
+	if granted < allowed {
+		d.reserved.Add(granted - allowed)
 	}
 	return uint32(granted)
+}
+
+// grant adds up to want times step to a counter, as many as fit below the limit, and
+// returns how many.
+func grant(counter *atomicInt64, want, step, limit int64) int64 {
+	for {
+		v := counter.Load()
+		n := min(want, (limit-v)/step)
+		if n <= 0 || counter.CompareAndSwap(v, v+n*step) {
+			return n
+		}
+	}
 }
 
 // release gives up the places of n blocks.
@@ -63,6 +70,5 @@ func (e *Engine) release(d *depot, n uint32) {
 }
 
 // Reserved returns the bytes of blocks that are idle or may become so without
-// another reservation. It is never above MaxIdleBytes but for what reserve is
-// about to undo.
+// another reservation: never more than MaxIdleBytes.
 func (e *Engine) Reserved() int64 { return e.bounds.reserved.Load() }

@@ -47,7 +47,9 @@ func (e *Engine) fold(a *array) {
 }
 
 // Counts returns the counts of each class. They are exact while nobody uses the
-// engine; else each is true for some moment during the call.
+// engine; else each that only grows is true for some moment during the call, and Idle,
+// whose parts are read one after the other, may be off by what came and went meanwhile,
+// though not above what was reserved at some moment.
 func (e *Engine) Counts() []Counts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +64,7 @@ func (e *Engine) Counts() []Counts {
 		c.Hits += hits
 		c.Puts += puts
 		c.Released = released
-		c.Idle = max(0, int(c.Puts+added-c.Hits-released))
+		c.Idle = max(0, min(int(c.Puts+added-c.Hits-released), int(d.reserved.Load())))
 		counts[i] = c
 	}
 	return counts

@@ -82,6 +82,7 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 	if m == nil {
 		return nil
 	}
+	delay(seamPopDirect)
 	touch(m)
 	d.went(1)
 	m.n--
@@ -105,6 +106,7 @@ func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare
 	if e.reserve(d, 1) == 0 {
 		return false, false
 	}
+	delay(seamPushDirect)
 	if rounds > 1 {
 		d.started.Add(1)
 		kept = e.pushOnto(d, rounds, block)

@@ -48,6 +48,7 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 // refill exchanges the previous magazine of a slot, which like the loaded one is
 // empty, for one from the depot.
 func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointer {
+	delay(seamRefill)
 	sh := x.shard()
 	if s.previous != nil {
 		sh.bytes -= int(s.previous.room) * d.size
@@ -151,6 +152,7 @@ func (e *Engine) unload(x section, s *slot, d *depot, rounds uint32, block unsaf
 		s.Give(block)
 		return Kept, false
 	}
+	delay(seamUnload)
 	m := e.emptyMagazine(d, spare)
 	if m == nil {
 		return Full, true

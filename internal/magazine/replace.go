@@ -22,6 +22,7 @@ func (e *Engine) replace(m mode) *array {
 	old := e.array()
 	next := e.newArray(m, max(percpu.Procs(), int(old.procs)))
 	e.current.Store(&next.slots[0])
+	delay(seamReplace)
 	e.grace(old)
 	e.procs.Store(uintptr(next.procs))
 	e.drain(old)
@@ -73,6 +74,14 @@ func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes in
 	e.count(all)
 	e.mu.Unlock()
 	return e.empty(all, release)
+}
+
+// TrimReserved is Trim where anything may be idle. Else that would stop the world for
+// nothing.
+func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
+	if e.Reserved() > 0 {
+		e.Trim(release)
+	}
 }
 
 // Close is Trim, after which the engine keeps nothing. A Push that races it ends
@@ -209,17 +218,23 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		case sharded, closed:
 			return nil, false
 		}
-		// If all moments in hand that have started by the end had ended at the
-		// beginning, nobody had blocks in hand in between, when the depot was
-		// empty. The array was the same throughout, and had been settled, so none
-		// were in shards.
-		settled, ended := a.settled.Load(), d.ended.Load()
-		bare := d.bare()
-		if settled && bare && d.started.Load() == ended && e.array() == a {
+		if e.bareAt(a, d) {
 			return nil, true
 		}
 		yield() // to whoever has some in hand, or is about to settle
 	}
+}
+
+// bareAt reports whether there was a moment during the call at which no block of a
+// depot's class was idle in an engine that is gathered, in the array a.
+//
+// If all moments in hand that have started by the end had ended at the beginning,
+// nobody had blocks in hand in between, when the depot was empty. The array was the
+// same throughout, and had been settled, so none were in shards.
+func (e *Engine) bareAt(a *array, d *depot) bool {
+	settled, ended := a.settled.Load(), d.ended.Load()
+	bare := d.bare()
+	return settled && bare && d.started.Load() == ended && e.array() == a
 }
 
 // Wait says that somebody waits for a block of the class (n = 1) or no longer
@@ -254,6 +269,7 @@ func (e *Engine) grow() {
 	}
 	defer e.mu.Unlock()
 	if a := e.array(); uint(percpu.Procs()) > a.procs && a.mode != closed {
+		delay(seamGrow)
 		e.replace(a.mode)
 	}
 }

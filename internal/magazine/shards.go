@@ -43,6 +43,9 @@ type slot struct {
 	_     [64 - 6*unsafe.Sizeof(uintptr(0)) - 12]byte
 }
 
+// A slot is one line, where words have 64 bits.
+var _ = [1]struct{}{}[unsafe.Sizeof(slot{})-64]
+
 // A hotState says whether a slot's hot block is there, and else whether one may be.
 // It is one word that a Get and a Put test and set, where hot, n and room are three.
 // Unless it is shut, n < room.
@@ -73,6 +76,9 @@ func (s *slot) Take() unsafe.Pointer {
 	s.hits++
 	return *s.item(s.n)
 }
+
+// Hits returns how many blocks were taken from the slot, if its owner asks.
+func (s *slot) Hits() uintptr { return s.hits }
 
 // Give pushes a block and reports whether there was room for it.
 func (s *slot) Give(block unsafe.Pointer) bool {

@@ -45,12 +45,39 @@ func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe
 	return shed
 }
 
+// ShedExact is Shed for those who must not miss a block. Where it sheds less than n and
+// exact is true, there was a moment during the call at which none was idle; see
+// PopExact.
+func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int, exact bool) {
+	for {
+		a := e.array()
+		if shed += e.Shed(class, n-shed, release); shed >= n {
+			return shed, true
+		}
+		switch a.mode {
+		case sharded, closed:
+			return shed, false
+		case direct:
+			if e.bareAt(a, &e.depots[class]) {
+				return shed, true
+			}
+		}
+		yield()
+	}
+}
+
+// Deposited returns about how many blocks of a class Shed would find.
+func (e *Engine) Deposited(class uint8) int { return int(max(0, e.depots[class].blocks.Load())) }
+
 // shedSome takes some of the oldest blocks out of one magazine.
 func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	x := e.enterGrown()
 	defer x.Exit()
 	if m := x.array().mode; m == trimming || m == closed {
 		return 0 // Trim and Close have the depots
+	}
+	if d.bare() {
+		return 0 // and no moment in hand, or two ShedExacts could delay each other for ever
 	}
 	d.started.Add(1)
 	defer d.ended.Add(1)

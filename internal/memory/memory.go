@@ -12,7 +12,8 @@ type Source interface {
 	// there is none.
 	Alloc(size int) ([]byte, error)
 
-	// Free takes back a block that Alloc returned and that nobody uses.
+	// Free takes back a block that Alloc returned and that nobody uses. It may be
+	// called under the lock of a Budget, so it must not call a pool.
 	Free(block []byte)
 
 	// Owns reports whether b, whatever its length, starts where a block of this
@@ -34,6 +35,12 @@ type Ledger interface {
 	// one is accepted. A Return synchronizes before the Issue of the same block.
 	Return(b []byte) (owned, accepted bool)
 
+	// Blocks returns the states that Issue and Return change, where the Ledger has them
+	// in one table, or the zero Blocks. They are always the same, and can be used while
+	// the Ledger is reachable, also after Close. A pool does there itself what Issue
+	// does, and Return where it accepts; it calls these for all else.
+	Blocks() Blocks
+
 	// Decommit gives the memory that Free has collected to the system, as far as
 	// the system takes it, and returns how many bytes.
 	Decommit() (released int64, err error)
@@ -45,10 +52,27 @@ type Ledger interface {
 	Usage() Usage
 }
 
+// A Guard is a Ledger that can make blocks fault on any touch while they are idle.
+// Checked mode asks for it.
+type Guard interface {
+	// Isolate makes every block lie so that it can be guarded, and reports whether it
+	// can. It is called before the first Alloc.
+	Isolate() bool
+
+	// Guard makes an idle block fault, and reports whether it does: else the block is
+	// as it was. What is in it may be lost. Its caller alone has the block.
+	Guard(block []byte) bool
+
+	// Unguard ends that, before the block is touched, issued or freed. Its caller alone
+	// has the block.
+	Unguard(block []byte)
+}
+
 // Usage is what a Ledger has and has done, in bytes where it does not say otherwise.
 type Usage struct {
 	Mapped bool // memory is outside the Go heap; false: this system or a setting says no
 
+	// These are of the blocks alone, without what the Ledger notes of them.
 	Reserved    int64 // address space; 0 once it is unmapped
 	Opened      int64 // the part of it that is readable and writable
 	Spanned     int64 // the part of that which is cut into blocks

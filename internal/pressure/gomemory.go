@@ -1,7 +1,7 @@
 package pressure
 
 import (
-	"math"
+	"runtime/debug"
 	"runtime/metrics"
 )
 
@@ -19,14 +19,19 @@ type goMemory struct {
 // GOGC and GOMEMLIMIT allow (with GOGC=off all of the limit, always), and is gone
 // with the next. So of the heap only what the last collection found alive counts,
 // and of the rest, stacks and the runtime's own, all.
-type goMetrics struct{ samples [8]metrics.Sample }
+type goMetrics struct {
+	samples [7]metrics.Sample
+	limit   func() int64
+}
 
-func newGoMetrics() *goMetrics {
-	return &goMetrics{[8]metrics.Sample{
+// newGoMetrics takes what returns GOMEMLIMIT; nil: it is what the runtime says.
+func newGoMetrics(limit func() int64) *goMetrics {
+	if limit == nil {
+		limit = func() int64 { return debug.SetMemoryLimit(-1) }
+	}
+	return &goMetrics{limit: limit, samples: [7]metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},
-		// What debug.SetMemoryLimit(-1) returns, without another look at the heap's lock.
-		{Name: "/gc/gomemlimit:bytes"},
 		{Name: "/gc/limiter/last-enabled:gc-cycle"},
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
@@ -39,14 +44,14 @@ func (m *goMetrics) read() goMemory {
 	metrics.Read(m.samples[:])
 	return goMemory{
 		used:    m.used(),
-		limit:   int64(min(m.value(2, math.MaxInt64), unlimited)),
-		limited: m.value(3, 0),
+		limit:   m.limit(),
+		limited: m.value(2, 0),
 	}
 }
 
 func (m *goMetrics) used() int64 {
-	heap := m.value(1, 0) + m.value(4, 0) + m.value(5, 0) + m.value(6, 0)
-	return int64(m.value(0, 0)) - int64(heap) + int64(m.value(7, 0))
+	heap := m.value(1, 0) + m.value(3, 0) + m.value(4, 0) + m.value(5, 0)
+	return int64(m.value(0, 0)) - int64(heap) + int64(m.value(6, 0))
 }
 
 // value returns a sample, or otherwise where this runtime has no such metric.

@@ -12,7 +12,7 @@ var kept [][]byte
 func TestGarbageIsNotUsed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mib = 1 << 20
-	m := newGoMetrics()
+	m := newGoMetrics(nil)
 	runtime.GC()
 	before := m.read().used
 	for range 64 {

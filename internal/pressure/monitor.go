@@ -14,6 +14,11 @@ const readEvery = 100 * time.Millisecond
 // concurrent use. The zero Monitor is ready; the first call of Level finds the
 // files. A Monitor must not be copied.
 type Monitor struct {
+	// Limit returns GOMEMLIMIT in bytes, for the runtime's memory and what is off the
+	// heap together. nil: it is what the runtime says, as long as nobody lowers that for
+	// off-heap bytes. It must not change once Level has been called.
+	Limit func() int64
+
 	level atomic.Uint32 // the last answer, written with mu held
 
 	// mu is held while files are read. Level never waits for it.
@@ -47,7 +52,7 @@ func (m *Monitor) Sources() []string {
 // system returns the reader. The caller holds mu.
 func (m *Monitor) system() *Reader {
 	if m.reader == nil {
-		m.reader = NewReader(System())
+		m.reader = newReader(System(), newGoMetrics(m.Limit).read)
 	}
 	return m.reader
 }

@@ -86,7 +86,7 @@ func TestMonitorConcurrently(t *testing.T) {
 func TestMonitorFollowsGOMEMLIMIT(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	debug.FreeOSMemory() // or a lower limit would take with it what is free
-	used := newGoMetrics().read().used
+	used := newGoMetrics(nil).read().used
 	const tib = int64(1 << 40) // beside which the test itself is nothing
 	for _, tt := range []struct {
 		limit, offHeap int64

@@ -26,7 +26,7 @@ type Reader struct {
 
 // NewReader returns a Reader of the running program, on the system whose files
 // root has: / for a real one. With nil, only the Go runtime is asked.
-func NewReader(root fs.FS) *Reader { return newReader(root, newGoMetrics().read) }
+func NewReader(root fs.FS) *Reader { return newReader(root, newGoMetrics(nil).read) }
 
 func newReader(root fs.FS, memory func() goMemory) *Reader {
 	r := &Reader{files: files{root: root}, memory: memory, located: locate(root)}

@@ -52,7 +52,7 @@ func TestGCLimited(t *testing.T) {
 func TestGoMetrics(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
-	m := newGoMetrics()
+	m := newGoMetrics(nil)
 	if got := m.read().limit; got != before {
 		t.Errorf("the limit is %d, want %d", got, before)
 	}
@@ -66,9 +66,27 @@ func TestGoMetrics(t *testing.T) {
 		t.Errorf("without a limit it is %d, want %d", got, int64(unlimited))
 	}
 
-	m.samples[2].Name = "/no/such:metric"
-	if got := m.read().limit; got != unlimited {
-		t.Errorf("in a runtime without the metric the limit is %d, want none", got)
+	for i := range m.samples {
+		m.samples[i].Name = "/no/such:metric"
+	}
+	if got, want := m.read(), (goMemory{limit: unlimited}); got != want {
+		t.Errorf("a runtime without the metrics says %+v, want %+v", got, want)
+	}
+}
+
+// Where the program knows better than the runtime what the limit is, it has its way.
+func TestGivenLimit(t *testing.T) {
+	limit := int64(1 << 40)
+	r := newReader(nil, newGoMetrics(func() int64 { return limit }).read)
+	if got := r.Read(1<<39, start).Go; got < 0.5 || got > 0.51 {
+		t.Errorf("half of the limit is off the heap: %v of it is used", got)
+	}
+	limit = 1 << 41
+	if got := r.Read(1<<39, start).Go; got < 0.25 || got > 0.26 {
+		t.Errorf("a quarter of the limit is off the heap: %v of it is used", got)
+	}
+	if got := r.Sources()[0]; got != "GOMEMLIMIT: 2199023255552 bytes" {
+		t.Errorf("%q", got)
 	}
 }
 

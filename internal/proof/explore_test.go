@@ -112,22 +112,27 @@ func TestMutantsAreFound(t *testing.T) {
 	for _, m := range Mutants {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			program := build(t, mutate(t, m, engineDir))
-			for _, scenario := range m.Scenarios {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				out, err := exec.CommandContext(ctx, program, "-scenario", scenario).CombinedOutput()
-				var exit *exec.ExitError
-				if errors.As(err, &exit) && strings.Contains(string(out), "FOUND") {
-					found, _, _ := strings.Cut(string(out[strings.Index(string(out), "FOUND"):]), "\n")
-					t.Log(scenario, found)
-					return
-				}
-				if err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
-			}
-			t.Errorf("not found by %v", m.Scenarios)
+			find(t, m, build(t, mutate(t, m, engineDir)))
 		})
 	}
+}
+
+// find runs the explorer that was built with a mutant, which one of its scenarios must
+// find.
+func find(t *testing.T, m Mutant, program string, args ...string) {
+	for _, scenario := range m.Scenarios {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, program, append(args, "-scenario", scenario)...).CombinedOutput()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && strings.Contains(string(out), "FOUND") {
+			found, _, _ := strings.Cut(string(out[strings.Index(string(out), "FOUND"):]), "\n")
+			t.Log(scenario, found)
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	t.Errorf("not found by %v", m.Scenarios)
 }

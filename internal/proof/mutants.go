@@ -37,19 +37,19 @@ var Mutants = []Mutant{
 		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",
 	},
 	{
-		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound"},
-		Old: "		undo := min(v-limit, granted)\n		d.reserved.Add(-undo)\n",
-		New: "		undo := min(v-limit, granted)\n",
-	},
-	{
-		Name: "lost-undo-of-bytes", File: "bounds.go", Scenarios: []string{"bound-bytes"},
-		Old: "		e.bounds.reserved.Add(-undo * size)\n",
+		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound-both"},
+		Old: "		d.reserved.Add(granted - allowed)\n",
 		New: "",
 	},
 	{
+		Name: "counted-and-undone", File: "bounds.go", Scenarios: []string{"bound-full", "bound-full-bytes"},
+		Old: "		if n <= 0 || counter.CompareAndSwap(v, v+n*step) {\n			return n\n		}\n",
+		New: "		v = counter.Add(want * step)\n		n = min(want, (v-limit+step-1)/step)\n		if n > 0 {\n			counter.Add(-n * step)\n		}\n		return want - max(n, 0)\n",
+	},
+	{
 		Name: "check-then-act", File: "bounds.go", Scenarios: []string{"bound"},
-		Old: "	v := d.reserved.Add(granted)\n	if limit := e.bounds.maxPerClass; limit > 0 && v > limit {\n		undo := min(v-limit, granted)\n		d.reserved.Add(-undo)\n		granted -= undo\n	}\n",
-		New: "	if limit := e.bounds.maxPerClass; limit > 0 && d.reserved.Load() >= limit {\n		return 0\n	}\n	d.reserved.Add(granted)\n",
+		Old: "		if n <= 0 || counter.CompareAndSwap(v, v+n*step) {\n			return n\n		}\n",
+		New: "		counter.Add(n * step)\n		return n\n",
 	},
 	{
 		Name: "double-drain", File: "replace.go", Scenarios: []string{"trims"},
@@ -118,23 +118,23 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "granted-one-more", File: "bounds.go", Scenarios: []string{"bound"},
-		Old: "		undo := min(v-limit, granted)\n",
-		New: "		undo := min(v-limit-1, granted)\n",
+		Old: "		n := min(want, (limit-v)/step)\n",
+		New: "		n := min(want, (limit-v)/step+1)\n",
 	},
 	{
 		Name: "started-read-before-ended", File: "replace.go", Scenarios: []string{"exact"},
-		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		bare := d.bare()\n		if settled && bare && d.started.Load() == ended && e.array() == a {\n",
-		New: "		settled, started := a.settled.Load(), d.started.Load()\n		bare := d.bare()\n		if settled && bare && d.ended.Load() == started && e.array() == a {\n",
+		Old: "	settled, ended := a.settled.Load(), d.ended.Load()\n	bare := d.bare()\n	return settled && bare && d.started.Load() == ended && e.array() == a\n",
+		New: "	settled, started := a.settled.Load(), d.started.Load()\n	bare := d.bare()\n	return settled && bare && d.ended.Load() == started && e.array() == a\n",
 	},
 	{
 		Name: "looked-before-hands-were-counted", File: "replace.go", Scenarios: []string{"exact"},
-		Old: "		settled, ended := a.settled.Load(), d.ended.Load()\n		bare := d.bare()\n",
-		New: "		bare := d.bare()\n		settled, ended := a.settled.Load(), d.ended.Load()\n",
+		Old: "	settled, ended := a.settled.Load(), d.ended.Load()\n	bare := d.bare()\n",
+		New: "	bare := d.bare()\n	settled, ended := a.settled.Load(), d.ended.Load()\n",
 	},
 	{
 		Name: "array-not-looked-at-again", File: "replace.go", Scenarios: []string{"exact-scatter"},
-		Old: "d.started.Load() == ended && e.array() == a {",
-		New: "d.started.Load() == ended {",
+		Old: "d.started.Load() == ended && e.array() == a\n",
+		New: "d.started.Load() == ended\n",
 	},
 	{
 		Name: "counts-lost-in-swap", File: "shards.go", Scenarios: []string{"exchange"},
@@ -185,5 +185,50 @@ var Mutants = []Mutant{
 		Name: "stranded-without-grace", File: "shed.go", Scenarios: []string{"strand"},
 		Old: "	e.replace(sharded)\n	return true\n",
 		New: "	old := e.array()\n	next := e.newArray(sharded, int(old.procs))\n	e.current.Store(&next.slots[0])\n	e.drain(old)\n	next.settled.Store(true)\n	return true\n",
+	},
+	{
+		Name: "shed-exact-unsettled", File: "replace.go", Scenarios: []string{"drain-settle"},
+		Old: "settled, ended := a.settled.Load(), d.ended.Load()",
+		New: "settled, ended := true, d.ended.Load()",
+	},
+	{
+		Name: "shed-exact-forgets-hands", File: "replace.go", Scenarios: []string{"drain"},
+		Old: "bare && d.started.Load() == ended &&",
+		New: "bare && ended == ended &&",
+	},
+	{
+		Name: "shed-exact-counts-hands-late", File: "replace.go", Scenarios: []string{"drain"},
+		Old: "	settled, ended := a.settled.Load(), d.ended.Load()\n	bare := d.bare()\n",
+		New: "	bare := d.bare()\n	settled, ended := a.settled.Load(), d.ended.Load()\n",
+	},
+	{
+		Name: "shed-exact-in-another-array", File: "replace.go", Scenarios: []string{"drain-scatter"},
+		Old: "d.started.Load() == ended && e.array() == a\n",
+		New: "d.started.Load() == ended\n",
+	},
+	{
+		Name: "shed-exact-takes-none-for-all", File: "shed.go", Scenarios: []string{"drain"},
+		Old: "			if e.bareAt(a, &e.depots[class]) {\n",
+		New: "			if a != nil {\n",
+	},
+	{
+		Name: "shed-exact-gives-up-in-trim", File: "shed.go", Scenarios: []string{"room-trim2"},
+		Old: "		case sharded, closed:\n			return shed, false\n",
+		New: "		case trimming, sharded, closed:\n			return shed, false\n",
+	},
+	{
+		Name: "shedders-delay-each-other", File: "shed.go", Scenarios: []string{"drains"},
+		Old: "	if d.bare() {\n		return 0 // and no moment",
+		New: "	if false {\n		return 0 // and no moment",
+	},
+	{
+		Name: "claimant-not-looked-for", File: "exchange.go", Scenarios: []string{"room-gather"},
+		Old: "		return KeptDirect, false\n",
+		New: "		return Kept, false\n",
+	},
+	{
+		Name: "claimant-does-not-gather", File: "replace.go", Scenarios: []string{"room-gather"},
+		Old: "	if a.mode == sharded {\n		a = e.replace(direct)\n	}\n	return a.mode == direct\n",
+		New: "	if a.mode == sharded {\n		next := e.newArray(direct, int(a.procs))\n		e.current.Store(&next.slots[0])\n		e.drain(a)\n		next.settled.Store(true)\n		a = next\n	}\n	return a.mode == direct\n",
 	},
 }

@@ -20,6 +20,10 @@ var (
 
 	linknameAddresses = []string{"internal/percpu/pin.go"}
 
+	// A walk by frame pointers cannot be written in Go, which may move the stack
+	// meanwhile. There is another way without it for every system: see the package.
+	assemblyAddresses = []string{"internal/callers"}
+
 	syscallAddresses = []string{
 		"internal/arena", "internal/pressure",
 

@@ -55,6 +55,7 @@ func checkForeign(r *repository, report reporter) {
 			report(f.path, 0, "others' repositories: their code comes through go.mod")
 		case slices.Contains(binaries, ext):
 			report(f.path, 0, "a binary has no source here")
+		case ext == ".s" && slices.Contains(assemblyAddresses, path.Dir(f.path)):
 		case slices.Contains(otherLanguages, ext):
 			report(f.path, 0, "%s: all code here is Go, or the rules for Go would not hold", ext)
 		case slices.Contains(web, ext) && isMinified(f):

@@ -1,10 +1,15 @@
 package repocheck
 
+import (
+	"slices"
+	"strings"
+)
+
 // modulePath is the root module's. A nested module's is this and its directory.
 const modulePath = "github.com/dewpond/dewpond"
 
 // A layer says what a package may import of this repository. Tests are held to
-// the same; a package's own external test may import it.
+// the same; a package's own external test may import it, and what testsMay names.
 type layer struct {
 	pkg string   // a directory; "x/..." is x and all below it; "." is the root
 	may []string // the same, and ownModule
@@ -36,7 +41,8 @@ var layers = []layer{
 	}},
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/percpu"}},
-	{"internal/check", nil},
+	{"internal/check", []string{"internal/callers"}},
+	{"internal/callers", nil},
 	{"internal/decay", nil},
 	{"internal/memory", nil},
 	{"internal/percpu", nil},
@@ -44,6 +50,11 @@ var layers = []layer{
 	{"internal/sizeclass", nil},
 
 	{"internal/repocheck", nil},
+}
+
+// testsMay is what a package's external tests may import besides.
+var testsMay = map[string][]string{
+	".": {"offheap", "dewtest"}, // the tests of byte pools run on both memories, and watched
 }
 
 func checkLayers(r *repository, report reporter) {
@@ -76,6 +87,9 @@ func layerOf(dir string) (layer, bool) {
 
 func (l layer) allows(r *repository, s *source, dir string) bool {
 	if s.test && dir == s.dir {
+		return true
+	}
+	if s.test && strings.HasSuffix(s.syntax.Name.Name, "_test") && slices.Contains(testsMay[s.dir], dir) {
 		return true
 	}
 	for _, pattern := range l.may {

@@ -34,12 +34,26 @@ import "github.com/dewpond/dewpond/cmd/dewpond/internal/report"
 package dewpond
 
 import "github.com/dewpond/dewpond/internal/arena"
+-- memory_test.go --
+package dewpond_test
+
+import "github.com/dewpond/dewpond/offheap" // allowed
+-- inside_test.go --
+package dewpond
+
+import "github.com/dewpond/dewpond/offheap"
+-- default.go --
+package dewpond
+
+import "github.com/dewpond/dewpond/offheap"
 `,
 		"internal/magazine/up.go:3: layer: internal/magazine may not import .",
 		"internal/sizeclass/sideways_test.go:3: layer: internal/sizeclass may not import internal/memory",
 		"cmd/dewpond/internal/contender/engine.go:4: layer: cmd/dewpond/internal/contender may not import internal/percpu",
 		"contrib/dewprom/collector.go:3: layer: contrib/dewprom may not import cmd/dewpond/internal/report",
 		"memory.go:3: layer: . may not import internal/arena",
+		"inside_test.go:3: layer: . may not import offheap",
+		"default.go:3: layer: . may not import offheap",
 	)
 }
 
@@ -121,6 +135,7 @@ func TestForeignFile(t *testing.T) {
 x
 -- cmd/dewpond/internal/report/page/bundle.css --
 `+strings.Repeat("a{b:c}", 100)+`
+-- internal/callers/walk_amd64.s --
 -- internal/percpu/pin_amd64.s --
 TEXT runtime·procPin(SB)
 -- internal/magazine/engine.syso --

@@ -15,6 +15,7 @@ func main() {
 	name := flag.String("scenario", "", "run only this one; see -list")
 	list := flag.Bool("list", false, "list the scenarios")
 	long := flag.Bool("long", false, "run the long ones too")
+	pool := flag.Bool("pool", false, "the scenarios of a pool instead; the explorer must be built as TestPoolIsExplored builds it")
 	limit := flag.Int("limit", 100_000, "for scenarios too long to see all of: after so many executions, go through those of few preemptions instead")
 	check := flag.Int("selfcheck", 0, "test the search itself on so many random programs, and nothing else")
 	seed := flag.Uint64("seed", 1, "for -selfcheck")
@@ -27,8 +28,11 @@ func main() {
 		return
 	}
 
-	ran := 0
-	for _, s := range scenarios {
+	ran, all := 0, scenarios
+	if *pool {
+		all = poolScenarios
+	}
+	for _, s := range all {
 		switch {
 		case *list:
 			fmt.Printf("%-12s %s\n", s.name, s.about)

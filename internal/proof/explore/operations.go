@@ -87,16 +87,33 @@ func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, c
 
 // shed lets go of up to n blocks of a class, as decay does.
 func (w *world) shed(class uint8, n int) {
-	o := w.call()
+	w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.Shed(class, n, release), false }, nothing)
+}
+
+// shedExact is ShedExact. then is called after each block.
+func (w *world) shedExact(class uint8, n int, then func()) (exact bool) {
+	o, shed, exact := w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.ShedExact(class, n, release) }, then)
+	if shed < n && exact {
+		o.class = class
+		w.history.add(o, none, nil)
+	}
+	return exact
+}
+
+func nothing() {}
+
+func (w *world) shedBy(n int, how func(release func(uint8, unsafe.Pointer)) (int, bool), then func()) (o *operation, reported int, exact bool) {
+	o = w.call()
 	w.taking += n
 	var released []*block
-	reported := w.engine.Shed(class, n, func(class uint8, p unsafe.Pointer) {
+	reported, exact = how(func(_ uint8, p unsafe.Pointer) {
 		b := (*block)(p)
 		if !b.inside {
 			w.run.fail("block %d was shed while it had another owner", b.id)
 		}
 		b.inside, b.kept = false, false
 		released = append(released, b)
+		then()
 	})
 	w.taking -= n
 	w.returned(o)
@@ -106,12 +123,13 @@ func (w *world) shed(class uint8, n int) {
 	if len(released) != reported || reported > n {
 		w.run.fail("Shed(%d) says that it released %d blocks; it was %d", n, reported, len(released))
 	}
+	return o, reported, exact
 }
 
-func (w *world) trim() { w.empty(w.engine.Trim, trimmed) }
-func (w *world) shut() { w.empty(w.engine.Close, shut) }
+func (w *world) trim() { w.empty(w.engine.Trim, trimmed, nothing) }
+func (w *world) shut() { w.empty(w.engine.Close, shut, nothing) }
 
-func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op) {
+func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op, then func()) {
 	o := w.call()
 	w.taking += many
 	var released []*block
@@ -124,6 +142,7 @@ func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op) {
 		b.inside, b.kept = false, false
 		released = append(released, b)
 		bytes += int64(w.scenario.config.Sizes[class])
+		then()
 	})
 	w.taking -= many
 	w.returned(o)

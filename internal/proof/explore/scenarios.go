@@ -2,6 +2,9 @@
 
 package main
 
+// This file is long because it is a list: what the explorer plays, one entry after the
+// other, in the order of what they are about. What the entries do is in operations.go.
+
 import "github.com/dewpond/dewpond/internal/magazine"
 
 // A scenario is a few threads that use one small engine. Everything in it is
@@ -16,7 +19,9 @@ type scenario struct {
 	timed   bool  // who returned before whom was called matters
 	setup   func(w *world)
 	threads []func(w *world)
-	long    bool // has too many interleavings to see them all
+	after   func(w *world) // checks more in the end
+	timers  bool           // what is idle wants a timer
+	long    bool           // has too many interleavings to see them all
 }
 
 // Magazines of two blocks: 64 KiB / 32 KiB. Single blocks above that.
@@ -91,7 +96,32 @@ func exact(w *world)         { w.popExact(0) }
 func try(w *world)           { w.tryGet(0) }
 func strand(w *world)        { w.engine.Strand(0) }
 
-func sheds(n int) func(w *world) { return func(w *world) { w.shed(0, n) } }
+func claim(w *world)     { w.claim() }
+func tryRoom(w *world)   { w.makeRoom() }
+func decay(w *world)     { w.decays(1) }
+func trimRoom(w *world)  { w.letsGo(w.engine.Trim, trimmed) }
+func closeRoom(w *world) { w.letsGo(w.engine.Close, shut) }
+
+// full says that something is idle in the end.
+func full(w *world) {
+	for _, b := range w.blocks {
+		if b.inside {
+			return
+		}
+	}
+	w.run.fail("a pool that was full, and from which nobody took without putting, keeps nothing")
+}
+
+func sheds(n int) func(w *world)  { return func(w *world) { w.shed(0, n) } }
+func drains(n int) func(w *world) { return func(w *world) { w.shedExact(0, n, nothing) } }
+
+// charged says that so many blocks are charged, which is all that a budget has.
+func charged(n int) func(w *world) {
+	return func(w *world) { w.budget.limit, w.budget.used = n, n }
+}
+
+// gives puts back a block that is charged.
+func gives(w *world) { w.giveBack(w.fresh(0)) }
 
 // spares leaves n empty magazines of each class in the depots, so that nobody needs
 // to make one.
@@ -163,11 +193,26 @@ var scenarios = []scenario{
 		threads: []func(w *world){pushes(0, 1), pushes(0, 1), sequence(pops(0, 1), pushes(0, 1))},
 	},
 	{
+		name: "bound-full", about: "one puts where a bound of one has no room, while another takes and puts: one is kept",
+		config: limited(1, singles), procs: 2, setup: fill(0, 1), after: full,
+		threads: []func(w *world){pushes(0, 1), getPut(0)},
+	},
+	{
+		name: "bound-full-bytes", about: "the same with a bound in bytes",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, procs: 2, setup: fill(0, 1), after: full,
+		threads: []func(w *world){pushes(0, 1), getPut(0)},
+	},
+	{
+		name: "bound-both", about: "places that the class has and the bytes have not",
+		config: magazine.Config{Sizes: []int{singles, 2 * singles}, MaxIdleBytes: 2 * singles, MaxIdlePerClass: 1}, procs: 2, setup: fill(1, 1),
+		threads: []func(w *world){pushes(0, 1), getPut(1)},
+	},
+	{
 		name: "bound-bytes", about: "two classes share a bound in bytes",
 		config: magazine.Config{Sizes: []int{singles, 2 * singles}, MaxIdleBytes: 3 * singles}, procs: 2,
 		threads: []func(w *world){
 			sequence(pushes(0, 1), pushes(1, 1)),
-			sequence(pushes(1, 1), pushes(0, 1)),
+			pushes(1, 1),
 		},
 	},
 	{
@@ -259,6 +304,125 @@ var scenarios = []scenario{
 		name: "sheds", about: "two that shed at once",
 		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 2),
 		threads: []func(w *world){sheds(1), sheds(1)},
+	},
+	{
+		name: "drain", about: "ShedExact takes all while a thread has some in hand to take one",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){drains(2), pops(0, 1)},
+	},
+	{
+		name: "drain-push", about: "ShedExact takes all while a thread adds to a magazine and takes from it",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)), long: true,
+		threads: []func(w *world){drains(2), sequence(pushes(0, 1), pops(0, 1))},
+	},
+	{
+		name: "drain-settle", about: "ShedExact while Gather still drains the shards",
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		threads: []func(w *world){drains(1), gather},
+	},
+	{
+		name: "drain-scatter", about: "ShedExact while the engine goes back to its shards and one of them takes a magazine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){drains(2), sequence(scatterer, pops(0, 1))},
+	},
+	{
+		name: "drain-trim", about: "ShedExact while Trim empties a gathered engine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)), long: true,
+		threads: []func(w *world){drains(1), trim},
+	},
+	{
+		name: "drain-trim1", about: "the same of single blocks",
+		timed: true, config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){drains(2), trim},
+	},
+	{
+		name: "drain-shed", about: "ShedExact while decay turns the stack over and takes the oldest",
+		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
+		threads: []func(w *world){drains(2), sheds(1)},
+	},
+	{
+		name: "drain-close", about: "ShedExact and Close at once",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		threads: []func(w *world){drains(2), closes},
+	},
+	{
+		name: "drain-strand", about: "ShedExact of what another P has, while decay looks for what is stranded",
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
+		threads: []func(w *world){sequence(gather, drains(2)), strand},
+	},
+	{
+		name: "drain-exact", about: "ShedExact and PopExact do not keep each other from an end",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
+		threads: []func(w *world){drains(2), exact},
+	},
+	{
+		name: "drains", about: "two ShedExacts do not keep each other from an end",
+		timed: true, config: engine(pairs), procs: 2, setup: gather,
+		threads: []func(w *world){drains(1), drains(1)},
+	},
+	{
+		name: "room", about: "a Put and one who begins to wait for bytes of a Budget do not miss each other",
+		config: engine(singles), procs: 2, setup: charged(1),
+		threads: []func(w *world){claim, gives},
+	},
+	{
+		name: "room-gather", about: "the same, and the Put may reach a shard before they are gathered",
+		config: engine(pairs), procs: 2, setup: sequence(spares(1), charged(1)),
+		threads: []func(w *world){claim, gives},
+	},
+	{
+		name: "room-gathered", about: "the same where they are, and one who takes what is idle for a moment",
+		config: engine(pairs), procs: 3, setup: sequence(gather, spares(1), charged(1)), long: true,
+		threads: []func(w *world){claim, gives, func(w *world) {
+			if b := w.pop(0); b != nil {
+				w.giveBack(b)
+			}
+		}},
+	},
+	{
+		name: "room-full", about: "a Put that finds the pool full, and one who begins to wait for bytes",
+		config: magazine.Config{Sizes: []int{singles}}, procs: 2, setup: charged(1),
+		threads: []func(w *world){claim, gives},
+	},
+	{
+		name: "room-trim", about: "Trim has the last block in hand, and one begins to wait for bytes",
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)), long: true,
+		threads: []func(w *world){claim, trimRoom},
+	},
+	{
+		name: "room-trim1", about: "the same of a single block",
+		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1)),
+		threads: []func(w *world){claim, trimRoom},
+	},
+	{
+		name: "room-close", about: "Close has, and a Put comes after it",
+		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(2)),
+		threads: []func(w *world){claim, sequence(closeRoom, gives)},
+	},
+	{
+		name: "room-decay", about: "decay has",
+		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1)),
+		threads: []func(w *world){claim, decay},
+	},
+	{
+		name: "room-strand", about: "decay moves blocks to the depot, and one begins to wait for bytes",
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)),
+		threads: []func(w *world){claim, strand},
+	},
+	{
+		name: "room-trim2", about: "one waits for bytes, and a Put comes while Trim is under way",
+		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1), charged(1)), long: true,
+		threads: []func(w *world){sequence(claim, gives), trimRoom},
+	},
+	{
+		name: "room-trims", about: "one begins to wait for bytes and another puts while Trim is under way",
+		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1), charged(1)), long: true,
+		threads: []func(w *world){gives, claim, trimRoom},
+	},
+	{
+		name: "room-two", about: "one wants bytes at once, while another begins to wait for some",
+		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1), charged(1)),
+		threads: []func(w *world){claim, tryRoom},
 	},
 	{
 		name: "strand", about: "blocks in the shards of idle Ps are moved to the depot while their owner comes back",

@@ -5,7 +5,9 @@ package main
 import (
 	"unsafe"
 
+	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -30,6 +32,17 @@ type world struct {
 	hits     map[uint8]uint64
 	history  history
 	queue    queue
+	budget   budget
+
+	// Of the scenarios of -pool alone.
+	pool               *dewpond.BytePool
+	leases             map[unsafe.Pointer]*owner
+	shared, shared2    *owner
+	held, held2        []byte
+	outside            int // blocks that are out of the pool
+	state              *memory.State
+	refusals, accepted int
+	freed              int
 }
 
 // A pin is a P, with a section running on it or not.
@@ -141,8 +154,13 @@ func (w *world) check() {
 			idle[b.class]++
 		}
 	}
+	if w.scenario.after != nil {
+		w.scenario.after(w)
+	}
+	w.checkPool()
 	w.checkHistory()
 	w.checkWaiters(idle)
+	w.checkClaims(idle[0])
 	w.checkBounds()
 	for class, c := range w.engine.Counts() {
 		class := uint8(class)
@@ -165,7 +183,8 @@ func (w *world) check() {
 	if left := w.engine.Reserved(); left != 0 {
 		w.run.fail("%d bytes are reserved in an empty engine", left)
 	}
-	if limit := w.scenario.config.MaxIdlePerClass; limit > 0 && !w.engine.Waiting(0) {
+	c := w.scenario.config
+	if limit := min(c.MaxIdlePerClass, int(c.MaxIdleBytes)/c.Sizes[0]); limit > 0 && !w.engine.Waiting(0) {
 		for range limit {
 			if r := w.push(w.fresh(0)); r != magazine.Kept && r != magazine.KeptDirect {
 				w.run.fail("an empty engine does not keep as many blocks as it may")

@@ -5,7 +5,7 @@ import "github.com/valyala/bytebufferpool"
 var byteBufferPool = Contender{
 	Name:  "bytebufferpool",
 	About: "github.com/valyala/bytebufferpool: one sync.Pool of growing buffers that learns the usual size; too small a buffer is grown by make",
-	New:   func(clearing bool) Pool { return &bufferPool{clearing: clearing} },
+	New:   func(o Options) Pool { return &bufferPool{clearing: o.Clearing} },
 }
 
 // A bufferPool has a pool of its own: the library's default one would do the same.

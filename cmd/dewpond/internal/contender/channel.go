@@ -11,8 +11,8 @@ type channelPool struct {
 	clearing bool
 }
 
-func newChannelPool(clearing bool) Pool {
-	p := &channelPool{clearing: clearing}
+func newChannelPool(o Options) Pool {
+	p := &channelPool{clearing: o.Clearing}
 	for i, size := range sizes {
 		p.free[i] = make(chan *byte, slots(size))
 	}

@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 )
 
@@ -24,17 +26,29 @@ const Largest = 1 << 20
 // A Contender is one way to come by a block of bytes.
 type Contender struct {
 	Name  string
-	About string // one line; what a reader must know to judge its figures
-	// New makes an empty one. With clearing, no byte of a block's last owner is
-	// readable by the next: the whole block is cleared in Put, where About does
-	// not say otherwise.
-	New func(clearing bool) Pool
+	About string             // one line; what a reader must know to judge its figures
+	New   func(Options) Pool // makes an empty one
+	// Variant says that it is dewpond once more, with other options: it takes part
+	// where it is asked for, and in the scenarios that are about the difference.
+	Variant bool
 	// Tools makes what else the library is for, beside what each tool replaces;
 	// nil where it is but a byte pool, or nobody here asks for more of it.
 	Tools func() []tool.Case
 }
 
-// A Pool is a contender at work. It may also be an Idler or an Enginer.
+// Options are what a scenario asks of every contender.
+type Options struct {
+	// Clearing: no byte of a block's last owner is readable by the next. The whole
+	// block is cleared in Put, where About does not say otherwise.
+	Clearing bool
+	// IdleTimeout is dewpond's own, 0 its default. The others have none to set.
+	IdleTimeout time.Duration
+	// Budget is dewpond's own, and several pools may share one; nil: none.
+	Budget *dewpond.Budget
+}
+
+// A Pool is a contender at work. It may also be an Idler, a Misser, an Enginer or a
+// Keeper.
 type Pool interface {
 	// View is one goroutine's use of the pool; it must not be shared, and it may
 	// go from one goroutine to another. Blocks may be got from one view and put
@@ -58,8 +72,21 @@ type Block struct {
 	handle any
 }
 
-// An Idler can tell how many bytes it holds ready.
+// An Idler can tell how many bytes it holds ready, also while others use it.
 type Idler interface{ IdleBytes() int64 }
+
+// A Misser counts the Gets that had to allocate.
+type Misser interface{ Misses() uint64 }
+
+// A Keeper is a pool that has a life of its own and can account for it: its methods
+// are those of dewpond.BytePool.
+type Keeper interface {
+	TryGet(n int) (b Block, ok bool)
+	Trim() (released int64)
+	Close() error
+	// Held is what it has idle, in use, and as reserved address space, in bytes.
+	Held() (idle, inUse, reserved int64)
+}
 
 // An Enginer names the engine that serves this build.
 type Enginer interface{ Engine() string }
@@ -70,7 +97,19 @@ func All() []Contender {
 	return []Contender{
 		nop, plainMake, syncpoolMixed, syncpoolClass, treiber, ring, channel,
 		mcacheContender, byteBufferPool, grpcMem, dewpondContender,
+		dewpondNoDecay, dewpondOffHeap,
 	}
+}
+
+// Usual are the names of those that take part where nobody says who shall.
+func Usual() []string {
+	var names []string
+	for _, c := range All() {
+		if !c.Variant {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Names are the names of All.

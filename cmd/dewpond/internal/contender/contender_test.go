@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/dewpond/dewpond"
 )
@@ -23,7 +26,7 @@ func sizesToTry() []int {
 
 func each(t *testing.T, clearing bool, do func(t *testing.T, c Contender, p Pool)) {
 	for _, c := range All() {
-		t.Run(c.Name, func(t *testing.T) { do(t, c, c.New(clearing)) })
+		t.Run(c.Name, func(t *testing.T) { do(t, c, c.New(Options{Clearing: clearing})) })
 	}
 }
 
@@ -133,7 +136,8 @@ func TestOneOwner(t *testing.T) {
 // TestBounded puts back far more blocks than the bounded contenders keep.
 func TestBounded(t *testing.T) {
 	const size, count = 1024, 5000
-	most := map[string]int{"ring": slots(size), "channel": slots(size), "treiber": treiberCap, "dewpond": 64 << 20 / size}
+	most := map[string]int{"ring": slots(size), "channel": slots(size), "treiber": treiberCap, "dewpond": 64 << 20 / size,
+		"dewpond-nodecay": 64 << 20 / size, "dewpond-offheap": 64 << 20 / size}
 	each(t, false, func(t *testing.T, c Contender, p Pool) {
 		idler, ok := p.(Idler)
 		if !ok {
@@ -154,6 +158,50 @@ func TestBounded(t *testing.T) {
 	})
 }
 
+// TestDecay lets idle blocks age: those of dewpond go within two timeouts, on the
+// heap and off, and those of dewpond-nodecay never.
+func TestDecay(t *testing.T) {
+	const size, count, timeout = 1024, 1000, time.Second
+	for name, decays := range map[string]bool{"dewpond": true, "dewpond-offheap": true, "dewpond-nodecay": false} {
+		synctest.Test(t, func(t *testing.T) {
+			found, err := Find([]string{name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := found[0].New(Options{IdleTimeout: timeout})
+			v := p.View()
+			var held []Block
+			for range count {
+				held = append(held, v.Get(size))
+			}
+			for _, b := range held {
+				v.Put(b)
+			}
+			idle := p.(Idler).IdleBytes()
+			if idle != count*size {
+				t.Fatalf("%s: %d bytes idle after the last Put, want %d", name, idle, count*size)
+			}
+			time.Sleep(4 * timeout)
+			want := idle
+			if decays {
+				want = 0
+			}
+			// What lies in a shard that nobody uses takes a collection more.
+			if got := p.(Idler).IdleBytes(); got > want+idle/8 || got < want {
+				t.Errorf("%s: %d bytes idle four timeouts later, want %d", name, got, want)
+			}
+		})
+	}
+}
+
+// TestUsual keeps the variants out of runs that nobody asked them into.
+func TestUsual(t *testing.T) {
+	usual := Usual()
+	if len(usual) != len(All())-2 || slices.Contains(usual, "dewpond-offheap") || slices.Contains(usual, "dewpond-nodecay") || !slices.Contains(usual, "dewpond") {
+		t.Errorf("usual are %v", usual)
+	}
+}
+
 func TestFind(t *testing.T) {
 	found, err := Find([]string{"dewpond", "nop", "nop"})
 	if err != nil || len(found) != 2 || found[0].Name != "nop" || found[1].Name != "dewpond" {
@@ -168,7 +216,7 @@ func TestFind(t *testing.T) {
 // TestTreiberClasses proves the repaired rounding: what a class is asked for, each
 // of its blocks holds.
 func TestTreiberClasses(t *testing.T) {
-	p := treiber.New(false).View()
+	p := treiber.New(Options{}).View()
 	for n := 1; n <= treiberSmallest<<(treiberClasses-1); n += 1 + n/50 {
 		b := p.Get(n)
 		if c := cap(b.Bytes); c < n || c&(c-1) != 0 {

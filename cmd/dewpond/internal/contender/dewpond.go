@@ -2,26 +2,57 @@ package contender
 
 import (
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/offheap"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 )
 
 var dewpondContender = Contender{
 	Name:  "dewpond",
-	About: "dewpond.BytePool with its default options but for the zeroing policy",
-	New:   newDewpond,
+	About: "dewpond.BytePool with its default options but for the zeroing policy, and IdleTimeout where the scenario names one",
+	New:   func(o Options) Pool { return dewpondPool{dewpond.MustBytePool(byteOptions(o))} },
 	Tools: tool.Cases,
 }
 
-type dewpondPool struct{ pool *dewpond.BytePool }
-
-func newDewpond(clearing bool) Pool {
-	o := dewpond.BytePoolOptions{Name: "bench", Zero: dewpond.ZeroNever}
-	if clearing {
-		o.Zero = dewpond.ZeroOnPut
-	}
-	return dewpondPool{dewpond.MustBytePool(o)}
+var dewpondNoDecay = Contender{
+	Name:    "dewpond-nodecay",
+	About:   "dewpond that never lets go of what is idle: IdleTimeout -1",
+	Variant: true,
+	New: func(o Options) Pool {
+		o.IdleTimeout = -1
+		return dewpondPool{dewpond.MustBytePool(byteOptions(o))}
+	},
 }
+
+var dewpondOffHeap = Contender{
+	Name: "dewpond-offheap",
+	About: "dewpond on memory outside the Go heap (package offheap), with dewpond's options and classes: mapped on Linux, elsewhere and under the race " +
+		"detector pieces of the Go heap",
+	Variant: true,
+	New:     newOffHeap,
+}
+
+func byteOptions(o Options) dewpond.BytePoolOptions {
+	b := dewpond.BytePoolOptions{Name: "bench", Zero: dewpond.ZeroNever, IdleTimeout: o.IdleTimeout, Budget: o.Budget}
+	if o.Clearing {
+		b.Zero = dewpond.ZeroOnPut
+	}
+	return b
+}
+
+// newOffHeap takes the classes of the heap: what differs is where blocks lie, and
+// nothing else.
+func newOffHeap(o Options) Pool {
+	b := byteOptions(o)
+	b.Classes = sizes
+	pool, err := offheap.NewBytePool(b, offheap.Options{})
+	if err != nil {
+		panic(err) // as MustBytePool: the options are ours
+	}
+	return dewpondPool{pool}
+}
+
+type dewpondPool struct{ pool *dewpond.BytePool }
 
 func (p dewpondPool) View() View { return p }
 
@@ -37,4 +68,18 @@ func (p dewpondPool) Loop(n, count int) {
 }
 
 func (p dewpondPool) IdleBytes() int64 { return p.pool.Stats().IdleBytes }
+func (p dewpondPool) Misses() uint64   { return p.pool.Stats().Misses }
 func (p dewpondPool) Engine() string   { return p.pool.Stats().Engine }
+
+func (p dewpondPool) TryGet(n int) (Block, bool) {
+	b, err := p.pool.TryGet(n)
+	return Block{Bytes: b}, err == nil
+}
+
+func (p dewpondPool) Trim() int64  { return p.pool.Trim() }
+func (p dewpondPool) Close() error { return p.pool.Close() }
+
+func (p dewpondPool) Held() (idle, inUse, reserved int64) {
+	s := p.pool.Stats()
+	return s.IdleBytes, s.InUseBytes, s.ReservedBytes
+}

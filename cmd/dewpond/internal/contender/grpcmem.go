@@ -5,7 +5,7 @@ import "google.golang.org/grpc/mem"
 var grpcMem = Contender{
 	Name:  "grpc-mem",
 	About: "google.golang.org/grpc/mem, its default pool: sync.Pools of 256 B, 4, 16, 32 KiB and 1 MiB; always clears, the whole tier and on Get",
-	New:   func(bool) Pool { return grpcPool{mem.DefaultBufferPool()} },
+	New:   func(Options) Pool { return grpcPool{mem.DefaultBufferPool()} },
 }
 
 // A grpcPool clears by itself whatever the scenario asks for: its users cannot

@@ -3,7 +3,7 @@ package contender
 var plainMake = Contender{
 	Name:  "make",
 	About: "make([]byte, n) each time, the garbage collector takes it back; fresh memory is zero, so Put clears nothing",
-	New:   func(bool) Pool { return makePool{} },
+	New:   func(Options) Pool { return makePool{} },
 }
 
 type makePool struct{}

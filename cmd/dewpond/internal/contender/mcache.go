@@ -5,7 +5,7 @@ import "github.com/bytedance/gopkg/lang/mcache"
 var mcacheContender = Contender{
 	Name:  "mcache",
 	About: "github.com/bytedance/gopkg/lang/mcache: a sync.Pool of data pointers for each power of two; its fresh memory is not zero",
-	New:   func(clearing bool) Pool { return mcachePool{clearing} },
+	New:   func(o Options) Pool { return mcachePool{o.Clearing} },
 }
 
 // An mcachePool is the library's one pool for the whole process.

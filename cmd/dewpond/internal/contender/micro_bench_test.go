@@ -29,7 +29,7 @@ func compare(b *testing.B, size, goroutines int, contenders ...Contender) {
 	const count, least = 20_000, 200
 	views := make([][]View, len(contenders))
 	for i, c := range contenders {
-		p := c.New(false)
+		p := c.New(Options{})
 		for range goroutines {
 			views[i] = append(views[i], p.View())
 		}

@@ -3,7 +3,7 @@ package contender
 var nop = Contender{
 	Name:  "nop",
 	About: "control, no pool: each goroutine keeps its own blocks; what it costs is the driver's floor",
-	New:   func(clearing bool) Pool { return nopPool{clearing} },
+	New:   func(o Options) Pool { return nopPool{o.Clearing} },
 }
 
 type nopPool struct{ clearing bool }

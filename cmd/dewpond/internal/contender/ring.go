@@ -13,8 +13,8 @@ type ringPool struct {
 	clearing bool
 }
 
-func newRingPool(clearing bool) Pool {
-	p := &ringPool{clearing: clearing}
+func newRingPool(o Options) Pool {
+	p := &ringPool{clearing: o.Clearing}
 	for i, size := range sizes {
 		p.rings[i].init(slots(size))
 	}

@@ -5,7 +5,7 @@ import "sync"
 var syncpoolClass = Contender{
 	Name:  "syncpool-class",
 	About: "one sync.Pool for each of dewpond's 58 classes, holding data pointers: the best honest use of sync.Pool",
-	New:   func(clearing bool) Pool { return &classPool{clearing: clearing} },
+	New:   func(o Options) Pool { return &classPool{clearing: o.Clearing} },
 }
 
 type classPool struct {

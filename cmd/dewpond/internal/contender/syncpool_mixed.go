@@ -5,7 +5,7 @@ import "sync"
 var syncpoolMixed = Contender{
 	Name:  "syncpool-mixed",
 	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and made anew",
-	New:   func(clearing bool) Pool { return &mixedPool{clearing: clearing} },
+	New:   func(o Options) Pool { return &mixedPool{clearing: o.Clearing} },
 }
 
 // A mixedPool is what many a service starts from. Putting a []byte into an

@@ -27,7 +27,7 @@ var treiber = Contender{
 	Name: "treiber",
 	About: "a CAS stack for each doubling of size, cap 2048, a fresh node for each Put; repaired: typed slice pointers instead of unsafe casts, " +
 		"Get rounds up and Put down, all 16 classes reachable, a miss allocates the class size, clears to cap",
-	New: func(clearing bool) Pool { return &treiberPool{clearing: clearing} },
+	New: func(o Options) Pool { return &treiberPool{clearing: o.Clearing} },
 }
 
 const (

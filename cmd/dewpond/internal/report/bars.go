@@ -38,7 +38,7 @@ func barCharts(d result.Document) []barChart {
 		out = append(out, bars(d, name, label(name), "", figureOf(name)))
 	}
 	throughput := ""
-	if d.Scenario.Mode == "open" {
+	if setRate(d.Scenario) {
 		throughput = "the generator sets it"
 	}
 	fixed := []barChart{

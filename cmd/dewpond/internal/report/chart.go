@@ -119,5 +119,6 @@ func bounds(lines []line, log bool) (xlo, xhi, ylo, yhi float64) {
 	if log { // on the right also room for the label of the last tick
 		return xlo, max(xhi*1.5, xlo*2), ylo * 0.85, max(yhi*1.15, ylo*2)
 	}
-	return xlo, max(xhi, xlo+1e-9), 0, max(yhi*1.05, 1)
+	// On the right room for half the label of the last tick.
+	return xlo, max(xlo+1.04*(xhi-xlo), xlo+1e-9), 0, max(yhi*1.05, 1)
 }

@@ -60,39 +60,3 @@ func curve(blob []byte) ([][2]float64, error) {
 	}
 	return points, nil
 }
-
-func overTime(d result.Document) ([]chart, error) {
-	var names []string
-	for _, c := range d.Contenders {
-		for name := range c.Series {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	var out []chart
-	for _, name := range names {
-		data := chartData{Kind: "series", Unit: unit(name)}
-		for i, c := range d.Contenders {
-			if len(c.Series[name]) < 2 {
-				continue
-			}
-			l := line{Contender: i, name: c.Name}
-			for _, p := range c.Series[name] {
-				l.Points = append(l.Points, [2]float64{p.Seconds, p.Value})
-			}
-			data.Lines = append(data.Lines, l)
-		}
-		if len(data.Lines) == 0 {
-			continue
-		}
-		seconds := func(v float64) string { return significant(v) + " s" }
-		c, err := plotLines(label(name)+" over time", "the median round of each contender", linear(seconds), linear(func(v float64) string { return format(name, v) }), data)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}

@@ -17,13 +17,22 @@ func conditions(d result.Document) [][2]string {
 			scenario = append(scenario, fmt.Sprintf(format, v))
 		}
 	}
-	add("%s loop", s.Mode, s.Mode != "")
-	add("%s arrivals/s", count(s.Rate), s.Rate > 0)
+	if s.Mode == "paced" {
+		add("%s operations/s", count(s.Rate), true)
+	} else {
+		add("%s loop", s.Mode, s.Mode != "")
+		add("%s arrivals/s", count(s.Rate), s.Rate > 0)
+	}
 	add("%d goroutines", s.Goroutines, s.Goroutines > 0)
 	add("mix %s", s.Mix, s.Mix != "")
 	add("hold %s", s.Hold, s.Hold != "")
 	add("garbage %s", s.Garbage, s.Garbage != "")
-	add("%d blocks held", s.Blocks, s.Blocks > 0)
+	add("live heap beside it %s", s.Live, s.Live != "")
+	add("%d blocks held", s.Blocks, s.Blocks > 0 && s.Every == "")
+	add("%d blocks in a burst", s.Blocks, s.Blocks > 0 && s.Every != "")
+	add("a burst every %s", s.Every, s.Every != "" && s.Name != soaked)
+	add("a new pool every %s", s.Every, s.Every != "" && s.Name == soaked)
+	add("IdleTimeout %s", s.IdleTimeout, s.IdleTimeout != "")
 	add("%d collections between bursts", s.Collections, s.Collections > 0)
 	add("rounds of %s", s.Duration, s.Duration != "")
 	add("%d rounds", s.Rounds, s.Rounds > 0)
@@ -34,6 +43,9 @@ func conditions(d result.Document) [][2]string {
 		{"machine", fmt.Sprintf("%s, %d CPUs, %s/%s", e.Machine, e.CPUs, e.OS, e.Arch)},
 		{"Go", fmt.Sprintf("%s, GOMAXPROCS=%d GOGC=%s GOMEMLIMIT=%s", e.GoVersion, e.GOMAXPROCS, e.GOGC, e.GOMEMLIMIT)},
 		{"load", loads(e.LoadAverage) + " at the start, " + e.Time},
+	}
+	if e.Delays != "" {
+		out = append(out, [2]string{"delays", "a test build (dewpond_delay): dewpond takes 10 µs longer at each of these seams: " + e.Delays})
 	}
 	for _, c := range d.Contenders {
 		if c.Engine != "" {

@@ -31,6 +31,7 @@ const (
 	ofContender kind = ""
 	heading     kind = "heading" // a group: its cells are empty
 	member      kind = "member"  // of the heading above
+	ofOperation kind = "operation"
 )
 
 // title is the row's name as a terminal shows it.

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +11,7 @@ import (
 // grids lays a document out: what the scenario is about first, then times with
 // their ratios and excess, then what the contenders cost.
 func grids(d result.Document) []grid {
-	all := []grid{figures(d), figureRatios(d), figureExcess(d), toolGrid(d), seriesSummary(d)}
+	all := []grid{flatGrid(d), figures(d), figureRatios(d), figureExcess(d), toolGrid(d), decayGrid(d), seriesSummary(d)}
 	for _, ops := range reading(d.Scenario) {
 		all = append(all, latencies(d, ops))
 		if ops[0].key == "lag" { // the generator's: nothing to compare
@@ -27,7 +25,7 @@ func grids(d result.Document) []grid {
 	}
 	main := []grid{throughput(d), resources(d)}
 	switch {
-	case d.Scenario.Name == "micro" || d.Scenario.Name == "burst":
+	case slices.Contains([]string{"micro", "burst", "churn", soaked}, d.Scenario.Name):
 		all = append(all, main...)
 	default:
 		all = append(main, all...)
@@ -64,7 +62,10 @@ func throughput(d result.Document) grid {
 		return compared(names[i-3], r, ok)
 	})
 	g.notes = []string{confidences(d, names...)}
-	if d.Scenario.Mode == "open" {
+	switch d.Scenario.Mode {
+	case "paced":
+		g.notes = append(g.notes, "The pace is set, so ops/s tells only whether the contender kept up.")
+	case "open":
 		g.notes = append(g.notes, "Open mode: the generator sets the rate, so ops/s tells only whether the contender kept up.")
 	}
 	return g
@@ -83,7 +84,7 @@ func resources(d result.Document) grid {
 
 // figures are what only this scenario has.
 func figures(d result.Document) grid {
-	names := figureNames(d, func(string) bool { return true })
+	names := figureNames(d, func(name string) bool { return d.Scenario.Name != soaked || !inFlatGrid(name) })
 	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *result.Contender, i int) cell {
 		f, ok := c.Figures[names[i]]
 		if !ok {
@@ -132,35 +133,4 @@ func labelled(names []string) []string {
 		out = append(out, label(n))
 	}
 	return out
-}
-
-// seriesSummary is what a terminal can show of a curve over time.
-func seriesSummary(d result.Document) grid {
-	set := map[string]bool{}
-	for _, c := range d.Contenders {
-		for name := range c.Series {
-			set[name] = true
-		}
-	}
-	names := slices.Sorted(maps.Keys(set))
-	var heads []string
-	for _, n := range names {
-		heads = append(heads, label(n)+" first", "peak", "last")
-	}
-	return columns(d, "Over time, in the median round", heads, func(c *result.Contender, i int) cell {
-		name := names[i/3]
-		points := c.Series[name]
-		if len(points) == 0 {
-			return cell{text: none}
-		}
-		v := points[0].Value
-		switch i % 3 {
-		case 1:
-			v = slices.MaxFunc(points, func(a, b result.Point) int { return cmp.Compare(a.Value, b.Value) }).Value
-		case 2:
-			last := points[len(points)-1]
-			return cell{text: fmt.Sprintf("%s at %s", format(name, last.Value), duration(1e9*last.Seconds))}
-		}
-		return cell{text: format(name, v)}
-	})
 }

@@ -112,11 +112,13 @@ func figure(values []float64) result.Figure {
 }
 
 // middle is the median round, the one whose curves over time are shown: by the
-// second burst where the scenario has one, else by rate.
+// time of a burst where the scenario has one, else by rate.
 func (s *series) middle() *measured {
 	by := "ops_per_sec"
-	if _, ok := s.rounds[0].values["second_burst_ns"]; ok {
-		by = "second_burst_ns"
+	for _, name := range []string{"second_burst_ns", "burst_ns"} {
+		if _, ok := s.rounds[0].values[name]; ok {
+			by = name
+		}
 	}
 	sorted := slices.SortedStableFunc(slices.Values(s.rounds), func(a, b *measured) int {
 		switch {

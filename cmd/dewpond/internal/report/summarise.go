@@ -12,6 +12,8 @@ const (
 	baseline = "syncpool-class" // the best honest use of sync.Pool: what every ratio is to
 	control  = "nop"            // the floor of the driver: what every excess is over
 	ours     = "dewpond"        // the words begin with it
+
+	undecayed = "dewpond-nodecay" // ours without decay
 )
 
 // Summarise makes the document of one bench command from its rounds: medians
@@ -38,10 +40,16 @@ func Summarise(env result.Environment, sc result.Scenario, about map[string]stri
 		if nop != nil && s != nop {
 			c.Excess = excesses(s, nop)
 		}
+		if sc.Name == soaked {
+			c.Soak = s.soak(c)
+		}
 		d.Contenders = append(d.Contenders, c)
 	}
 	if s := find(all, ours); s != nil {
 		d.Tools = s.tools()
+		if off := find(all, undecayed); off != nil {
+			d.Decay = ratios(s, off)
+		}
 	}
 	d.Interrupted = slices.ContainsFunc(rounds, func(r result.Round) bool { return r.Cut })
 	d.Words = words(d)

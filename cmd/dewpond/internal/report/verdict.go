@@ -67,12 +67,15 @@ func atFloor(c *result.Contender, name string) bool {
 	return ok && e.Rounds >= verdictRounds && e.Low <= 0 && 0 <= e.High
 }
 
+// setRate says whether operations come due by the clock, whatever the pool does.
+func setRate(sc result.Scenario) bool { return sc.Mode == "open" || sc.Mode == "paced" }
+
 // judged is the figures that a verdict is about, in the order of the tables. The
-// rate counts only where the contender sets it: in open mode the generator does,
-// and burst mostly waits. Lag is never the contender's.
+// rate counts only where the contender sets it: in open mode and in churn the clock
+// does, and burst mostly waits. Lag is never the contender's.
 func judged(sc result.Scenario, c *result.Contender) []string {
 	var names []string
-	if sc.Mode != "open" && sc.Name != "burst" && sc.Name != "micro" {
+	if !setRate(sc) && sc.Name != "burst" && sc.Name != "micro" {
 		names = append(names, "ops_per_sec")
 	}
 	for _, op := range operations {

@@ -8,14 +8,18 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 )
 
-// words is the verdict in sentences: dewpond's first, each finding a sentence of
-// its own, then paragraphs on its tools and one for each other contender. It
+// words is the verdict in sentences: what decay costs where that was measured, then
+// dewpond's, each finding a sentence of its own, then paragraphs on its tools and one for each other contender. It
 // has the same shape for who wins and who loses, and says nothing that an interval
-// does not. What it says of the tools needs no baseline among the contenders.
+// does not. What it says of the tools and of decay needs no baseline among the
+// contenders.
 func words(d result.Document) []string {
-	tools := toolWords(d)
+	if d.Scenario.Name == soaked {
+		return soakWords(d)
+	}
+	decay, tools := decayWords(d), toolWords(d)
 	if withheld(d) != "" {
-		return tools
+		return append(decay, tools...)
 	}
 	base, nop := contender(d, baseline), contender(d, control)
 	var out, others []string
@@ -42,16 +46,20 @@ func words(d result.Document) []string {
 	}
 	out = append(out, tools...)
 	out = append(out, others...)
+	out = append(decay, out...)
 	return append(out, caveats(d, nop, looked, confidence)...)
 }
 
 // withheld is why there is no verdict on the contenders; empty when there is one.
 func withheld(d result.Document) string {
+	if d.Scenario.Name == soaked {
+		return "" // it has a verdict of its own
+	}
 	if d.Scenario.Quick {
 		return "No verdict: --quick gives figures only."
 	}
 	no := "No verdict"
-	if len(toolWords(d)) > 0 {
+	if len(toolWords(d))+len(decayWords(d)) > 0 {
 		no = "No verdict on the byte pools"
 	}
 	if contender(d, baseline) == nil {

@@ -13,8 +13,11 @@ type Document struct {
 	Scenario    Scenario    `json:"scenario"`
 	Contenders  []Contender `json:"contenders"`
 	Tools       []Tool      `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
-	Words       []string    `json:"words,omitempty"` // the verdict in sentences; none with --quick
-	Interrupted bool        `json:"interrupted"`
+	// Decay is how dewpond's figures are to those of dewpond-nodecay, by the names of
+	// Ratios, where both are among the contenders.
+	Decay       map[string]Ratio `json:"decay,omitempty"`
+	Words       []string         `json:"words,omitempty"` // the verdict in sentences; none with --quick
+	Interrupted bool             `json:"interrupted"`
 }
 
 type Environment struct {
@@ -28,24 +31,30 @@ type Environment struct {
 	GOMEMLIMIT  string     `json:"gomemlimit"`
 	LoadAverage [3]float64 `json:"load_average"` // at the start; -1 where the system has none
 	Time        string     `json:"time"`         // RFC 3339
+	// Delays are the seams of dewpond's engine that a test build delays by 10
+	// microseconds, "none", or empty where it is no such build.
+	Delays string `json:"delays,omitempty"`
 }
 
 type Scenario struct {
 	Name       string  `json:"name"`
-	Mode       string  `json:"mode"` // closed or open
+	Mode       string  `json:"mode"` // closed, open or paced
 	Goroutines int     `json:"goroutines"`
 	Mix        string  `json:"mix"` // size:percent,...
 	Hold       string  `json:"hold"`
 	Garbage    string  `json:"garbage"`        // bytes a second of unrelated garbage
-	Rate       float64 `json:"rate,omitempty"` // arrivals a second, open mode
+	Live       string  `json:"live,omitempty"` // bytes kept alive beside the pool
+	Rate       float64 `json:"rate,omitempty"` // arrivals a second, open mode; operations a second, paced
 	Rounds     int     `json:"rounds"`
 	Duration   string  `json:"duration"` // of one round
 	Sample     int     `json:"sample"`   // one in so many operations is timed
 	Zero       string  `json:"zero"`     // zeroing policy that every contender follows
 	Quick      bool    `json:"quick"`
 
-	Blocks      int `json:"blocks,omitempty"`      // held at once: burst, window
-	Collections int `json:"collections,omitempty"` // between two bursts
+	Blocks      int    `json:"blocks,omitempty"`       // held at once: burst, churn, window
+	Collections int    `json:"collections,omitempty"`  // between two bursts
+	Every       string `json:"every,omitempty"`        // from one burst to the next: churn
+	IdleTimeout string `json:"idle_timeout,omitempty"` // dewpond's, where it is not the default
 }
 
 // A Contender is one pool's figures over all rounds.
@@ -74,6 +83,31 @@ type Contender struct {
 	// Excess is what the contender costs over the nop control, by the same
 	// names and in the unit of the figure.
 	Excess map[string]Excess `json:"excess_over_nop,omitempty"`
+
+	Soak *Soak `json:"soak,omitempty"` // scenario soak
+}
+
+// A Soak is what scenario soak says of one contender.
+type Soak struct {
+	// RSS is how resident memory went in the second half of the work, of the median
+	// round; nil where too little was seen of it. It passes and fails nothing.
+	RSS *Trend `json:"rss,omitempty"`
+	// Flat says of "stranded_bytes", "in_use_bytes" and "goroutines" whether there was
+	// nothing left of them in any round; what could not be seen is absent.
+	Flat map[string]bool `json:"flat"`
+}
+
+// A Trend is a straight line through samples over time.
+type Trend struct {
+	Mean       float64 `json:"mean_bytes"`
+	Slope      float64 `json:"slope_bytes_per_minute"`
+	Low        float64 `json:"low_bytes_per_minute"` // of the slope's confidence interval
+	High       float64 `json:"high_bytes_per_minute"`
+	Confidence float64 `json:"confidence"`
+	Samples    int     `json:"samples"`
+	Seconds    float64 `json:"seconds"` // from the first to the last
+	// Independent is how many samples that know nothing of each other would say as much.
+	Independent float64 `json:"independent_samples"`
 }
 
 // A Figure is one measured value over the rounds.
@@ -99,8 +133,8 @@ type Times struct {
 	Histogram []byte `json:"histogram,omitempty"`
 }
 
-// A Ratio compares a contender with syncpool-class, or a tool with what it
-// replaces, round by round: the median of the paired ratios and its confidence
+// A Ratio compares a contender with syncpool-class, a tool with what it replaces,
+// or dewpond with dewpond-nodecay, round by round: the median of the paired ratios and its confidence
 // interval.
 type Ratio struct {
 	Median     float64 `json:"median"`

@@ -30,10 +30,11 @@ type Round struct {
 
 	// Figures that only one scenario or mode has, keyed by a stable snake_case
 	// name with its unit as suffix: "micro_128_1g_ns", "second_burst_ns",
-	// "second_burst_misses", "dropped_arrivals".
+	// "second_burst_misses", "burst_ns", "dropped_arrivals".
 	Figures map[string]float64 `json:"figures,omitempty"`
 
-	// Series over time, such as burst's "idle_bytes" and "rss_bytes".
+	// Series over time, of burst, churn and soak: "idle_bytes" (where the contender can
+	// tell), "in_use_bytes", "rss_bytes" (where the system tells), "collections".
 	Series map[string][]Point `json:"series,omitempty"`
 
 	// Tools are scenario micro's, measured after all else: they are in none of

@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 )
 
 var burst = Scenario{
 	Name: "burst",
 	About: "holds many blocks at once, returns all, lets collections pass beside unrelated garbage, and holds as many again: " +
-		"how many of the second burst had to be allocated, how long it took, and what stays idle and resident afterwards. Nothing clears that need not.",
+		"how many of the second burst had to be allocated and how long it took. Before that one burst is watched: what is idle, in use and resident over time. " +
+		"Nothing clears that need not.",
 	Defaults: Spec{
 		Goroutines:  1,
 		Mix:         Mix{{64 << 10, 100}},
@@ -24,7 +25,8 @@ var burst = Scenario{
 		Collections: 3,
 	},
 	QuickRounds: 2,
-	Uses:        []string{"mix", "garbage", "blocks", "collections"},
+	Uses:        []string{"mix", "garbage", "live", "blocks", "collections", "idle-timeout"},
+	Variants:    []string{"dewpond-offheap"},
 	run:         runBurst,
 }
 
@@ -33,16 +35,20 @@ const (
 	// patience is how long a gap waits for the garbage to bring its collections
 	// about before it collects by force.
 	patience = time.Second
-	// observe is the time between two points of idle_bytes and rss_bytes.
-	observe = 50 * time.Millisecond
 )
 
-// runBurst bursts again and again for half of the round, at least twice, and
-// watches what stays for the other half.
+// runBurst watches a first burst of a new pool for half of the round, and bursts again
+// and again, at least twice, for the other half, which is the measured window.
 func runBurst(j *job) error {
 	b := &burster{job: j, view: j.pool.View(), size: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
-	b.hold()
-	b.giveBack()
+	if err := b.watched(); err != nil {
+		return err
+	}
+	b.hold() // once more: with a short IdleTimeout nothing may be left of the first
+	if err := b.giveBack(); err != nil {
+		return err
+	}
+	b.round.Ops, b.round.Verified = 0, 0
 	var took, misses []float64
 	err := j.measured(func() error {
 		for began := measure.Now(); len(took) == 0 || measure.Now()-began < j.Duration/2; {
@@ -55,7 +61,6 @@ func runBurst(j *job) error {
 				return err
 			}
 		}
-		b.watch()
 		return nil
 	})
 	if len(took) > 0 {
@@ -70,6 +75,33 @@ type burster struct {
 	view contender.View
 	size int
 	held []contender.Block
+	out  atomic.Int64 // bytes held
+}
+
+// watched is one burst on a timetable, the same for every contender so that their
+// curves lie over each other: a moment of nothing, a moment of all blocks out, and
+// then what becomes of them.
+func (b *burster) watched() error {
+	litter := startLitter(b.Garbage)
+	defer litter.stop()
+	stretch := b.Duration / 2
+	moment := stretch / 8
+	s := b.watch(stretch, b.out.Load)
+	defer s.stop()
+	if b.pause(moment) {
+		return nil
+	}
+	s.look()
+	b.hold()
+	s.look()
+	cut := b.pause(moment)
+	s.look()
+	if err := b.giveBack(); err != nil || cut {
+		return err
+	}
+	s.look()
+	b.pause(stretch - 2*moment)
+	return nil
 }
 
 // hold gets every block and writes to each of its pages, so that memory which is
@@ -82,7 +114,13 @@ func (b *burster) hold() time.Duration {
 			b.held[i].Bytes[at] = byte(i)
 		}
 	}
-	return measure.Now() - began
+	took := measure.Now() - began
+	out := 0
+	for _, h := range b.held {
+		out += cap(h.Bytes)
+	}
+	b.out.Store(int64(out))
+	return took
 }
 
 func (b *burster) giveBack() error {
@@ -93,6 +131,7 @@ func (b *burster) giveBack() error {
 		b.view.Put(b.held[i])
 		b.held[i] = contender.Block{}
 	}
+	b.out.Store(0)
 	b.round.Ops += uint64(len(b.held))
 	b.round.Verified += uint64(len(b.held))
 	return nil
@@ -104,6 +143,11 @@ func (b *burster) giveBack() error {
 func (b *burster) secondBurst() (ns, misses float64) {
 	b.garbage.mu.Lock()
 	defer b.garbage.mu.Unlock()
+	if misser, ok := b.pool.(contender.Misser); ok {
+		before := misser.Misses()
+		took := b.hold()
+		return float64(took), float64(misser.Misses() - before)
+	}
 	before := measure.Allocated()
 	took := b.hold()
 	allocated := measure.Allocated() - before
@@ -123,25 +167,4 @@ func (b *burster) gap() bool {
 		}
 	}
 	return true
-}
-
-// watch records what the pool keeps, where it can tell, and what the process has
-// resident, while garbage and collections go on.
-func (b *burster) watch() {
-	idler, tells := b.pool.(contender.Idler)
-	b.round.Series = map[string][]result.Point{}
-	began := measure.Now()
-	for {
-		at := measure.Now() - began
-		add := func(key string, value float64) {
-			b.round.Series[key] = append(b.round.Series[key], result.Point{Seconds: at.Seconds(), Value: value})
-		}
-		if tells {
-			add("idle_bytes", float64(idler.IdleBytes()))
-		}
-		add("rss_bytes", float64(measure.RSS()))
-		if at >= b.Duration/2 || b.pause(observe) {
-			return
-		}
-	}
 }

@@ -11,7 +11,7 @@ import (
 // warmUp is the longest that a crew runs before it is measured.
 const warmUp = 200 * time.Millisecond
 
-// A crew is the goroutines of a mixed round and what they share.
+// A crew is the goroutines of a mixed round, or of churn, and what they share.
 type crew struct {
 	*job
 	sizes    [100]int

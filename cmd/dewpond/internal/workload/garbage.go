@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
 )
 
 // ParseBytes reads a number of bytes such as "0", "100MB" or "64KiB".
@@ -36,6 +38,11 @@ const (
 
 	litterTick = 5 * time.Millisecond
 )
+
+// live is the heap that the rest of a service would keep alive: it sets the collector's
+// goal. It holds no pointer, and nobody writes to it, so that it takes no time to
+// mark and does not show in resident memory.
+var live []byte
 
 // litter makes garbage at a steady rate until stopped, as the rest of a service
 // would: it makes the collector run.
@@ -77,6 +84,22 @@ func (l *litter) run(rate float64) {
 			l.pieces.Add(1)
 		}
 		l.mu.Unlock()
+	}
+}
+
+// fillHeap makes garbage until the heap has grown to the collector's goal, and every
+// page of it is resident: else resident memory would tell of that growth for seconds.
+// A page is touched when it is used a second time.
+func fillHeap() {
+	const cycles = 3
+	until := measure.Collections() + cycles
+	most := cycles * (2*int64(len(live)) + 64<<20) / piece // and no more where nothing is collected
+	for i := range most {
+		if i%1024 == 0 && measure.Collections() >= until {
+			return
+		}
+		b := make([]byte, piece)
+		last.Store(&b)
 	}
 }
 

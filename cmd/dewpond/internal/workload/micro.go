@@ -31,7 +31,7 @@ func runMicro(j *job) error {
 	for _, size := range microSizes {
 		// A pool for each size: some adapt to the sizes that they see, and the
 		// one measured first would spoil the other.
-		j.pool = j.fresh()
+		j.pool = j.fresh(nil)
 		var views []contender.View
 		for range j.Goroutines {
 			views = append(views, j.pool.View())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
@@ -14,8 +15,8 @@ import (
 type job struct {
 	Spec
 	ctx   context.Context
-	fresh func() contender.Pool
-	pool  contender.Pool // the one at work
+	fresh func(*dewpond.Budget) contender.Pool // makes a pool
+	pool  contender.Pool                       // the one at work
 	round result.Round
 
 	garbage *litter // of the measured window
@@ -35,13 +36,16 @@ func Run(ctx context.Context, spec Spec) (result.Round, error) {
 		return result.Round{}, err
 	}
 	j := &job{
-		Spec:      spec,
-		ctx:       ctx,
-		fresh:     func() contender.Pool { return found[0].New(scenario.Clearing) },
+		Spec: spec,
+		ctx:  ctx,
+		fresh: func(budget *dewpond.Budget) contender.Pool {
+			return found[0].New(contender.Options{Clearing: scenario.Clearing, IdleTimeout: spec.IdleTimeout, Budget: budget})
+		},
 		round:     result.Round{Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
 		recorders: map[string]*measure.Recorder{},
 	}
-	j.pool = j.fresh()
+	live = make([]byte, spec.Live)
+	j.pool = j.fresh(nil)
 	if err := scenario.run(j); err != nil {
 		return result.Round{}, fmt.Errorf("%s, scenario %s: %w", spec.Contender, spec.Scenario, err)
 	}

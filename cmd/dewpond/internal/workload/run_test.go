@@ -2,13 +2,16 @@ package workload
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 )
 
@@ -93,7 +96,7 @@ func TestGarbageIsNotThePools(t *testing.T) {
 	}
 	// 40 MB of garbage were made; what is left is the tickers' and the spans'
 	// that the runtime has not counted yet.
-	if r.AllocBytes > 2e6 {
+	if r.AllocBytes > 10e6 {
 		t.Errorf("%d bytes of garbage count as the contender's", r.AllocBytes)
 	}
 }
@@ -144,21 +147,128 @@ func TestMicro(t *testing.T) {
 }
 
 func TestBurstSeries(t *testing.T) {
-	for name, tells := range map[string]bool{"dewpond": true, "syncpool-class": false} {
+	for name, tells := range map[string]bool{"dewpond": true, "dewpond-offheap": true, "syncpool-class": false} {
 		sp := spec(burst, name)
 		sp.Blocks = 32
+		const all = 32 * 64 << 10
 		r := round(t, sp)
-		if len(r.Series["rss_bytes"]) == 0 {
-			t.Errorf("%s: no rss_bytes over time", name)
+		if got := shape(r.Series["in_use_bytes"]); got != [3]float64{0, all, 0} {
+			t.Errorf("%s: in use at the start, the peak, the end: %v, want all of the burst and nothing after", name, got)
 		}
 		idle := r.Series["idle_bytes"]
 		if (len(idle) > 0) != tells {
 			t.Errorf("%s: idle_bytes is %v", name, idle)
 		}
-		if tells && idle[0].Value != 32*64<<10 {
-			t.Errorf("%s: %v bytes idle after the burst, want %d", name, idle[0].Value, 32*64<<10)
+		if got := shape(idle); tells && got != [3]float64{0, all, all} {
+			t.Errorf("%s: idle at the start, the peak, the end: %v, want nothing and then all of the burst", name, got)
+		}
+		seen(t, r)
+	}
+}
+
+// shape is the first value of a series, the highest and the last.
+func shape(points []result.Point) (s [3]float64) {
+	if len(points) == 0 {
+		return s
+	}
+	s[0], s[2] = points[0].Value, points[len(points)-1].Value
+	for _, p := range points {
+		s[1] = max(s[1], p.Value)
+	}
+	return s
+}
+
+// seen checks what every contender's round must have over time.
+func seen(t *testing.T, r result.Round) {
+	t.Helper()
+	if n := len(r.Series["rss_bytes"]); runtime.GOOS == "linux" && (n == 0 || r.Series["rss_bytes"][n-1].Value < 1<<20) {
+		t.Errorf("%s: RSS over time is %v", r.Contender, r.Series["rss_bytes"])
+	}
+	if len(r.Series["collections"]) == 0 || r.Series["collections"][0].Value != 0 {
+		t.Errorf("%s: collections do not begin at 0: %v", r.Contender, r.Series["collections"])
+	}
+	for name, points := range r.Series {
+		if len(points) != len(r.Series["collections"]) {
+			t.Errorf("%s: %s has %d points, collections %d", r.Contender, name, len(points), len(r.Series["collections"]))
+		}
+		for i := range points[1:] {
+			if points[i+1].Seconds < points[i].Seconds || name == "collections" && points[i+1].Value < points[i].Value {
+				t.Errorf("%s: %s goes back at point %d: %v", r.Contender, name, i+1, points)
+			}
 		}
 	}
+}
+
+// churnSpec has two bursts, but is otherwise slow.
+func churnSpec(name string) Spec {
+	sp := spec(churn, name)
+	sp.Duration, sp.Every, sp.IdleTimeout = 80*time.Millisecond, 40*time.Millisecond, 100*time.Millisecond
+	sp.Blocks, sp.Rate, sp.Live = 300, 50_000, 8<<20
+	return sp
+}
+
+func TestChurn(t *testing.T) {
+	for name, tells := range map[string]bool{"make": false, "syncpool-class": false, "dewpond": true, "dewpond-nodecay": true, "dewpond-offheap": true} {
+		sp := churnSpec(name)
+		sp.Mix = Mix{{4096, 100}} // one size: what is in use is known to the byte
+		r := round(t, sp)
+		if get, put := samples(t, r, "get"), samples(t, r, "put"); get != put || uint64(get) != r.Ops || r.Verified != r.Ops {
+			t.Errorf("%s: %d Gets and %d Puts timed and %d blocks verified of %d operations", name, get, put, r.Verified, r.Ops)
+		}
+		if most := sp.Rate * r.Seconds; float64(r.Ops) > most {
+			t.Errorf("%s: %d operations in %v s at %v a second", name, r.Ops, r.Seconds, sp.Rate)
+		}
+		if r.Figures["burst_ns"] <= 0 || r.Figures["burst_return_ns"] <= 0 {
+			t.Errorf("%s: bursts are not timed: %v", name, r.Figures)
+		}
+		if _, ok := r.Figures["burst_misses"]; ok != tells {
+			t.Errorf("%s: burst_misses is there: %v, want %v", name, ok, tells)
+		}
+		if idle := r.Series["idle_bytes"]; (len(idle) > 0) != tells {
+			t.Errorf("%s: idle_bytes is %v", name, idle)
+		}
+		const traffic, bursts = 4 * holds * 4096, 300 * 4096
+		if use := shape(r.Series["in_use_bytes"]); use != [3]float64{traffic, traffic + bursts, traffic} {
+			t.Errorf("%s: in use at the start, the peak, the end: %v, want the traffic's %d, with the burst's %d, and the traffic's", name, use, traffic, bursts)
+		}
+		seen(t, r)
+	}
+}
+
+// TestChurnMisses: the first burst finds nothing, all later ones what was put back,
+// where nothing decays.
+func TestChurnMisses(t *testing.T) {
+	sp := churnSpec("dewpond-nodecay")
+	sp.Duration, sp.Rate = 40*time.Millisecond, 1000
+	if r := round(t, sp); r.Figures["burst_misses"] < 200 {
+		t.Errorf("%v of 300 blocks of the first burst were allocated", r.Figures["burst_misses"])
+	}
+	sp.Duration = 200 * time.Millisecond
+	if r := round(t, sp); r.Figures["burst_misses"] > 100 {
+		t.Errorf("%v of 300 blocks of the middle burst were allocated", r.Figures["burst_misses"])
+	}
+}
+
+// TestSampler has as many points as it says, at equal intervals.
+func TestSampler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &job{ctx: context.Background(), pool: &broken{}}
+		s := j.watch(10*time.Second, func() int64 { return 7 })
+		time.Sleep(10*time.Second - time.Millisecond)
+		s.stop()
+		use := j.round.Series["in_use_bytes"]
+		if len(use) != points+1 {
+			t.Fatalf("%d points, want %d and a last one", len(use), points)
+		}
+		for i, p := range use[:points] {
+			if want := 0.1 * float64(i); p.Value != 7 || p.Seconds < want-1e-6 || p.Seconds > want+1e-6 {
+				t.Errorf("point %d is %+v, want 7 at %v s", i, p, want)
+			}
+		}
+		if _, ok := j.round.Series["idle_bytes"]; ok {
+			t.Error("a pool that cannot tell is said to hold something")
+		}
+	})
 }
 
 // TestWindow also proves that no message is lost: all are verified on their way
@@ -198,6 +308,12 @@ func TestTwoOwners(t *testing.T) {
 	err := c.warm()
 	if err == nil || !strings.Contains(err.Error(), "two owners") {
 		t.Errorf("a pool that gives one block to all passes: %v", err)
+	}
+	sp = churnSpec("nop")
+	sp.Mix, sp.Blocks = Mix{{8192, 100}}, 10
+	j = &job{Spec: sp, ctx: context.Background(), pool: &broken{}, recorders: map[string]*measure.Recorder{}, round: result.Round{Figures: map[string]float64{}}}
+	if err := runChurn(j); err == nil || !strings.Contains(err.Error(), "two owners") {
+		t.Errorf("churn: a pool that gives one block to all passes: %v", err)
 	}
 }
 

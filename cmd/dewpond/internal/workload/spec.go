@@ -3,14 +3,18 @@
 // memory and process-wide pools are clean.
 //
 // A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, its
-// open mode in open.go), micro.go, burst.go, window.go. spec.go says what they are
-// asked, run.go what they share.
+// open mode in open.go), micro.go, burst.go, churn.go (its goroutines are in
+// client.go), window.go, soak.go (its goroutines are in soaker.go, its pools in
+// ponds.go, what happens around them in weather.go). spec.go says what they are asked,
+// run.go what they share; sampler.go looks at burst, churn and soak while they run.
 package workload
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
 // A Spec is one round of one contender: what the parent process asks of a child.
@@ -23,11 +27,14 @@ type Spec struct {
 	Mix         Mix
 	Hold        Hold
 	Garbage     int64   // bytes a second of unrelated garbage
-	Rate        float64 // arrivals a second, open mode
+	Live        int64   // bytes that the process keeps alive beside the pool
+	Rate        float64 // arrivals a second in open mode, operations a second in churn and soak
 	Sample      int     // one in so many operations is timed
 	Duration    time.Duration
-	Blocks      int // held at once by burst and window
-	Collections int // that pass between burst's bursts
+	Blocks      int           // held at once by burst, churn's bursts and window
+	Collections int           // that pass between burst's bursts
+	Every       time.Duration // from one of churn's bursts to the next; soak: from one new pool to the next
+	IdleTimeout time.Duration // dewpond's; 0: its default
 }
 
 // A Scenario is a way to use a pool.
@@ -35,15 +42,34 @@ type Scenario struct {
 	Name     string
 	About    string // for --help
 	Defaults Spec
+	// Rounds is how many there are where nobody says; 0: the usual number.
+	Rounds int
 	// QuickRounds is how many rounds --quick has time for.
 	QuickRounds int
+	// QuickDuration is Duration with --quick; 0: the usual part of it.
+	QuickDuration time.Duration
+	// Shared says that Duration is of all rounds of all contenders together.
+	Shared bool
 	// Clearing says whether contenders clear their blocks.
 	Clearing bool
+	// Paced says that operations come due by the clock, Rate of them a second.
+	Paced bool
 	// Uses are the flags that the scenario heeds beside those that all do.
 	Uses []string
 	// Tools says whether rounds go on with the contender's tools, if it has any.
 	Tools bool
-	run   func(*job) error
+	// Contenders take part where nobody says who shall; nil: the usual ones, and
+	// Variants of dewpond beside them.
+	Contenders, Variants []string
+	run                  func(*job) error
+}
+
+// Entrants are the contenders that take part where nobody says who shall.
+func (s Scenario) Entrants() []string {
+	if s.Contenders != nil {
+		return s.Contenders
+	}
+	return append(contender.Usual(), s.Variants...)
 }
 
 // Zero is the policy that the scenario's contenders follow, in words.
@@ -55,7 +81,7 @@ func (s Scenario) Zero() string {
 }
 
 // Scenarios are all there are, the default first.
-func Scenarios() []Scenario { return []Scenario{mixed, micro, burst, window} }
+func Scenarios() []Scenario { return []Scenario{mixed, micro, burst, churn, window, soak} }
 
 // Find returns the scenario of that name.
 func Find(name string) (Scenario, error) {

@@ -20,6 +20,11 @@ func newInk(n int) ink {
 // write fills a block and stamps both ends with its owner's mark.
 func (i ink) write(b []byte, mark uint64) {
 	copy(b, i)
+	stamp(b, mark)
+}
+
+// stamp marks both ends of a block.
+func stamp(b []byte, mark uint64) {
 	if len(b) < 8 {
 		b[0] = byte(mark)
 		return

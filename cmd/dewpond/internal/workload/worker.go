@@ -8,7 +8,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
 )
 
-// A worker is one goroutine. Workers are allocated apart, so that their counters
+// A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are allocated apart, so that their counters
 // do not share a cache line.
 type worker struct {
 	*crew
@@ -35,7 +35,7 @@ func (w *worker) loop() {
 }
 
 func (w *worker) operation() {
-	n := w.sizes[w.random.Uint64()%100]
+	n := w.draw()
 	b := w.view.Get(n)
 	w.use(b.Bytes)
 	w.view.Put(b)
@@ -43,7 +43,7 @@ func (w *worker) operation() {
 
 // timedOperation returns when it ended.
 func (w *worker) timedOperation() time.Duration {
-	n := w.sizes[w.random.Uint64()%100]
+	n := w.draw()
 	t0 := measure.Now()
 	b := w.view.Get(n)
 	t1 := measure.Now()
@@ -57,6 +57,9 @@ func (w *worker) timedOperation() time.Duration {
 	}
 	return t3
 }
+
+// draw is the size of the next block.
+func (w *worker) draw() int { return w.sizes[w.random.Uint64()%100] }
 
 // use is what an owner does with a block.
 func (w *worker) use(b []byte) {

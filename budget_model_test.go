@@ -1,0 +1,374 @@
+package dewpond_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A budgetModel is what pools that share a Budget must do for one user: it knows what
+// is out and who waits, and what is idle as the pools say.
+type budgetModel struct {
+	t       *testing.T
+	rng     *rand.Rand
+	budget  *dewpond.Budget
+	source  *meter
+	pools   []*modelPool
+	waiting []*modelWaiter // in the order in which they came
+	failing bool           // the source is
+	log     []string
+}
+
+type modelPool struct {
+	*dewpond.BytePool
+	sizes  []int
+	keeps  bool // else its MaxIdleBytes is NoIdle
+	closed bool
+	out    [][]byte
+}
+
+func (p *modelPool) outBytes() (n int64) {
+	for _, b := range p.out {
+		n += int64(cap(b))
+	}
+	return n
+}
+
+type modelWaiter struct {
+	pool   *modelPool
+	size   int
+	cancel context.CancelFunc
+	done   chan struct{}
+	block  []byte
+	err    error
+}
+
+// Whatever one user does: what is charged is what is out and idle, TryGet and those
+// who wait never take it above the limit and are refused or wait only where they must,
+// and those who wait are served in the order in which they came, at once.
+func TestBudgetFollowsModel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	seeds := 400
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range seeds {
+		synctest.Test(t, func(t *testing.T) {
+			m := newBudgetModel(t, uint64(seed))
+			for range 100 {
+				m.step()
+				synctest.Wait()
+				m.check()
+				if t.Failed() {
+					t.Fatalf("seed %d: %q", seed, m.log)
+				}
+			}
+			m.end()
+			if t.Failed() {
+				t.Fatalf("seed %d: %q", seed, m.log)
+			}
+		})
+	}
+}
+
+func newBudgetModel(t *testing.T, seed uint64) *budgetModel {
+	m := &budgetModel{t: t, rng: rand.New(rand.NewPCG(1, seed)), budget: dewpond.NewBudget(32 << 10), source: new(meter)}
+	for range 3 {
+		m.open()
+	}
+	return m
+}
+
+// open makes one of three kinds of pools.
+func (m *budgetModel) open() {
+	p := &modelPool{keeps: true}
+	o := dewpond.BytePoolOptions{Budget: m.budget, Memory: m.source, IdleTimeout: -1, Zero: dewpond.ZeroNever}
+	switch m.rng.IntN(3) {
+	case 0:
+		p.sizes = []int{512, 1024, 8192}
+	case 1:
+		p.sizes = []int{1024, 16 << 10, 48 << 10} // one in no shard, and one too large for the budget
+	case 2:
+		p.sizes, p.keeps, o.MaxIdleBytes = []int{512, 4096}, false, dewpond.NoIdle
+	}
+	o.Classes = p.sizes
+	p.BytePool = newPool(m.t, o)
+	m.pools = append(m.pools, p)
+}
+
+func (m *budgetModel) say(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+}
+
+// out is the bytes with callers, closed pools' too.
+func (m *budgetModel) out() (n int64) {
+	for _, p := range m.pools {
+		n += p.outBytes()
+	}
+	return n
+}
+
+func (m *budgetModel) room(size int) bool { return m.out()+int64(size) <= m.budget.Limit() }
+
+// tryError returns what TryGet must return besides a block.
+func (m *budgetModel) tryError(p *modelPool, class int) error {
+	switch {
+	case !p.closed && p.Stats().Classes[class].Idle > 0:
+		return nil
+	case p.closed:
+		return dewpond.ErrClosed
+	case len(m.waiting) > 0 || !m.room(p.sizes[class]):
+		return dewpond.ErrExhausted
+	case m.failing:
+		return errNoMemory
+	}
+	return nil // a block that is idle, or was made, with room by others that were let go
+}
+
+func (m *budgetModel) step() {
+	i := m.rng.IntN(len(m.pools))
+	p := m.pools[i]
+	class := m.rng.IntN(len(p.sizes))
+	size := p.sizes[class]
+	before := m.budget.Used()
+	if m.failing && p.Stats().Classes[class].Idle > 0 {
+		return // whether that block is found, or the source asked, depends on who has it
+	}
+	switch what := m.rng.IntN(100); {
+	case what < 25:
+		want := m.tryError(p, class)
+		m.say("TryGet %d of %d", size, i)
+		b, err := p.TryGet(size)
+		if !errors.Is(err, want) {
+			m.t.Errorf("TryGet: %v, want %v", err, want)
+		}
+		m.took(p, b)
+		if used := m.budget.Used(); used > max(before, m.budget.Limit()) {
+			m.t.Errorf("TryGet takes it from %d to %d", before, used)
+		}
+	case what < 30:
+		m.say("Get %d of %d", size, i)
+		m.get(p, class)
+	case what < 50:
+		m.wait(i, class)
+	case what < 80:
+		if len(p.out) == 0 {
+			return
+		}
+		at := m.rng.IntN(len(p.out))
+		b := p.out[at]
+		p.out = slices.Delete(p.out, at, at+1)
+		m.say("Put %d to %d", cap(b), i)
+		p.Put(b)
+		m.gaveBack(p, cap(b))
+	case what < 84:
+		m.say("Trim %d", i)
+		p.Trim()
+		if idle := p.Stats().IdleBytes; idle != 0 {
+			m.t.Errorf("%d bytes are idle after Trim", idle)
+		}
+	case what < 87:
+		m.prewarm(i, class)
+	case what < 92:
+		if len(m.waiting) > 0 {
+			at := m.rng.IntN(len(m.waiting))
+			w := m.waiting[at]
+			m.say("cancel %d", at)
+			m.waiting = slices.Delete(m.waiting, at, at+1)
+			w.cancel()
+			m.ended(w, context.Canceled)
+			m.serve()
+		}
+	case what < 94:
+		m.close(i)
+	case what < 96:
+		m.failing = !m.failing
+		m.say("failing: %v", m.failing)
+		m.source.fail.Store(m.failing)
+	default:
+		m.say("sleep")
+		time.Sleep(50 * time.Millisecond) // after two of which pools may scatter
+		for range 64 {
+			if len(m.waiting) == 0 && p.keeps && !m.failing {
+				if b, err := p.TryGet(p.sizes[0]); err == nil {
+					p.Put(b)
+				}
+			}
+		}
+	}
+}
+
+func (m *budgetModel) took(p *modelPool, b []byte) {
+	if b != nil {
+		p.out = append(p.out, b)
+	}
+}
+
+func (m *budgetModel) get(p *modelPool, class int) {
+	before := p.Stats()
+	b := p.Get(p.sizes[class])
+	after := p.Stats()
+	over, missed := after.OverBudget > before.OverBudget, after.Misses > before.Misses
+	if after.HeapFallback > before.HeapFallback {
+		return // outside the budget, and so not to be put back to a meter
+	}
+	m.took(p, b)
+	switch used := m.budget.Used(); {
+	case missed && !over && used > m.budget.Limit():
+		m.t.Errorf("Get took it to %d, and did not say so", used)
+	case over && !missed || over && len(m.waiting) == 0 && used <= m.budget.Limit():
+		m.t.Errorf("Get says it went past the budget; %d are charged", used)
+	}
+}
+
+// wait begins a GetContext.
+func (m *budgetModel) wait(i, class int) {
+	p := m.pools[i]
+	m.say("GetContext %d of %d", p.sizes[class], i)
+	ctx, cancel := context.WithCancel(m.t.Context())
+	w := &modelWaiter{pool: p, size: p.sizes[class], cancel: cancel, done: make(chan struct{})}
+	want := m.tryError(p, class)
+	go func() {
+		w.block, w.err = p.GetContext(ctx, w.size)
+		close(w.done)
+	}()
+	synctest.Wait()
+	if want == dewpond.ErrExhausted && int64(w.size) <= m.budget.Limit() {
+		m.waiting = append(m.waiting, w)
+		return
+	}
+	m.ended(w, want)
+}
+
+// ended checks how a wait has ended, once everybody has done what he can.
+func (m *budgetModel) ended(w *modelWaiter, want error) {
+	synctest.Wait()
+	select {
+	case <-w.done:
+		w.cancel()
+		if !errors.Is(w.err, want) {
+			m.t.Errorf("GetContext: %v, want %v", w.err, want)
+		}
+		m.took(w.pool, w.block)
+	default:
+		m.t.Errorf("somebody waits for %d bytes still, with %d out", w.size, m.out())
+	}
+}
+
+// serve is whom a Put or the like must have woken, after what was given back is not
+// among what is out any more.
+func (m *budgetModel) serve() {
+	for len(m.waiting) > 0 && m.room(m.waiting[0].size) && !m.t.Failed() {
+		w := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		if m.failing {
+			m.ended(w, errNoMemory)
+		} else {
+			m.ended(w, nil)
+		}
+	}
+}
+
+func (m *budgetModel) gaveBack(p *modelPool, size int) {
+	if len(m.waiting) > 0 && !p.closed {
+		if w := m.waiting[0]; w.pool == p && w.size == size { // he gets the block itself
+			m.waiting = m.waiting[1:]
+			m.ended(w, nil)
+		}
+	}
+	m.serve()
+}
+
+func (m *budgetModel) prewarm(i, class int) {
+	p := m.pools[i]
+	m.say("Prewarm %d of %d", p.sizes[class], i)
+	left := m.budget.Limit() - m.budget.Used()
+	count := 1 + m.rng.IntN(3)
+	err := p.Prewarm(p.sizes[class], count)
+	fits := len(m.waiting) == 0 && int64(count*p.sizes[class]) <= left
+	if ok := fits && !m.failing && !p.closed && p.keeps; ok != (err == nil) {
+		m.t.Errorf("Prewarm of %d: %v, with %d bytes left", count, err, left)
+	}
+}
+
+// close ends a pool, whose blocks that are out stay charged, and opens another.
+func (m *budgetModel) close(i int) {
+	p := m.pools[i]
+	if p.closed || len(m.pools) > 6 {
+		return
+	}
+	m.say("Close %d", i)
+	p.closed = true
+	p.Close()
+	var theirs []*modelWaiter
+	m.waiting = slices.DeleteFunc(m.waiting, func(w *modelWaiter) bool {
+		if w.pool == p {
+			theirs = append(theirs, w)
+		}
+		return w.pool == p
+	})
+	for _, w := range theirs {
+		m.ended(w, dewpond.ErrClosed)
+	}
+	m.serve()
+	m.open()
+}
+
+func (m *budgetModel) check() {
+	var idle, out int64
+	for i, p := range m.pools {
+		s := p.Stats()
+		idle += s.IdleBytes
+		out += p.outBytes()
+		if s.InUseBytes != p.outBytes() {
+			m.t.Errorf("pool %d says %d bytes are in use, it is %d", i, s.InUseBytes, p.outBytes())
+		}
+	}
+	if used := m.budget.Used(); used != idle+out || m.source.bytes.Load() != used {
+		m.t.Errorf("%d bytes are charged: %d out, %d idle, the source's %d", used, out, idle, m.source.bytes.Load())
+	}
+	if len(m.waiting) > 0 && idle != 0 {
+		m.t.Errorf("%d bytes are idle while %d wait", idle, len(m.waiting))
+	}
+	for i, w := range m.waiting {
+		select {
+		case <-w.done:
+			m.t.Errorf("the one who is %d to wait, for %d bytes, was served with %d out: %v", i, w.size, out, w.err)
+		default:
+		}
+	}
+}
+
+// end puts everything back, which must serve everybody.
+func (m *budgetModel) end() {
+	m.failing = false
+	m.source.fail.Store(false)
+	for range 1000 {
+		for _, p := range m.pools {
+			if len(p.out) > 0 {
+				b := p.out[0]
+				p.out = p.out[1:]
+				p.Put(b)
+				m.gaveBack(p, cap(b))
+				m.check()
+			}
+		}
+	}
+	if len(m.waiting) > 0 || m.out() != 0 {
+		m.t.Errorf("%d wait, %d bytes are out", len(m.waiting), m.out())
+	}
+	for _, p := range m.pools {
+		p.Close()
+	}
+	if used := m.budget.Used(); used != 0 {
+		m.t.Errorf("%d bytes are charged after all", used)
+	}
+}

@@ -1,0 +1,370 @@
+package dewpond_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// Who came first is served first, also where AllocLimit let him wait for bytes later
+// than others.
+func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
+	for _, youngerWants := range []int{1024, 3072} {
+		synctest.Test(t, func(t *testing.T) {
+			budget := dewpond.NewBudget(4096)
+			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: -1})
+			other := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 3072}, Budget: budget, IdleTimeout: -1})
+			slow.Get(1024) // the one miss of this second
+			var out [][]byte
+			for range 3 {
+				out = append(out, other.Get(1024))
+			}
+			order := make(chan string, 2)
+			wait := func(who string, p *dewpond.BytePool, n int) {
+				go func() {
+					if _, err := p.GetContext(t.Context(), n); err == nil {
+						order <- who
+					}
+				}()
+				synctest.Wait()
+			}
+			wait("older", slow, 1024)
+			wait("younger", other, youngerWants)
+			time.Sleep(2 * time.Second) // now both wait for bytes alone
+			other.Put(out[0])
+			synctest.Wait()
+			if len(order) != 1 {
+				t.Fatalf("younger wants %d: %d were served by one Put", youngerWants, len(order))
+			}
+			if who := <-order; who != "older" {
+				t.Errorf("younger wants %d: the %s was served first", youngerWants, who)
+			}
+		})
+	}
+}
+
+// He who came first and for whom there are bytes as soon as AllocLimit allows him a
+// miss gets them, though somebody who came later waits for more than there are.
+func TestBudgetDoesNotKeepTheOlderWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := dewpond.NewBudget(4096)
+		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: -1})
+		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{2048, 4096}, Budget: budget, IdleTimeout: -1})
+		slow.Get(1024)
+		other.Get(2048)
+		served := make(chan error, 2)
+		go func() {
+			_, err := slow.GetContext(t.Context(), 1024)
+			served <- err
+		}()
+		synctest.Wait()
+		go other.GetContext(t.Context(), 4096)
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		select {
+		case err := <-served:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Errorf("nobody was served, with %d of %d bytes charged", budget.Used(), budget.Limit())
+		}
+		other.Close() // ends the other wait
+	})
+}
+
+// A panickySource is a meter that panics.
+type panickySource struct {
+	meter
+	alloc, free atomic.Bool
+}
+
+func (s *panickySource) Alloc(size int) ([]byte, error) {
+	if s.alloc.Load() {
+		panic("Alloc")
+	}
+	return s.meter.Alloc(size)
+}
+
+func (s *panickySource) Free(b []byte) {
+	if s.free.Load() {
+		panic("Free")
+	}
+	s.meter.Free(b)
+}
+
+// A Source that panics takes nothing from the budget, nor of what AllocLimit allows,
+// and whoever waits behind the caller is served.
+func TestBudgetAndPanickingAlloc(t *testing.T) {
+	ways := map[string]func(p *dewpond.BytePool){
+		"Get":        func(p *dewpond.BytePool) { p.Get(1024) }, // which takes a miss for good
+		"TryGet":     func(p *dewpond.BytePool) { p.TryGet(1024) },
+		"GetContext": func(p *dewpond.BytePool) { p.GetContext(t.Context(), 1024) }, // which does not come to look at it
+		"Prewarm":    func(p *dewpond.BytePool) { p.Prewarm(1024, 1) },
+	}
+	for name, way := range ways {
+		budget := dewpond.NewBudget(4096)
+		s := new(panickySource)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, AllocLimit: 2})
+		s.alloc.Store(true)
+		for range 3 {
+			if panics(func() { way(p) }) == "" {
+				t.Errorf("%s does not panic", name)
+			}
+		}
+		if used := budget.Used(); used != 0 {
+			t.Errorf("%s: %d bytes are charged", name, used)
+		}
+		s.alloc.Store(false)
+		for i := range 2 {
+			if _, err := p.TryGet(1024); err != nil && name != "Get" {
+				t.Errorf("%s: miss %d: %v", name, i, err)
+			}
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		budget := dewpond.NewBudget(1024)
+		s := new(panickySource)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, IdleTimeout: -1})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: -1})
+		b := q.Get(512)
+		first, second := make(chan bool, 1), make(chan error, 1)
+		go func() { first <- panics(func() { p.GetContext(t.Context(), 1024) }) != "" }()
+		synctest.Wait()
+		go func() {
+			_, err := q.GetContext(t.Context(), 512)
+			second <- err
+		}()
+		synctest.Wait()
+		s.alloc.Store(true)
+		q.Put(b)
+		if !<-first {
+			t.Error("the first does not panic")
+		}
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A Source that panics in Free, under the budget's lock, leaves that free, and no
+// waiter behind.
+func TestBudgetAndPanickingFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := dewpond.NewBudget(64 << 10)
+		s := new(panickySource)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget, Memory: s, IdleTimeout: -1})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: -1})
+		b := p.Get(64 << 10)
+		ctx := hookedContext{t.Context(), func() {
+			s.free.Store(true)
+			p.Put(b)
+		}}
+		if panics(func() { q.GetContext(ctx, 512) }) == "" {
+			t.Error("nothing panics")
+		}
+		s.free.Store(false)
+		if !dewpond.Unlocked(budget) || dewpond.Waiting(q) {
+			t.Fatal("the lock is held, or the caller waits still")
+		}
+		if _, err := q.TryGet(512); err != dewpond.ErrExhausted { // the block is nobody's, but was not freed
+			t.Error(err)
+		}
+		if used := budget.Used(); used != 64<<10 {
+			t.Errorf("%d bytes are charged", used)
+		}
+	})
+}
+
+// He who is refused all the same costs nobody his idle blocks: where what is in use
+// leaves too little, or what he wants is larger than the whole budget.
+func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	budget := dewpond.NewBudget(256 << 10)
+	small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
+	large := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10, 128 << 10, 512 << 10}, Budget: budget})
+	b := large.Get(128 << 10)
+	large.Put(large.Get(64 << 10))
+	var blocks [][]byte
+	for range 32 {
+		blocks = append(blocks, small.Get(1024))
+	}
+	for _, b := range blocks[1:] {
+		small.Put(b)
+	}
+	for _, n := range []int{128 << 10, 512 << 10} {
+		if _, err := large.TryGet(n); err != dewpond.ErrExhausted {
+			t.Errorf("TryGet(%d): %v", n, err)
+		}
+	}
+	if _, err := large.GetContext(t.Context(), 512<<10); !errors.Is(err, dewpond.ErrExhausted) {
+		t.Errorf("GetContext: %v", err)
+	}
+	if idle := small.Stats().IdleBytes + large.Stats().IdleBytes; idle != 31<<10+64<<10 {
+		t.Errorf("%d bytes are idle of %d", idle, 31<<10+64<<10)
+	}
+	small.Put(blocks[0])
+	large.Put(b)
+	large.TryGet(128 << 10)
+	if _, err := large.TryGet(128 << 10); err != nil {
+		t.Errorf("with all else idle: %v", err)
+	}
+}
+
+// A pool that is collected cannot wake who waits in a bubble, for the collector is in
+// none; but it does not end the program either, and the next who gives back does.
+func TestCollectedPoolAndBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := dewpond.NewBudget(4096)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: -1})
+		func() {
+			lost, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				lost.Get(1024)
+			}
+		}()
+		b := p.Get(1024)
+		served := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := p.GetContext(t.Context(), 1024)
+				served <- err
+			}()
+		}
+		synctest.Wait()
+		for budget.Used() > 1024 {
+			runtime.GC()
+		}
+		runtime.GC()
+		p.Put(b)
+		for range 2 {
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}
+		runtime.KeepAlive(p)
+	})
+}
+
+// A Budget that NewBudget did not make is refused by name.
+func TestBudgetMustBeMade(t *testing.T) {
+	if _, err := makePool(dewpond.BytePoolOptions{Budget: new(dewpond.Budget)}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// A moodySource is a meter of which some calls fail, and some panic.
+type moodySource struct {
+	meter
+	calls atomic.Int64
+}
+
+func (s *moodySource) Alloc(size int) ([]byte, error) {
+	switch s.calls.Add(1) % 16 {
+	case 3:
+		return nil, errNoMemory
+	case 7:
+		panic("Alloc")
+	}
+	return s.meter.Alloc(size)
+}
+
+// Whatever goes wrong for some, at once (no memory, panics, waits given up, pools that
+// are closed while others wait for them), nobody waits in vain and no byte is lost.
+func TestBudgetSurvivesEverything(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const limit = 256 << 10
+	budget := dewpond.NewBudget(limit)
+	s := new(moodySource)
+	open := func(i int) *dewpond.BytePool {
+		o := dewpond.BytePoolOptions{Budget: budget, Memory: s, Zero: dewpond.ZeroNever, Name: "moody"}
+		switch i % 4 {
+		case 0:
+			o.Classes = []int{512, 4096}
+		case 1:
+			o.Classes, o.AllocLimit = []int{1024, 64 << 10}, 2000
+		case 2:
+			o.Classes, o.MaxIdleBytes = []int{2048, 128 << 10}, 8192
+		case 3:
+			o.Classes, o.IdleTimeout = []int{8192, 32 << 10}, 100*time.Millisecond
+		}
+		p, err := makePool(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var pools [4]atomic.Pointer[dewpond.BytePool]
+	for i := range pools {
+		pools[i].Store(open(i))
+	}
+	rounds := 400
+	if testing.Short() {
+		rounds = 60
+	}
+	var wg sync.WaitGroup
+	for g := range 48 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(g)))
+			for range rounds {
+				i := rng.IntN(len(pools))
+				p := pools[i].Load()
+				classes := p.Stats().Classes
+				n := classes[rng.IntN(len(classes))].Size
+				switch what := rng.IntN(100); {
+				case what == 0:
+					p.Trim()
+				case what == 1:
+					panics(func() { p.Prewarm(n, 2) })
+				case what == 2 && g < 4:
+					if next := open(i); pools[i].CompareAndSwap(p, next) {
+						p.Close()
+					} else {
+						next.Close()
+					}
+				default:
+					ctx, cancel := t.Context(), func() {}
+					if what < 30 {
+						ctx, cancel = context.WithTimeout(ctx, time.Duration(rng.IntN(2000))*time.Microsecond)
+					}
+					panics(func() {
+						var b []byte
+						if what%2 == 0 {
+							b, _ = p.GetContext(ctx, n)
+						} else {
+							b, _ = p.TryGet(n)
+						}
+						if runtime.Gosched(); b != nil {
+							p.Put(b)
+						}
+					})
+					cancel()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if s.most.Load() > limit {
+		t.Errorf("there were %d bytes at once, of %d", s.most.Load(), limit)
+	}
+	for i := range pools {
+		if dewpond.Waiting(pools[i].Load()) {
+			t.Error("somebody waits still")
+		}
+		pools[i].Load().Close()
+	}
+	if budget.Used() != 0 || s.bytes.Load() != 0 || dewpond.Claims(budget) != 0 {
+		t.Errorf("all are closed: charged %d, allocated %d, %d wait", budget.Used(), s.bytes.Load(), dewpond.Claims(budget))
+	}
+}

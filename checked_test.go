@@ -1,0 +1,634 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// caught is the exit code of a child whose offence was reported.
+const caught = 7
+
+// An offence is committed in a child process, in a pool with CheckAll. The report must
+// be of a kind, and its stacks must name these functions.
+type offence struct {
+	name              string
+	kind              string
+	got, put, offence string
+	commit            func(p *dewpond.BytePool)
+	heapOnly          bool
+
+	// Where the pages of idle blocks fault: commit touches one, which then is what is
+	// reported instead, or touches what only faults there.
+	faults, onlyFaults bool
+}
+
+//go:noinline
+func getHere(p *dewpond.BytePool, n int) []byte { return p.Get(n) }
+
+//go:noinline
+func putHere(p *dewpond.BytePool, b []byte) { p.Put(b) }
+
+//go:noinline
+func offendHere(f func()) { f() }
+
+// offences is what CheckAll promises to catch.
+var offences = []offence{
+	{name: "double Put", kind: "double Put", got: "getHere", put: "putHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1000)
+		putHere(p, b)
+		offendHere(func() { p.Put(b) })
+	}},
+	{name: "double Put of a large block", kind: "double Put", got: "getHere", put: "putHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1<<20)
+		putHere(p, b)
+		offendHere(func() { p.Put(b) })
+	}},
+	{name: "double Put out of quarantine", kind: "double Put", got: "getHere", put: "putHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1000)
+		putHere(p, b)
+		for range 10 {
+			var all [][]byte
+			for range 500 {
+				all = append(all, p.Get(64))
+			}
+			for _, b := range all {
+				p.Put(b)
+			}
+		}
+		offendHere(func() { p.Put(b) })
+	}},
+	{name: "write after Put, found by Get", kind: "write after Put", got: "getHere", put: "putHere", offence: "offendHere", faults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1000)
+		putHere(p, b)
+		b[999] = 1
+		offendHere(func() {
+			for range 1000 {
+				p.Put(p.Get(1000))
+			}
+		})
+	}},
+	{name: "write past len, after Put, found by Trim", kind: "write after Put", got: "getHere", put: "putHere", faults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1000)
+		putHere(p, b)
+		b[:cap(b)][cap(b)-1] = 1
+		p.Trim()
+	}},
+	{name: "write after Put, found by Close", kind: "write after Put", got: "getHere", put: "putHere", faults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 100_000)
+		putHere(p, b)
+		b[50_000] = 1
+		p.Close()
+	}},
+	{name: "Put of a foreign slice", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		offendHere(func() { p.Put(make([]byte, 1024)) })
+	}},
+	{name: "Put of a foreign slice of no class", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		offendHere(func() { p.Put(make([]byte, 1000)) })
+	}},
+	{name: "Put of another pool's block", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		b := dewpond.Get(1024)
+		offendHere(func() { p.Put(b) })
+	}},
+	{name: "Put of the inside of a block", kind: "Put of the inside of a block", got: "getHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 8192)
+		offendHere(func() { p.Put(b[4096:]) })
+	}},
+	{name: "leak", kind: "leak", got: "getHere", heapOnly: true, commit: func(p *dewpond.BytePool) {
+		getHere(p, 5000)
+		for range 10 {
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}},
+	{name: "leak, found by Close", kind: "leak", got: "getHere", commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 5000)
+		p.Close() // off the heap; on it a collection finds it
+		for range 10 {
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = b
+	}},
+	{name: "Lease: write after Release", kind: "write after Put", put: "TestOffencesAreCaught", faults: true, commit: func(p *dewpond.BytePool) {
+		l := p.Lease(1000)
+		b := l.Bytes()
+		must(0, l.Release())
+		b[0] = 1
+		p.Trim()
+	}},
+	{name: "Lease: leak", kind: "leak", heapOnly: true, commit: func(p *dewpond.BytePool) {
+		p.Lease(5000)
+		for range 10 {
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}},
+	{name: "Buffer: write after Release", kind: "write after Put", faults: true, commit: func(p *dewpond.BytePool) {
+		var b = p.Buffer()
+		b.WriteString("what the last owner wrote")
+		old := b.Bytes()
+		b.Release()
+		old[0] = 'W'
+		p.Trim()
+	}},
+	{name: "Buffer: write after it grew", kind: "write after Put", faults: true, commit: func(p *dewpond.BytePool) {
+		b := p.Buffer()
+		b.WriteString("short")
+		old := b.Bytes()
+		b.Write(make([]byte, 10_000))
+		old[0] = 'S'
+		p.Trim()
+	}},
+	{name: "Scope: write after Close", kind: "write after Put", faults: true, commit: func(p *dewpond.BytePool) {
+		s := p.Scope()
+		old := s.Get(100)
+		s.Close()
+		old[0] = 1
+		p.Trim()
+	}},
+	{name: "read after Put", kind: "use after Put", got: "getHere", put: "putHere", offence: "offendHere", onlyFaults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 100)
+		putHere(p, b)
+		offendHere(func() { fmt.Println(b[0]) })
+	}},
+	{name: "write after Put", kind: "use after Put", got: "getHere", put: "putHere", offence: "offendHere", onlyFaults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 100)
+		putHere(p, b)
+		offendHere(func() { clear(b) })
+	}},
+	{name: "read after Put of a large block, out of quarantine", kind: "use after Put", got: "getHere", put: "putHere", offence: "offendHere", onlyFaults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 1<<20)
+		putHere(p, b)
+		for range 20 {
+			p.Put(p.Get(100_000))
+		}
+		offendHere(func() { fmt.Println(b[1<<20-1]) })
+	}},
+	{name: "write past cap", kind: "use past the end of a block", got: "getHere", offence: "offendHere", onlyFaults: true, commit: func(p *dewpond.BytePool) {
+		b := getHere(p, 100)
+		past := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), cap(b)))
+		offendHere(func() { *past = 1 })
+	}},
+}
+
+// guarded reports whether idle blocks fault with CheckAll: where they are mapped.
+func guarded(t *testing.T) bool {
+	return newPool(t, dewpond.BytePoolOptions{}).Stats().ReservedBytes > 0
+}
+
+// Each offence is caught in a process of its own, and the report names the stacks. A
+// child that ends as if nothing were is a failure.
+func TestOffencesAreCaught(t *testing.T) {
+	const key = "DEWPOND_TEST_OFFENCE"
+	if name, ok := os.LookupEnv(key); ok {
+		commitOffence(strings.TrimPrefix(name, "offheap "), strings.HasPrefix(name, "offheap "))
+		os.Exit(0)
+	}
+	guarded := guarded(t)
+	for _, o := range offences {
+		switch {
+		case offHeap && o.heapOnly, !guarded && o.onlyFaults:
+			continue
+		case guarded && o.faults:
+			o.kind, o.offence = "use after Put", "commitOffence"
+		}
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			name := o.name
+			if offHeap {
+				name = "offheap " + name
+			}
+			expectCaught(t, "TestOffencesAreCaught", key+"="+name, o.kind, o.got, o.put, o.offence)
+		})
+	}
+}
+
+// Without ExplainFaults a fault is fatal, and names who touched the block and nobody else.
+func TestFaultsAreFatal(t *testing.T) {
+	const key = "DEWPOND_TEST_FAULT"
+	if os.Getenv(key) != "" {
+		offHeap = true
+		p := must(makePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll}))
+		defer func() { fmt.Println("recovered", recover()) }()
+		b := getHere(p, 100)
+		putHere(p, b)
+		offendHere(func() { b[0]++ })
+		os.Exit(0)
+	}
+	if !guarded(t) {
+		return
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestFaultsAreFatal$", "-test.timeout=1m")
+	child.Env = append(os.Environ(), key+"=1")
+	out, err := child.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "unexpected fault address") || !strings.Contains(string(out), "offendHere") {
+		t.Errorf("the child ended with %v:\n%s", err, out)
+	}
+}
+
+// What ExplainFaults makes of a panic: the Violation for a fault in a block that is idle,
+// and else nothing.
+func TestExplainFaults(t *testing.T) {
+	var found []dewpond.Violation
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	panics := func(f func()) (with any) {
+		defer func() { with = recover() }()
+		defer dewpond.ExplainFaults()()
+		f()
+		return nil
+	}
+	if v := panics(func() {}); v != nil {
+		t.Errorf("%v out of nothing", v)
+	}
+	other := errors.New("other")
+	if v := panics(func() { panic(other) }); v != other {
+		t.Errorf("another panic has become %v", v)
+	}
+	var none *int
+	if _, ok := panics(func() { *none = 1 }).(runtime.Error); !ok || len(found) != 0 {
+		t.Errorf("a nil pointer: %v", found)
+	}
+	if before := debug.SetPanicOnFault(false); before {
+		t.Error("faults still panic")
+	}
+	if !guarded(t) {
+		return
+	}
+	for _, size := range []int{64, 5000, 100_000} {
+		found = nil
+		b := p.Get(size)
+		p.Put(b)
+		v, ok := panics(func() { clear(b) }).(dewpond.Violation)
+		if !ok || v.Kind != dewpond.UseAfterPut || v.Size != cap(b) || v.Pool != p.Name() || len(found) != 1 {
+			t.Errorf("%d bytes: %v, %d reported", size, v, len(found))
+		}
+		again := p.Get(size) // and the pool goes on
+		clear(again)
+		p.Put(again)
+	}
+	if s := p.Stats(); s.Violations != 3 || s.InUseBytes != 0 || s.HeapFallback != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// expectCaught runs a test in a child, which must be caught with a kind of violation and
+// stacks that name these functions.
+func expectCaught(t *testing.T, test, environment, kind, got, put, offence string) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.timeout=1m")
+	child.Env = append(os.Environ(), environment, "DEWPOND_CHECK=all")
+	out, err := child.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != caught {
+		t.Fatalf("the child ended with %v:\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "dewpond: "+kind+":") {
+		t.Errorf("want a %s:\n%s", kind, out)
+	}
+	for what, function := range map[string]string{"got at": got, "put back at": put, "offence at": offence} {
+		_, stack, ok := strings.Cut(string(out), "\n"+what+"\n")
+		if function == "" {
+			continue
+		}
+		for _, next := range []string{"\nput back at", "\noffence at"} {
+			stack, _, _ = strings.Cut(stack, next)
+		}
+		if !ok || !strings.Contains(stack, function) {
+			t.Errorf("the stack %q does not name %s:\n%s", what, function, out)
+		}
+	}
+}
+
+func commitOffence(name string, off bool) {
+	o := dewpond.BytePoolOptions{Name: "watched", OnViolation: func(v dewpond.Violation) {
+		fmt.Println(v)
+		os.Exit(caught)
+	}}
+	offHeap = off
+	p := must(makePool(o))
+	i := slices.IndexFunc(offences, func(o offence) bool { return o.name == name })
+	defer dewpond.ExplainFaults()()
+	offences[i].commit(p)
+	runtime.KeepAlive(p)
+}
+
+// Of correct use nothing is reported, whatever it is.
+func TestCorrectUseIsNotReported(t *testing.T) {
+	rounds := 3000
+	switch {
+	case testing.Short():
+		rounds = 300
+	case *long && !offHeap: // where each Put is a system call
+		rounds = 500_000 // of some 25 operations, by 4 goroutines in 2 modes: 10^8
+	}
+	for _, mode := range []dewpond.CheckMode{dewpond.CheckAll, dewpond.CheckSampled} {
+		p := newPool(t, dewpond.BytePoolOptions{Check: mode, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				for i := range rounds {
+					useCorrectly(t, p, g+i)
+					if i%1000 == 0 {
+						p.Trim()
+						runtime.GC()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s := p.Stats()
+		// A collection may have made the pool move what was in quarantine just now.
+		for tries := 0; s.InUseBytes != 0 && tries < 1000; tries++ {
+			time.Sleep(time.Millisecond)
+			s = p.Stats()
+		}
+		if s.InUseBytes != 0 || s.Violations != 0 || s.DroppedForeign+s.DroppedDouble != 0 {
+			t.Errorf("mode %d: %+v", mode, s)
+		}
+	}
+}
+
+func useCorrectly(t *testing.T, p *dewpond.BytePool, i int) {
+	sizes := []int{64, 100, 1000, 5000, 20_000, 100_000}
+	n := sizes[i%len(sizes)]
+	write := func(b []byte) {
+		b = b[:cap(b)]
+		for _, at := range []int{0, len(b) / 2, len(b) - 1} {
+			if b[at] != 0 {
+				t.Errorf("not zero: %x", b[at])
+			}
+			b[at] = byte(i) | 1
+		}
+	}
+	a, b := p.Get(n), p.Get(n/2)
+	write(a)
+	write(b)
+	p.Put(a[:1])
+	b = p.Append(p.Grow(b, n), 1, 2, 3)
+	p.Put(b)
+	c := must(p.TryGet(n))
+	write(c)
+	p.Put(c)
+	l := p.Lease(n)
+	other := l.Retain()
+	write(l.Bytes())
+	if err := errors.Join(l.Release(), other.Release()); err != nil {
+		t.Error(err)
+	}
+	buffer := p.Buffer()
+	for range 3 {
+		buffer.Write(make([]byte, n/3+1))
+	}
+	buffer.Release()
+	s := p.Scope()
+	for range 5 {
+		write(s.Get(n/10 + 16))
+	}
+	s.Close()
+}
+
+// One in so many is watched, and what it catches is the same.
+func TestSampledCatches(t *testing.T) {
+	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
+	var mu sync.Mutex
+	var found []dewpond.Violation
+	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, v)
+	}})
+	const rounds = 4000
+	for range rounds {
+		b := p.Get(1000)
+		p.Put(b)
+		b[5]++ // too late
+	}
+	p.Trim()
+	s := p.Stats()
+	if n := len(found); n < rounds/8 || n > rounds/2 || s.Violations != uint64(n) {
+		t.Errorf("%d of %d were found; Violations %d", n, rounds, s.Violations)
+	}
+	for _, v := range found {
+		if v.Kind != dewpond.WriteAfterPut || v.Size != 1024 || v.Pool != p.Name() || v.Got == nil || v.Put == nil {
+			t.Fatal(v)
+		}
+	}
+	if d := p.Stats().Sub(s); d.Violations != 0 {
+		t.Errorf("Sub: %d", d.Violations)
+	}
+}
+
+// Without Check nothing is watched, and with a mode that is none there is an error.
+func TestCheckModes(t *testing.T) {
+	for env, want := range map[string]string{
+		"all=1": "DEWPOND_CHECK=all=1", "sampled=1/0": "give off, sampled, sampled=1/N", "sampled=7": "DEWPOND_CHECK=sampled=7", "ALL": "DEWPOND_CHECK=ALL",
+	} {
+		t.Setenv("DEWPOND_CHECK", env)
+		if _, err := makePool(dewpond.BytePoolOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", env, err)
+		}
+	}
+	t.Setenv("DEWPOND_CHECK", "")
+	if _, err := makePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll + 1}); err == nil || !strings.Contains(err.Error(), "Check 3") {
+		t.Errorf("Check 3: %v", err)
+	}
+	for env, watched := range map[string]bool{"": true, "off": false, "all": true, "sampled=1/1": true} {
+		t.Setenv("DEWPOND_CHECK", env)
+		n := 0
+		p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) { n++ }})
+		b := p.Get(100)
+		p.Put(b)
+		p.Put(b)
+		if (n == 1) != watched {
+			t.Errorf("%q: %d violations", env, n)
+		}
+	}
+}
+
+// With LeakAfter a block that is out for longer is a leak, also where nobody forgets it,
+// once for each time that it is out. The timer lives no longer than what it looks at.
+func TestLeakAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var found []dewpond.Violation
+		p := newPool(t, dewpond.BytePoolOptions{
+			Check: dewpond.CheckAll, IdleTimeout: 32 * time.Second, LeakAfter: time.Minute,
+			OnViolation: func(v dewpond.Violation) {
+				mu.Lock()
+				defer mu.Unlock()
+				found = append(found, v)
+			},
+		})
+		expect := func(when string, leaks int) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if len(found) != leaks {
+				t.Fatalf("%s: %d reports, want %d: %v", when, len(found), leaks, found)
+			}
+		}
+		b := getHere(p, 1000) // nothing is idle, which would keep the timer going
+		time.Sleep(57 * time.Second)
+		expect("after 57 s", 0)
+		time.Sleep(6 * time.Second)
+		expect("after 63 s", 1)
+		if v := found[0]; v.Kind != dewpond.Leak || v.Age < time.Minute || !strings.Contains(v.String(), "getHere") {
+			t.Error(v)
+		}
+		time.Sleep(time.Hour)
+		expect("after an hour", 1)
+		if dewpond.Armed(p) {
+			t.Error("a timer is armed for what has been reported")
+		}
+		p.Put(b)
+		b, c := p.Get(100_000), p.Get(1000)
+		time.Sleep(50 * time.Second)
+		p.Put(c)
+		time.Sleep(13 * time.Second)
+		expect("of two more, one of which came back", 2)
+		p.Put(b)
+		if s := p.Stats(); s.Violations != 2 || s.InUseBytes != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A collection's tick comes from outside a bubble, by whose clock all in it is as old as
+// the year 2000.
+func TestLeakAfterInBubbles(t *testing.T) {
+	var reports atomic.Int64
+	o := dewpond.BytePoolOptions{
+		Check: dewpond.CheckAll, LeakAfter: time.Minute, IdleTimeout: time.Hour,
+		OnViolation: func(dewpond.Violation) { reports.Add(1) },
+	}
+	outside := newPool(t, o)
+	outside.Put(outside.Get(1000)) // a timer outside is armed
+	synctest.Test(t, func(t *testing.T) {
+		inside := newPool(t, o)
+		a, b := inside.Get(1000), outside.Get(1000)
+		for range 20 {
+			runtime.GC()
+		}
+		if n := reports.Load(); n != 0 {
+			t.Errorf("%d leaks, of two blocks that have been out for no time", n)
+		}
+		inside.Put(a)
+		outside.Put(b)
+	})
+}
+
+// The collector tells of a leak when the block's memory is already another's, who may
+// have put it back and got it once more.
+func TestLeakIsToldLate(t *testing.T) {
+	onlyOnHeap(t, "the collector does not have the blocks")
+	for _, env := range []string{"all", "sampled=1/4"} {
+		t.Run(env, func(t *testing.T) {
+			t.Setenv("DEWPOND_CHECK", env)
+			var holding, wrong atomic.Int64
+			p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+				if strings.Contains(v.String(), "putHere") || holding.Load() > 0 && strings.Contains(v.String(), "getHere") {
+					wrong.Add(1)
+				}
+			}})
+			// As many cleanups that take long as hold up all others.
+			goOn := make(chan bool)
+			for range 64 {
+				runtime.AddCleanup(new([64]*int), func(int) { <-goOn }, 0)
+			}
+			runtime.GC()
+			leaked := map[uintptr]bool{}
+			for range 2000 {
+				leaked[uintptr(unsafe.Pointer(&p.Get(1000)[0]))] = true
+			}
+			runtime.GC()
+			runtime.GC()
+			again := 0
+			var all [][]byte
+			for range 2000 {
+				b := getHere(p, 1000)
+				if leaked[uintptr(unsafe.Pointer(&b[0]))] {
+					again++
+				}
+				all = append(all, b)
+			}
+			for _, b := range all {
+				p.Put(b)
+			}
+			for i := range all {
+				all[i] = getHere(p, 1000)
+			}
+			holding.Add(1)
+			close(goOn)
+			for range 10 {
+				runtime.GC()
+				time.Sleep(time.Millisecond)
+			}
+			holding.Add(-1)
+			if n := wrong.Load(); n != 0 {
+				t.Errorf("%d reports of blocks that somebody holds", n)
+			}
+			if again == 0 {
+				t.Error("no memory was used again: this shows nothing")
+			}
+			for _, b := range all {
+				p.Put(b)
+			}
+		})
+	}
+}
+
+// What is in quarantine is idle, too: it is within the bounds, and decays.
+func TestQuarantineIsBoundedAndDecays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 64 << 10
+		p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, MaxIdleBytes: most, IdleTimeout: time.Second})
+		hold(p, 1024, 300)
+		s := p.Stats()
+		if s.IdleBytes > most || s.IdleBytes < most/2 || s.InUseBytes != 0 {
+			t.Errorf("%d bytes are idle, %d in use", s.IdleBytes, s.InUseBytes)
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if s := p.Stats(); s.IdleBytes != 0 || s.Trimmed+s.DroppedFull != 300 {
+			t.Errorf("after four timeouts %d bytes are idle; %d trimmed, %d dropped", s.IdleBytes, s.Trimmed, s.DroppedFull)
+		}
+	})
+}
+
+// Without OnViolation each pair of stacks is logged once, and every violation counts.
+func TestViolationsAreLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	p := newPool(t, dewpond.BytePoolOptions{Name: "logged", Check: dewpond.CheckAll})
+	b := p.Get(100)
+	p.Put(b)
+	for range 5 {
+		p.Put(b)
+	}
+	p.Put(b)                                                      // from another place
+	if n := strings.Count(log.String(), "double Put"); n != 2*2 { // as message and in the report
+		t.Errorf("logged %d times:\n%s", n, &log)
+	}
+	if s := p.Stats(); s.Violations != 6 || !strings.Contains(log.String(), "logged") {
+		t.Errorf("Violations %d", s.Violations)
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+)
+
+// A soak that is not flat ends with an error, which is not the caller's; one that was
+// interrupted is interrupted.
+func TestConclude(t *testing.T) {
+	doc := func(flat bool) result.Document {
+		return result.Document{Contenders: []result.Contender{{
+			Name:    "dewpond",
+			Figures: map[string]result.Figure{"stranded_bytes": {Max: 64}},
+			Soak:    &result.Soak{Flat: map[string]bool{"stranded_bytes": flat}},
+		}}}
+	}
+	if err := conclude(doc(true), false); err != nil {
+		t.Errorf("all is flat, and it fails: %v", err)
+	}
+	err := conclude(doc(false), false)
+	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errInterrupted) {
+		t.Errorf("what is not flat ends with %v", err)
+	}
+	if err := conclude(doc(false), true); !errors.Is(err, errInterrupted) {
+		t.Errorf("what was interrupted ends with %v", err)
+	}
+}

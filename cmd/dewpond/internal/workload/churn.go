@@ -1,0 +1,157 @@
+package workload
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+var churn = Scenario{
+	Name: "churn",
+	About: "steady traffic of a few goroutines, each of which holds blocks of several sizes and exchanges one after the other at a steady pace; " +
+		"now and then a burst takes many blocks out at once and returns them. IdleTimeout is so short that decay acts between two bursts. " +
+		"Shows what is idle, in use and resident over time, and what decay costs the tail of the traffic's Get and Put. Nothing clears that need not. Takes some 3 minutes.",
+	Defaults: Spec{
+		Goroutines: 4,
+		Mix:        Mix{{512, 70}, {4 << 10, 25}, {64 << 10, 5}},
+		Garbage:    50e6,
+		// With no other heap the pool's own blocks would set the collector's goal:
+		// without decay there would be far fewer collections than with it, and the
+		// tails would compare these (docs/tuning.md).
+		Live:        64 << 20,
+		Rate:        200_000, // so that 6 s have the million samples that P9999 deserves
+		Duration:    6 * time.Second,
+		Blocks:      6000,
+		Every:       2 * time.Second,
+		IdleTimeout: 500 * time.Millisecond,
+		Sample:      1,
+	},
+	QuickRounds: 1,
+	Paced:       true,
+	Uses:        []string{"goroutines", "mix", "garbage", "live", "rate", "blocks", "every", "idle-timeout"},
+	Contenders:  []string{"make", "syncpool-class", "dewpond", "dewpond-nodecay", "dewpond-offheap"},
+	run:         runChurn,
+}
+
+// parts is into how many parts a period is divided: the first passes before the burst,
+// and the burst is out for the second.
+const parts = 8
+
+// runChurn has the traffic going for the whole window and bursts beside it on a
+// timetable that is the same for every contender.
+func runChurn(j *job) error {
+	c := &churner{crew: newCrew(j), view: j.pool.View(), held: make([]marked, j.Blocks)}
+	for _, w := range c.workers {
+		c.clients = append(c.clients, newClient(w))
+	}
+	c.get, c.put = j.recorder("get"), j.recorder("put")
+	start, done := c.gate(func(w *worker) { c.clients[w.number].run() })
+	fillHeap()
+	err := j.measured(func() error {
+		s := j.watch(j.Duration, c.inUse)
+		start()
+		err := c.bursts(s)
+		c.stop.Store(true)
+		err = errors.Join(err, done())
+		s.stop()
+		return err
+	})
+	for _, cl := range c.clients {
+		err = errors.Join(err, cl.giveBack())
+	}
+	c.count()
+	for name, values := range map[string][]float64{"burst_ns": c.took, "burst_return_ns": c.returned, "burst_misses": c.misses} {
+		if len(values) > 0 {
+			j.round.Figures[name] = median(values)
+		}
+	}
+	return err
+}
+
+// A churner is the traffic of a round and the bursts beside it.
+type churner struct {
+	*crew
+	clients []*client
+
+	view                   contender.View // the bursts'
+	held                   []marked
+	out                    atomic.Int64 // bytes held
+	took, returned, misses []float64    // of each burst
+}
+
+// inUse is what is out of the pool, in bytes.
+func (c *churner) inUse() int64 {
+	sum := c.out.Load()
+	for _, cl := range c.clients {
+		sum += cl.out.Load()
+	}
+	return sum
+}
+
+// bursts lets the window pass, with its bursts.
+func (c *churner) bursts(s *sampler) error {
+	began := measure.Now()
+	until := func(at time.Duration) (cut bool) { return c.pause(max(0, began+at-measure.Now())) }
+	part := c.Every / parts
+	random := rand.New(rand.NewPCG(2, uint64(c.Round))) // the same bursts for each contender of a round
+	for at := part; at+part < c.Duration; at += c.Every {
+		if until(at) {
+			return nil
+		}
+		s.look()
+		c.hold(random)
+		s.look()
+		cut := until(at + part)
+		s.look()
+		if err := c.giveBack(); err != nil || cut {
+			return err
+		}
+		s.look()
+	}
+	until(c.Duration)
+	return nil
+}
+
+// hold takes the blocks of a burst.
+func (c *churner) hold(random *rand.Rand) {
+	misser, tells := c.pool.(contender.Misser)
+	var missed uint64
+	if tells {
+		missed = misser.Misses()
+	}
+	began := measure.Now()
+	out := 0
+	for i := range c.held {
+		h := marked{c.view.Get(c.sizes[random.Uint64()%100]), 1<<63 | uint64(i)}
+		h.write()
+		out += cap(h.Bytes)
+		c.held[i] = h
+	}
+	c.took = append(c.took, float64(measure.Now()-began))
+	if tells { // the traffic's misses meanwhile are among them
+		c.misses = append(c.misses, float64(misser.Misses()-missed))
+	}
+	c.out.Store(int64(out))
+}
+
+// giveBack returns them.
+func (c *churner) giveBack() error {
+	var errs []error
+	for _, h := range c.held {
+		if err := verify(h.Bytes, h.mark); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	began := measure.Now()
+	for i := range c.held {
+		c.view.Put(c.held[i].Block)
+		c.held[i] = marked{}
+	}
+	c.returned = append(c.returned, float64(measure.Now()-began))
+	c.out.Store(0)
+	return errors.Join(errs...)
+}

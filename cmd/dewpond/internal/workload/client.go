@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+const (
+	// holds is how many blocks a client has out at any moment.
+	holds = 64
+	// beat is how often it wakes up for what has come due.
+	beat = time.Millisecond
+)
+
+// A client is one goroutine of churn's traffic. It holds blocks, and exchanges one
+// of them for a new one at a steady pace, so blocks stay out for times of all
+// lengths.
+type client struct {
+	*worker
+	held  [holds]marked
+	taken uint64       // blocks so far: no two have one mark
+	out   atomic.Int64 // bytes held
+	_     [64]byte
+}
+
+// newClient takes the blocks that it will hold: nothing of that is timed.
+func newClient(w *worker) *client {
+	c := &client{worker: w}
+	for i := range c.held {
+		c.held[i] = c.take(w.view.Get(w.draw()))
+		c.out.Add(int64(cap(c.held[i].Bytes)))
+	}
+	return c
+}
+
+// run exchanges until the round is over. After a stall it makes up for what it owes.
+func (c *client) run() {
+	pace := c.Rate / float64(c.Goroutines) / float64(time.Second)
+	began := measure.Now()
+	for !c.stop.Load() {
+		due := uint64(pace * float64(measure.Now()-began))
+		for c.ops < due && !c.stop.Load() {
+			c.exchange()
+		}
+		time.Sleep(beat)
+	}
+}
+
+// exchange is one operation: a Put of any block that it holds, and a Get.
+func (c *client) exchange() {
+	slot := &c.held[c.random.Uint64()%holds]
+	n := c.draw()
+	old := *slot
+	if err := verify(old.Bytes, old.mark); err != nil {
+		c.fail(err)
+	}
+	t0 := measure.Now()
+	c.view.Put(old.Block)
+	t1 := measure.Now()
+	b := c.view.Get(n)
+	t2 := measure.Now()
+	c.put.Record(c.number, t1-t0)
+	c.get.Record(c.number, t2-t1)
+	c.out.Add(int64(cap(b.Bytes) - cap(old.Bytes)))
+	*slot = c.take(b)
+	c.ops++
+}
+
+// take marks a block as its own.
+func (c *client) take(b contender.Block) marked {
+	c.taken++
+	m := marked{b, uint64(c.number)<<40 | c.taken}
+	m.write()
+	return m
+}
+
+// giveBack returns what it holds.
+func (c *client) giveBack() error {
+	var errs []error
+	for _, m := range c.held {
+		if err := verify(m.Bytes, m.mark); err != nil {
+			errs = append(errs, err)
+		}
+		c.view.Put(m.Block)
+	}
+	return errors.Join(errs...)
+}
+
+// A marked block carries its owner's mark at both ends.
+type marked struct {
+	contender.Block
+	mark uint64
+}
+
+// write touches each page, so that memory which is not really there is paid for, and
+// marks the block.
+func (m marked) write() {
+	for at := page; at < len(m.Bytes); at += page {
+		m.Bytes[at] = 1
+	}
+	stamp(m.Bytes, m.mark)
+}

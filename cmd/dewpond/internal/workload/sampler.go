@@ -1,0 +1,108 @@
+package workload
+
+import (
+	"sync"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+)
+
+const (
+	// points is into how many steps a sampler divides its stretch, and observe the
+	// shortest step: a look takes some 0.1 ms, most of it for the kernel's word on
+	// resident memory.
+	points  = 100
+	observe = 20 * time.Millisecond
+)
+
+// A sampler looks at the process at equal intervals while a scenario runs, and
+// whenever it is told to.
+type sampler struct {
+	*job
+	gauges []gauge
+	cycles uint64 // collections before it began
+	began  time.Duration
+	done   chan struct{}
+	ended  chan struct{}
+
+	mu     sync.Mutex // guards series
+	series map[string][]result.Point
+}
+
+// A gauge is something to look at, under the name of its series. read may be called at
+// any moment until stop.
+type gauge struct {
+	name string
+	read func() int64
+}
+
+// watch begins to record, over a stretch of about that length, what the pool keeps
+// idle, where it can tell, what is out of it by the scenario's own count, what the
+// process has resident, and how many collections there have been.
+func (j *job) watch(stretch time.Duration, inUse func() int64) *sampler {
+	var gauges []gauge
+	if idler, ok := j.pool.(contender.Idler); ok {
+		gauges = append(gauges, gauge{"idle_bytes", idler.IdleBytes})
+	}
+	return j.watchAll(stretch, append(gauges, gauge{"in_use_bytes", inUse}))
+}
+
+// watchAll is watch with gauges of the scenario's own.
+func (j *job) watchAll(stretch time.Duration, gauges []gauge) *sampler {
+	s := &sampler{
+		job:    j,
+		gauges: gauges,
+		cycles: measure.Collections(),
+		series: map[string][]result.Point{},
+		done:   make(chan struct{}),
+		ended:  make(chan struct{}),
+	}
+	s.look() // the first costs more than those after it: it opens what they read
+	clear(s.series)
+	s.began = measure.Now()
+	go s.run(max(stretch/points, observe))
+	return s
+}
+
+// stop ends it with a last look, and puts what it saw into the round.
+func (s *sampler) stop() {
+	close(s.done)
+	<-s.ended
+	s.look()
+	s.round.Series = s.series
+}
+
+// run looks at multiples of the interval; one for which the processor came too late
+// is left out.
+func (s *sampler) run(interval time.Duration) {
+	defer close(s.ended)
+	for {
+		s.look()
+		now := measure.Now() - s.began
+		select {
+		case <-s.done:
+			return
+		case <-time.After(interval - now%interval):
+		}
+	}
+}
+
+// look adds a point to each series. A scenario calls it at the edges of a burst, which
+// the interval might miss.
+func (s *sampler) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := (measure.Now() - s.began).Seconds()
+	add := func(key string, value float64) {
+		s.series[key] = append(s.series[key], result.Point{Seconds: at, Value: value})
+	}
+	for _, g := range s.gauges {
+		add(g.name, float64(g.read()))
+	}
+	if rss := measure.RSS(); rss > 0 { // 0 where no system says
+		add("rss_bytes", float64(rss))
+	}
+	add("collections", float64(measure.Collections()-s.cycles))
+}

@@ -1,0 +1,205 @@
+package workload
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+)
+
+var soak = Scenario{
+	Name: "soak",
+	About: "does anything grow, or stay behind? Blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
+		"back by another goroutine; pools made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
+		"At the end all is put back: what is idle, in use or running then must be nothing, or the command fails. --duration is that of the whole scenario, all contenders together.",
+	Defaults: Spec{
+		Goroutines:  8,
+		Garbage:     20e6,
+		Rate:        50_000,
+		Duration:    3 * time.Minute,
+		Every:       100 * time.Millisecond,
+		IdleTimeout: 500 * time.Millisecond,
+	},
+	Rounds:        1,
+	QuickRounds:   1,
+	QuickDuration: 12 * time.Second,
+	Shared:        true,
+	Paced:         true,
+	Uses:          []string{"goroutines", "garbage", "rate", "every", "idle-timeout"},
+	Contenders:    []string{"make", "dewpond", "dewpond-offheap"},
+	run:           runSoak,
+}
+
+const (
+	// soakPatience is how long what must become nothing may take. Nothing that works is so
+	// slow, whatever else the machine does.
+	soakPatience = time.Minute
+	// restTimeouts is how many IdleTimeouts of a round are kept for the rest after work.
+	restTimeouts = 4
+)
+
+// A soaking is a round of soak: its goroutines, and what they share.
+type soaking struct {
+	*job
+	*ponds
+	soakers []*soaker
+	stop    atomic.Bool
+	failure atomic.Pointer[error]
+
+	goroutines int           // before there was any of this
+	patience   time.Duration // soakPatience but in tests
+}
+
+// runSoak works for most of the round, and then looks at what stays behind.
+func runSoak(j *job) error { return newSoaking(j).run() }
+
+func (s *soaking) run() error {
+	err := s.measured(s.work)
+	err = errors.Join(err, s.rest())
+	for _, k := range s.soakers {
+		s.round.Ops += k.ops
+		s.round.Verified += k.verified
+		s.round.Figures["refused"] += float64(k.refused)
+	}
+	s.round.Figures["pools_made"] = float64(s.made)
+	s.round.Figures["pools_closed_in_use"] = float64(s.closedInUse)
+	s.restGoroutines()
+	return err
+}
+
+func newSoaking(j *job) *soaking {
+	// j has made one pool by now, which has no goroutine.
+	s := &soaking{goroutines: runtime.NumGoroutine(), patience: soakPatience, job: j, ponds: newPonds(j)}
+	for i := range j.Goroutines {
+		s.soakers = append(s.soakers, newSoaker(s, i))
+	}
+	return s
+}
+
+// work is everything at once, until it is time to rest.
+func (s *soaking) work() error {
+	length := max(s.Duration-restTimeouts*s.IdleTimeout, s.Duration/2)
+	weather := startWeather(length, s.inUse)
+	gauges := []gauge{
+		{"in_use_bytes", s.inUse},
+		{"goroutines", func() int64 { return int64(runtime.NumGoroutine()) }},
+		{"pressure", func() int64 { return int64(dewpond.Pressure()) }},
+	}
+	if _, ok := s.job.pool.(contender.Idler); ok {
+		gauges = append(gauges, gauge{"idle_bytes", s.idle})
+	}
+	watch := s.watchAll(length, gauges)
+	var wg sync.WaitGroup
+	for _, k := range s.soakers {
+		wg.Go(k.run)
+	}
+	for end := measure.Now() + length; measure.Now() < end && !s.stop.Load(); {
+		if s.pause(min(s.Every, end-measure.Now())) {
+			break
+		}
+		s.renew()
+	}
+	s.stop.Store(true)
+	wg.Wait()
+	watch.stop()
+	weather.stop()
+	s.round.Figures["pressure_rises"] = float64(weather.rises)
+	s.round.Figures["pressure_peak"] = float64(weather.peak)
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// fail ends the round with an error.
+func (s *soaking) fail(err error) {
+	s.failure.CompareAndSwap(nil, &err)
+	s.stop.Store(true)
+}
+
+// inUse is what is out of all pools by the soakers' own count, in bytes.
+func (s *soaking) inUse() int64 {
+	sum := int64(0)
+	for _, k := range s.soakers {
+		sum += k.out.Load()
+	}
+	return sum
+}
+
+// rest puts everything back and says what is left then. Half of the pools are trimmed
+// at once, the others left to decay; in the end all are trimmed, and closed.
+func (s *soaking) rest() error {
+	for _, k := range s.soakers {
+		k.putBack()
+	}
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	standing, ok := s.standing()
+	if !ok {
+		return nil // nothing that could be asked
+	}
+	began := measure.Now()
+	var trimmed, decaying []contender.Keeper
+	var inUse int64
+	for i, k := range standing {
+		_, n, _ := k.Held()
+		inUse += n
+		if i%2 == 1 {
+			k.Trim()
+			trimmed = append(trimmed, k)
+		} else {
+			decaying = append(decaying, k)
+		}
+	}
+	untrimmed := idleOf(trimmed)
+	f := s.round.Figures
+	f["pressure_at_rest"] = float64(dewpond.Pressure())
+	s.pause(2 * s.IdleTimeout)
+	f["idle_after_two_timeouts_bytes"] = float64(idleOf(decaying))
+	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.cut() {
+		s.pause(s.IdleTimeout / 8)
+	}
+	if !s.cut() { // else nobody has waited
+		f["decayed_in_ns"] = float64(measure.Now() - began)
+		f["stranded_bytes"] = float64(idleOf(decaying))
+	}
+	for _, k := range standing {
+		k.Trim()
+	}
+	f["stranded_after_trim_bytes"] = float64(untrimmed + idleOf(standing))
+	err := s.closeAll()
+	for began = measure.Now(); len(s.closed) > 0 && measure.Now()-began < s.patience && !s.cut(); s.sweep() {
+		s.pause(s.IdleTimeout / 8)
+	}
+	idle, out, reserved := s.left()
+	f["in_use_at_rest_bytes"] = float64(inUse + out)
+	f["stranded_after_close_bytes"] = float64(idle + reserved)
+	f["budget_at_rest_bytes"] = float64(s.budget.Used())
+	return err
+}
+
+// restGoroutines counts them when those that are about to end have ended.
+func (s *soaking) restGoroutines() {
+	before := s.goroutines
+	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.cut(); {
+		s.pause(beat)
+	}
+	f := s.round.Figures
+	f["goroutines_at_start"] = float64(before)
+	if !s.cut() {
+		now := runtime.NumGoroutine()
+		f["goroutines_at_rest"] = float64(now)
+		f["goroutines_left"] = float64(max(0, now-before))
+	}
+	debug.FreeOSMemory()
+	if rss := measure.RSS(); rss > 0 {
+		f["rss_at_rest_bytes"] = float64(rss)
+	}
+}

@@ -1,0 +1,99 @@
+// Package dewtest makes tests fail where they misuse a pool of dewpond: with a report
+// that has the stacks of the Get, of the Put and of the offence, for everything that
+// is put back twice, written to after it was put back, or never put back.
+//
+// A test that makes its own pool makes it here:
+//
+//	func TestEncode(t *testing.T) {
+//		pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+//		if err := Encode(pool, order); err != nil {
+//			t.Error(err)
+//		}
+//	} // fails if Encode has not put back what it took
+//
+// Where the code under test has pools of its own, Main watches all of the process:
+//
+//	func TestMain(m *testing.M) { dewtest.Main(m) }
+//
+// Every pool is then checked as with dewpond.CheckAll, which costs microseconds for
+// each Get: leave benchmarks to other packages. The environment's DEWPOND_CHECK
+// overrides both: DEWPOND_CHECK=off go test checks nothing.
+package dewtest
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// NewBytePool makes a pool with CheckAll, which fails the test at any misuse, and
+// closes it when the test ends. Whatever is out then is a leak: end what uses the pool
+// before, in the test or by a Cleanup that is registered later. The pool's OnViolation
+// is called too. Options that cannot be meant end the test.
+func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	tb.Helper()
+	r := &reporter{tb: tb, also: o.OnViolation}
+	o.Check, o.OnViolation = dewpond.CheckAll, r.report
+	if o.Name == "" {
+		o.Name = tb.Name()
+	}
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { r.end(p) })
+	return p
+}
+
+// NewPool is NewBytePool for a Pool. Like dewpond.NewPool it panics on options that
+// cannot be meant.
+func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
+	tb.Helper()
+	r := &reporter{tb: tb, also: o.OnViolation}
+	o.Check, o.OnViolation = dewpond.CheckAll, r.report
+	if o.Name == "" {
+		o.Name = tb.Name()
+	}
+	p := dewpond.NewPool(o)
+	tb.Cleanup(func() { r.end(p) })
+	return p
+}
+
+// A reporter fails a test for its pool's violations.
+type reporter struct {
+	tb   testing.TB
+	also func(dewpond.Violation)
+
+	mu   sync.Mutex // held while tb is used
+	over bool       // nobody may use tb any more
+}
+
+func (r *reporter) report(v dewpond.Violation) {
+	if r.also != nil {
+		r.also(v)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		fmt.Fprintf(os.Stderr, "dewtest: after the end of %s: %v\n", r.tb.Name(), v)
+		return
+	}
+	r.tb.Errorf("%v", v)
+}
+
+// end looks for what has not been reported yet. Close verifies all that is idle.
+func (r *reporter) end(p interface {
+	ReportLeaks() int
+	Close() error
+}) {
+	p.ReportLeaks()
+	if err := p.Close(); err != nil {
+		r.tb.Error(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}

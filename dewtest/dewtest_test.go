@@ -1,0 +1,370 @@
+package dewtest_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
+)
+
+// The tests run themselves in a child, whose environment says which scenario it plays,
+// whether there is a pool before Main, and whether there is a Main at all.
+const (
+	scenarioKey = "DEWTEST_SCENARIO"
+	earlyKey    = "DEWTEST_EARLY"
+	mainKey     = "DEWTEST_MAIN"
+)
+
+// early is a pool of a package-level variable, if the scenario has one.
+var early = func() *dewpond.BytePool {
+	if os.Getenv(earlyKey) == "" {
+		return nil
+	}
+	return dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "early"})
+}()
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainKey) != "" {
+		dewtest.Main(m)
+	}
+	os.Exit(m.Run())
+}
+
+type order struct {
+	ID    int
+	Lines []string
+}
+
+//go:noinline
+func takeBytes(p *dewpond.BytePool) []byte { return p.Get(100) }
+
+//go:noinline
+func takeOrder(p *dewpond.Pool[order]) *order { return p.Get() }
+
+// held is what a package keeps.
+var held []byte
+
+// A scenario is the test of somebody's package.
+type scenario struct {
+	name  string
+	early bool   // has a pool older than Main
+	main  bool   // has a Main
+	want  string // in a report; "" for one that passes
+	stack string // what the report's stacks must name
+	play  func(t *testing.T)
+}
+
+var scenarios = []scenario{
+	{name: "clean", play: func(t *testing.T) {
+		p, q := dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), dewtest.NewPool(t, dewpond.PoolOptions[order]{})
+		p.Put(takeBytes(p))
+		q.Put(takeOrder(q))
+		q.Put(new(order))
+	}},
+	{name: "leak", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		held = takeBytes(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+	}},
+	{name: "forgotten", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		takeBytes(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+	}},
+	{name: "collected", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		takeBytes(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+		for !t.Failed() {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+	}},
+	{name: "double Put", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		p.Put(b)
+		p.Put(b)
+	}},
+	{name: "write after Put", want: "write after Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		p.Put(b)
+		b[99] = 1
+	}},
+	{name: "object: leak", want: "leak", stack: "takeOrder", play: func(t *testing.T) {
+		takeOrder(dewtest.NewPool(t, dewpond.PoolOptions[order]{}))
+	}},
+	{name: "object: double Put", want: "double Put", stack: "takeOrder", play: func(t *testing.T) {
+		p := dewtest.NewPool(t, dewpond.PoolOptions[order]{Limit: 4})
+		v := takeOrder(p)
+		p.Put(v)
+		p.Put(v)
+	}},
+	{name: "object: write after Put", want: "write after Put", stack: "takeOrder", play: func(t *testing.T) {
+		p := dewtest.NewPool(t, dewpond.PoolOptions[order]{})
+		v := takeOrder(p)
+		p.Put(v)
+		v.ID = 7
+	}},
+
+	{name: "Main: clean", main: true, play: func(t *testing.T) {
+		p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
+		p.Put(takeBytes(p))
+	}},
+	{name: "Main: clean, early", main: true, early: true, play: func(t *testing.T) {
+		early.Put(takeBytes(early))
+		dewpond.Put(dewpond.Get(10))
+	}},
+	{name: "Main: leak", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		held = takeBytes(dewpond.Default())
+	}},
+	{name: "Main: leak of a closed pool", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
+		takeBytes(p)
+		p.Close()
+	}},
+	{name: "Main: leak of a pool that is collected", main: true, want: "leak", stack: "takeOrder", play: func(t *testing.T) {
+		takeOrder(dewpond.NewPool(dewpond.PoolOptions[order]{}))
+	}},
+	{name: "Main: early: leak", main: true, early: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		takeBytes(early)
+	}},
+	{name: "Main: early: double Put", main: true, early: true, want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
+		b := takeBytes(early)
+		early.Put(b)
+		early.Put(b)
+	}},
+	{name: "Main: early: write after Put", main: true, early: true, want: "write after Put", stack: "takeBytes", play: func(t *testing.T) {
+		b := takeBytes(early)
+		early.Put(b)
+		b[0] = 1
+	}},
+	{name: "Main: violation of a closed pool that has its own OnViolation", main: true, want: "write after Put", stack: "takeOrder", play: func(t *testing.T) {
+		p := dewpond.NewPool(dewpond.PoolOptions[order]{OnViolation: func(dewpond.Violation) {}})
+		v := takeOrder(p)
+		p.Put(v)
+		v.ID = 7
+		p.Close()
+	}},
+}
+
+// TestScenario is what a child plays.
+func TestScenario(t *testing.T) {
+	name, ok := os.LookupEnv(scenarioKey)
+	if !ok {
+		t.Skip("for children alone")
+	}
+	scenarios[slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })].play(t)
+}
+
+// child prepares a run of one of these tests with an environment.
+func child(test string, environment ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.timeout=1m")
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DEWPOND_") || strings.HasPrefix(v, "DEWTEST_") })
+	c.Env = append(c.Env, environment...)
+	return c
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		t.Fatal(err)
+	}
+	return exit.ExitCode()
+}
+
+// What is wrong fails a package's tests, with a report that names the stack; what is
+// right passes.
+func TestScenarios(t *testing.T) {
+	if os.Getenv(scenarioKey) != "" {
+		return
+	}
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			c := child("TestScenario", scenarioKey+"="+s.name)
+			if s.main {
+				c.Env = append(c.Env, mainKey+"=1")
+			}
+			if s.early {
+				c.Env = append(c.Env, earlyKey+"=1")
+			}
+			out, err := c.CombinedOutput()
+			text := string(out)
+			if s.want == "" {
+				if err != nil || strings.Contains(text, "dewpond:") || !strings.Contains(text, "PASS") {
+					t.Errorf("%v:\n%s", err, text)
+				}
+				return
+			}
+			if exitCode(t, err) != 1 {
+				t.Errorf("%v", err)
+			}
+			if n := strings.Count(text, "dewpond: "); n != 1 || !strings.Contains(text, "dewpond: "+s.want+": ") || !strings.Contains(text, "dewtest_test."+s.stack+"\n") {
+				t.Errorf("%d reports, want one %s with %s in its stacks:\n%s", n, s.want, s.stack, text)
+			}
+			// Without Main it is the test that fails.
+			if got := strings.Contains(text, "--- FAIL: TestScenario"); got == s.main {
+				t.Errorf("the test itself failed: %v\n%s", got, text)
+			}
+		})
+	}
+}
+
+// TestPlain is what the children below run: it says what process it is in.
+func TestPlain(t *testing.T) {
+	if os.Getenv(mainKey) == "" {
+		t.Skip("for children alone")
+	}
+	fmt.Printf("in %d with %s, early: %v, arguments %q\n", os.Getppid(), os.Getenv("DEWPOND_CHECK"), early != nil, os.Args[1:])
+	switch os.Getenv("DEWTEST_END") {
+	case "exit":
+		os.Exit(33)
+	case "fail":
+		t.Fail()
+	case "wait":
+		time.Sleep(time.Minute)
+	}
+}
+
+// Main runs the tests again only where a pool is older, and not where the environment
+// has decided; and passes on what the second process does.
+func TestMainRunsAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name, early, check, end string
+		again                   bool
+		sees                    string
+		code                    int
+	}{
+		{name: "no pool yet", sees: "all"},
+		{name: "a pool", early: earlyKey + "=1", again: true, sees: "all"},
+		{name: "a pool, and it fails", early: earlyKey + "=1", again: true, sees: "all", end: "fail", code: 1},
+		{name: "a pool, and it exits", early: earlyKey + "=1", again: true, sees: "all", end: "exit", code: 33},
+		{name: "a pool, but off", early: earlyKey + "=1", check: "off", sees: "off"},
+		{name: "a pool, and all", early: earlyKey + "=1", check: "all", sees: "all"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := child("TestPlain", mainKey+"=1", "DEWPOND_CHECK="+tt.check, "DEWTEST_END="+tt.end)
+			if tt.early != "" {
+				c.Env = append(c.Env, tt.early)
+			}
+			profile := filepath.Join(t.TempDir(), "cpu")
+			c.Args = append(c.Args, "-test.cpuprofile="+profile, "-test.v")
+			out, err := c.CombinedOutput()
+			if code := exitCode(t, err); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			parent := os.Getpid()
+			if tt.again {
+				parent = c.Process.Pid
+			}
+			want := fmt.Sprintf("in %d with %s, early: %v, arguments %q\n", parent, tt.sees, tt.early != "", c.Args[1:])
+			if strings.Count(string(out), want) != 1 || !strings.Contains(string(out), "=== RUN   TestPlain") {
+				t.Errorf("want %sgot %s", want, out)
+			}
+			if s, err := os.Stat(profile); tt.end != "exit" && (err != nil || s.Size() == 0) {
+				t.Errorf("the profile: %v", err)
+			}
+		})
+	}
+}
+
+// A signal to the first process reaches the tests.
+func TestMainPassesSignalsOn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no os.Interrupt for others")
+	}
+	c := child("TestPlain", mainKey+"=1", earlyKey+"=1", "DEWTEST_END=wait")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 3)
+	if _, err := out.Read(line); err != nil { // the test has begun
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); exitCode(t, err) != 2 || time.Since(start) > 50*time.Second {
+		t.Errorf("ended with %v after %v", err, time.Since(start))
+	}
+}
+
+// A failures is a test that only notes what fails it.
+type failures struct {
+	testing.TB
+	name     string
+	errors   []string
+	cleanups []func()
+}
+
+func (f *failures) Helper()          {}
+func (f *failures) Name() string     { return f.name }
+func (f *failures) Cleanup(c func()) { f.cleanups = append(f.cleanups, c) }
+func (f *failures) Errorf(s string, args ...any) {
+	f.errors = append(f.errors, fmt.Sprintf(s, args...))
+}
+func (f *failures) Error(args ...any) { f.errors = append(f.errors, fmt.Sprint(args...)) }
+func (f *failures) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+func (f *failures) end() {
+	for _, c := range slices.Backward(f.cleanups) {
+		c()
+	}
+}
+
+// The options are the caller's but for the check, and his OnViolation hears too.
+func TestOptions(t *testing.T) {
+	f := &failures{name: "Some/test"}
+	heard := 0
+	p := dewtest.NewBytePool(f, dewpond.BytePoolOptions{Classes: []int{64, 1024}, OnViolation: func(dewpond.Violation) { heard++ }})
+	q := dewtest.NewPool(f, dewpond.PoolOptions[order]{Name: "orders", New: func() *order { return &order{ID: 7} }, Reset: func(*order) {}})
+	if b := p.Get(65); cap(b) != 1024 || p.Name() != "Some/test" {
+		t.Errorf("cap %d, %s", cap(b), p.Name())
+	} else {
+		p.Put(b)
+		p.Put(b)
+	}
+	if q.Get().ID != 7 || q.Name() != "orders" {
+		t.Errorf("%s", q.Name())
+	}
+	if heard != 1 || len(f.errors) != 1 {
+		t.Errorf("heard %d, %q", heard, f.errors)
+	}
+	f.end()
+	if len(f.errors) != 2 || !strings.Contains(f.errors[1], "leak") || p.Stats().IdleBytes != 0 {
+		t.Errorf("at the end: %q", f.errors)
+	}
+	defer func() {
+		if text := fmt.Sprint(recover()); !strings.Contains(text, "MaxIdleBytes") {
+			t.Error(text)
+		}
+	}()
+	dewtest.NewBytePool(f, dewpond.BytePoolOptions{MaxIdleBytes: -7})
+}
+
+// A violation after the end of the test does not touch the test.
+func TestAfterTheEnd(t *testing.T) {
+	f := &failures{name: "over"}
+	p := dewtest.NewBytePool(f, dewpond.BytePoolOptions{})
+	f.end()
+	b := p.Get(10)
+	p.Put(b[5:])
+	if f.errors != nil || p.Stats().Violations != 1 {
+		t.Errorf("%q, %+v", f.errors, p.Stats())
+	}
+	p.Put(b)
+}

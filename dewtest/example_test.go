@@ -1,0 +1,27 @@
+package dewtest_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
+)
+
+// The pool fails the test that made it, here one that does nothing but note its
+// failures, and says where the block came from.
+func ExampleNewBytePool() {
+	t := &failures{name: "TestEncode"} // a *testing.T, in your tests
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	b := pool.Get(1000)
+	pool.Put(b)
+	b[0] = 'x' // too late
+	t.end()
+
+	report, stacks, _ := strings.Cut(t.errors[0], "\n")
+	fmt.Println(report)
+	fmt.Println(strings.Contains(stacks, "ExampleNewBytePool"))
+	// Output:
+	// dewpond: write after Put: 1024 bytes of pool "TestEncode"
+	// true
+}

@@ -1,0 +1,86 @@
+package dewtest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// variable overrides the option Check of every pool.
+const variable = "DEWPOND_CHECK"
+
+// mostReports bounds what Main prints. What comes after is counted.
+const mostReports = 100
+
+// Main runs a package's tests, and exits, with DEWPOND_CHECK=all where the environment
+// does not set it. It prints every violation of any pool, with its stacks, and fails
+// the run for it. When the tests have ended it looks for more: what is out of a pool
+// that is neither closed nor collected is a leak, and what such a pool has idle must
+// be as it was put back.
+//
+// Pools that are older than Main, those of package-level variables, were made without
+// the check. If there are any, Main runs the test binary once more, with the same
+// arguments, files and directory and DEWPOND_CHECK=all, sends it what signals it gets,
+// and exits with its exit code. What the package's variables do is then done twice, and
+// the second time while the first process still has what it took; if that cannot be,
+// set DEWPOND_CHECK=all outside.
+//
+// m is a *testing.M, or what does something before and after its Run.
+func Main(m interface{ Run() int }) { os.Exit(run(m)) }
+
+func run(m interface{ Run() int }) int {
+	if os.Getenv(variable) == "" {
+		if err := os.Setenv(variable, "all"); err != nil {
+			fmt.Fprintln(os.Stderr, "dewtest:", err)
+			return 1
+		}
+		for range dewpond.Pools() {
+			return again()
+		}
+	}
+	before := uint64(0) // violations that nobody was told of but the log
+	for p := range dewpond.Pools() {
+		before += p.Stats().Violations
+	}
+	var found atomic.Uint64
+	dewpond.OnViolation(func(v dewpond.Violation) {
+		if found.Add(1) <= mostReports {
+			fmt.Fprintln(os.Stderr, v)
+		}
+	})
+	code := m.Run()
+	lookAround()
+	if n := before + found.Load(); n > 0 {
+		fmt.Fprintf(os.Stderr, "dewtest: FAIL: pools were misused, reports: %d\n", n)
+		return max(code, 1)
+	}
+	return code
+}
+
+// lookAround makes pools report what they have not yet.
+func lookAround() {
+	for p := range dewpond.Pools() {
+		if p, ok := p.(interface {
+			ReportLeaks() int
+			Trim() int64
+		}); ok {
+			p.ReportLeaks()
+			p.Trim()
+		}
+	}
+	// What is out of a pool that is gone the collector finds, with what it finds for us.
+	for range 3 {
+		done := make(chan bool)
+		type garbage struct{ _, _ *byte } // large enough to be an object of its own
+		runtime.AddCleanup(new(garbage), func(done chan bool) { close(done) }, done)
+		runtime.GC()
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+		}
+	}
+}

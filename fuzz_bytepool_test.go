@@ -1,0 +1,481 @@
+package dewpond_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A heldBlock is what Get and its like returned, used is the part that is in use.
+type heldBlock struct {
+	*span
+	held
+	pool *pooledModel
+	used int
+}
+
+// The operations on BytePools, in the order of their numbers in a script: one that is
+// put between others changes what every script in testdata/fuzz does.
+const (
+	opGet = iota
+	opTryGet
+	opGetCancelled
+	opGetDeadline
+	opPut
+	opPutWrong
+	opPutTwice
+	opGrow
+	opAppend
+	opPrewarm
+	opTrim
+	opClose
+	opRest
+	opPressure
+	opProcs
+	opBurst
+	opBuffer
+	opBufferWrite
+	opBufferRead
+	opBufferCut
+	opBufferRelease
+	opLease
+	opTryLease
+	opRetain
+	opRelease
+	opReleaseStale
+	opScope
+	opScopeGet
+	opScopeSlice
+	opScopeClose
+	opPutAll
+)
+
+var poolOps = [...]func(m *poolsModel){
+	opGet:           func(m *poolsModel) { m.get(m.aPool()) },
+	opTryGet:        func(m *poolsModel) { m.tryGet(m.aPool()) },
+	opGetCancelled:  func(m *poolsModel) { m.getCancelled(m.aPool()) },
+	opGetDeadline:   func(m *poolsModel) { m.getDeadline(m.aPool()) },
+	opPut:           func(m *poolsModel) { m.put() },
+	opPutWrong:      func(m *poolsModel) { m.putWrong(m.aPool()) },
+	opPutTwice:      func(m *poolsModel) { m.putTwice() },
+	opGrow:          func(m *poolsModel) { m.grow(m.aPool()) },
+	opAppend:        func(m *poolsModel) { m.append(m.aPool()) },
+	opPrewarm:       func(m *poolsModel) { m.prewarm(m.aPool()) },
+	opTrim:          func(m *poolsModel) { m.trim(m.aPool()) },
+	opClose:         func(m *poolsModel) { m.close(m.aPool()) },
+	opRest:          func(m *poolsModel) { m.rest() },
+	opPressure:      func(m *poolsModel) { m.pressure() },
+	opProcs:         func(m *poolsModel) { m.procs() },
+	opBurst:         func(m *poolsModel) { m.burst(m.aPool()) },
+	opBuffer:        func(m *poolsModel) { m.buffer(m.aPool()) },
+	opBufferWrite:   func(m *poolsModel) { m.bufferWrite() },
+	opBufferRead:    func(m *poolsModel) { m.bufferRead() },
+	opBufferCut:     func(m *poolsModel) { m.bufferCut() },
+	opBufferRelease: func(m *poolsModel) { m.bufferRelease() },
+	opLease:         func(m *poolsModel) { m.lease(m.aPool()) },
+	opTryLease:      func(m *poolsModel) { m.tryLease(m.aPool()) },
+	opRetain:        func(m *poolsModel) { m.retain() },
+	opRelease:       func(m *poolsModel) { m.release() },
+	opReleaseStale:  func(m *poolsModel) { m.releaseStale() },
+	opScope:         func(m *poolsModel) { m.scope(m.aPool()) },
+	opScopeGet:      func(m *poolsModel) { m.scopeGet() },
+	opScopeSlice:    func(m *poolsModel) { m.scopeSlice() },
+	opScopeClose:    func(m *poolsModel) { m.scopeClose() },
+	opPutAll:        func(m *poolsModel) { m.putAll() },
+}
+
+// FuzzBytePool does what a script says with one or two BytePools, and all that hangs
+// on them, and compares every step with a model.
+//
+//	go test -run '^$' -fuzz FuzzBytePool -fuzzminimizetime 20x .                            on the heap
+//	go test -run '^$' -fuzz FuzzBytePool -fuzzminimizetime 20x . -dewpond.memory=offheap    off it
+//
+// Without the third flag the fuzzer spends a minute on each script that is new, for what
+// runs differs a little each time. Scripts in testdata/fuzz are named by what they found.
+func FuzzBytePool(f *testing.F) { fuzzPools(f, false, poolOps[:]) }
+
+func fuzzPools(f *testing.F, checked bool, ops []func(m *poolsModel)) {
+	addScripts(f, poolScripts...)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+		defer dewpond.SetLevel(dewpond.PressureLow)
+		synctest.Test(t, func(t *testing.T) {
+			m := newPoolsModel(t, &script{b}, checked)
+			for range scriptSteps {
+				if m.in.ended() {
+					break
+				}
+				ops[m.in.below(len(ops))](m)
+				m.check()
+			}
+			m.end()
+		})
+	})
+}
+
+func (m *poolsModel) aPool() *pooledModel { return m.pools[m.in.below(len(m.pools))] }
+
+// size is one near a class, or any.
+func (p *pooledModel) size() int {
+	n := p.m.in.next()
+	if n == 255 {
+		return 0
+	}
+	return max(0, p.o.Classes[n/4%len(p.o.Classes)]+[]int{0, -1, 1, -40}[n%4])
+}
+
+func (p *pooledModel) number() int { return slices.Index(p.m.pools, p) }
+
+// keep writes to memory that Get and its like returned.
+func (m *poolsModel) keep(p *pooledModel, b []byte, h held) *heldBlock {
+	m.t.Helper()
+	x := &heldBlock{span: m.claim(b), held: h, pool: p, used: len(b)}
+	m.write(x.span)
+	m.blocks = append(m.blocks, x)
+	return x
+}
+
+func (m *poolsModel) crowded() bool { return len(m.spans) > 40 }
+
+func (m *poolsModel) get(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	m.say("Get %d of %d", n, p.number())
+	b := p.Get(n)
+	m.keep(p, b, p.got(b, n, true))
+}
+
+// refusal is the error that TryGet must return, before it is called.
+func (p *pooledModel) refusal(n int) error {
+	c := p.class(n)
+	switch {
+	case p.closed:
+		return dewpond.ErrClosed
+	case c < 0 || p.last.Classes[c].Idle > 0:
+		return nil
+	case !p.misses.allows() || !p.m.room(p.o.Classes[c]):
+		return dewpond.ErrExhausted
+	}
+	return nil
+}
+
+// tried checks what TryGet and its like have returned.
+func (p *pooledModel) tried(b []byte, err, want error, n int) (h held, ok bool) {
+	p.m.t.Helper()
+	switch {
+	case !errors.Is(err, want), (b == nil) != (err != nil):
+		p.m.fail("%v, want %v", err, want)
+	case err == nil:
+		return p.got(b, n, false), true
+	case want != dewpond.ErrClosed:
+		p.want.Refused++
+	}
+	return held{}, false
+}
+
+func (p *pooledModel) keepTried(b []byte, err, want error, n int) {
+	p.m.t.Helper()
+	if h, ok := p.tried(b, err, want, n); ok {
+		p.m.keep(p, b, h)
+	}
+}
+
+// idleEverywhere is what must not change where a refusal lets nothing go.
+func (m *poolsModel) idleEverywhere() (bytes int64) {
+	for _, p := range m.pools {
+		bytes += p.Stats().IdleBytes
+	}
+	return bytes
+}
+
+func (m *poolsModel) tryGet(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	want, idle := p.refusal(n), m.idleEverywhere()
+	m.say("TryGet %d of %d: %v", n, p.number(), want)
+	b, err := p.TryGet(n)
+	p.keepTried(b, err, want, n)
+	if err != nil && m.idleEverywhere() != idle {
+		m.fail("TryGet let %d bytes go in vain", idle-m.idleEverywhere())
+	}
+}
+
+// tooLarge is whether the budget never has room for a block for n bytes.
+func (p *pooledModel) tooLarge(n int) bool {
+	c := p.class(n)
+	return p.m.budget != nil && c >= 0 && int64(p.o.Classes[c]) > p.m.budget.Limit()
+}
+
+func (m *poolsModel) getCancelled(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	ctx, cancel := context.WithCancel(m.t.Context())
+	cancel()
+	want := p.refusal(n)
+	if want == dewpond.ErrExhausted && !p.tooLarge(n) {
+		want = context.Canceled
+	}
+	m.say("GetContext %d of %d, cancelled: %v", n, p.number(), want)
+	b, err := p.GetContext(ctx, n)
+	p.keepTried(b, err, want, n)
+}
+
+// getDeadline waits for as long as a miss may take, which is a second.
+func (m *poolsModel) getDeadline(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.t.Context(), 1500*time.Millisecond+1)
+	defer cancel()
+	want := p.refusal(n)
+	if want == dewpond.ErrExhausted && !p.tooLarge(n) {
+		want = nil
+		if !m.room(p.o.Classes[p.class(n)]) {
+			want = context.DeadlineExceeded
+		}
+	}
+	m.say("GetContext %d of %d, with a deadline: %v", n, p.number(), want)
+	b, err := p.GetContext(ctx, n)
+	p.keepTried(b, err, want, n)
+}
+
+// takeOut chooses a block that the user holds, or nil, and takes it from him.
+func (m *poolsModel) takeOut() *heldBlock {
+	i := m.in.next()
+	if len(m.blocks) == 0 {
+		return nil
+	}
+	i %= len(m.blocks)
+	x := m.blocks[i]
+	m.blocks = slices.Delete(m.blocks, i, i+1)
+	return x
+}
+
+func (m *poolsModel) put() {
+	x, length := m.takeOut(), m.in.next()
+	if x == nil {
+		return
+	}
+	m.say("Put %d to %d", x.size, x.pool.number())
+	m.putBlock(x, length%(len(x.b)+1))
+}
+
+func (m *poolsModel) putBlock(x *heldBlock, length int) {
+	m.t.Helper()
+	m.giveUp(x.span)
+	x.pool.Put(x.b[:length])
+	x.pool.gaveBack(x.held)
+}
+
+func (m *poolsModel) putAll() {
+	m.say("Put all")
+	for len(m.blocks) > 0 {
+		m.putBlock(m.blocks[0], 0)
+		m.blocks = m.blocks[1:]
+		m.check()
+	}
+}
+
+// putWrong puts what the pool must refuse, of all that some pool would not see.
+func (m *poolsModel) putWrong(p *pooledModel) {
+	what, from := m.in.below(6), m.in.next()
+	var b []byte
+	switch what {
+	case 0:
+		b = make([]byte, from*37)
+	case 1:
+		b = make([]byte, p.o.Classes[from%len(p.o.Classes)])
+	case 2, 3, 4:
+		if len(m.blocks) == 0 {
+			return
+		}
+		x := m.blocks[from%len(m.blocks)]
+		at := min(len(x.b), 1+16*m.in.next())
+		switch what {
+		case 2:
+			b = x.b[at:]
+		case 3:
+			b = x.b[: len(x.b)-at : len(x.b)-at]
+		case 4: // of another pool
+			if b = x.b; x.pool == p {
+				return
+			}
+		}
+	case 5:
+		p.Put(nil)
+		return
+	}
+	ofClass := slices.Contains(p.o.Classes, cap(b))
+	if ofClass && !offHeap && !m.checked {
+		return // nobody sees that
+	}
+	m.say("Put to %d wrongly, %d: cap %d", p.number(), what, cap(b))
+	p.Put(b)
+	if cap(b) > p.largest() {
+		p.want.DroppedOversize++
+	} else {
+		p.want.DroppedForeign++
+		p.offended()
+	}
+}
+
+// putTwice puts a block back once too often, while it is idle.
+func (m *poolsModel) putTwice() {
+	if !offHeap && !m.checked {
+		return // nobody sees that
+	}
+	x := m.takeOut()
+	if x == nil {
+		return
+	}
+	m.say("Put %d twice to %d", x.size, x.pool.number())
+	m.putBlock(x, len(x.b))
+	m.check()
+	if x.kind != ofClass || x.pool.closed {
+		return
+	}
+	p, foreign := x.pool, x.pool.last.DroppedForeign
+	p.Put(x.b)
+	p.offended()
+	if m.checked && p.Stats().DroppedForeign > foreign { // the pool had no room for it
+		p.want.DroppedForeign++
+	} else {
+		p.want.DroppedDouble++
+	}
+}
+
+// grow grows a block, or nil, whatever part of it is used.
+func (m *poolsModel) grow(p *pooledModel) {
+	x, used := m.takeOut(), m.in.next()
+	more := p.size()
+	if x != nil {
+		p = x.pool
+	}
+	b, before := m.forGrowth(x, used)
+	m.say("Grow %d of %d in %d by %d", len(b), cap(b), p.number(), more)
+	grown := p.Grow(b, more)
+	if cap(grown)-len(b) < more {
+		m.fail("Grow by %d returned %d of %d bytes", more, len(grown), cap(grown))
+	}
+	m.grew(p, x, grown, before, len(b)+more)
+}
+
+// append appends what is elsewhere, or part of the block itself.
+func (m *poolsModel) append(p *pooledModel) {
+	x, used := m.takeOut(), m.in.next()
+	more := make([]byte, p.size())
+	if x != nil {
+		p = x.pool
+	}
+	b, before := m.forGrowth(x, used)
+	for i := range more {
+		more[i] = byte(i)
+	}
+	if own := m.in.below(2) == 1; own && len(b) > 0 {
+		more = b[len(b)/3:]
+	}
+	m.say("Append %d to %d of %d in %d", len(more), len(b), cap(b), p.number())
+	before = slices.Concat(before, more)
+	grown := p.Append(b, more...)
+	m.grew(p, x, grown, before, len(before))
+}
+
+// forGrowth returns the used part of a block, and a copy.
+func (m *poolsModel) forGrowth(x *heldBlock, used int) (b, copied []byte) {
+	if x == nil {
+		return nil, nil
+	}
+	m.mustBeIntact(x.span)
+	b = x.b[:used*len(x.b)/255]
+	return b, slices.Clone(b)
+}
+
+// grew checks what Grow and Append returned for a block, or nil, that has needed n bytes.
+func (m *poolsModel) grew(p *pooledModel, x *heldBlock, grown, want []byte, n int) {
+	m.t.Helper()
+	if !slices.Equal(grown, want) {
+		m.fail("%d bytes after growth are not the %d that they should be", len(grown), len(want))
+	}
+	switch {
+	case x != nil && n <= len(x.b):
+		if &grown[:1][0] != &x.b[0] {
+			m.fail("growth to %d moved a block of %d", n, len(x.b))
+		}
+		m.write(x.span)
+		m.blocks = append(m.blocks, x)
+		return
+	case cap(grown) == 0: // nothing was asked for
+		return
+	}
+	if x != nil {
+		x.stamp = 0 // Put has cleared it, maybe
+		m.giveUp(x.span)
+	}
+	m.growing = true
+	h := p.counted(max(n, cap(grown)), true)
+	m.growing = false
+	if h.kind != oversize && n > p.o.Classes[p.class(cap(grown))] || cap(grown) != h.size {
+		m.fail("growth to %d returned a cap of %d", n, cap(grown))
+	}
+	if c := p.class(n); c >= 0 && h.size != p.o.Classes[c] {
+		m.fail("growth to %d took %d bytes", n, h.size)
+	}
+	if x != nil {
+		p.gaveBack(x.held)
+	}
+	m.keep(p, grown, h)
+}
+
+// burst lets several goroutines use a pool at once.
+func (m *poolsModel) burst(p *pooledModel) {
+	goroutines, each, n := 1+m.in.below(4), 1+m.in.below(12), p.size()
+	c := p.class(n)
+	if p.closed || p.o.AllocLimit > 0 || c < 0 {
+		return // what each of them gets cannot be told
+	}
+	m.say("%d goroutines Get %d of %d, %d times, and Put", goroutines, n, p.number(), each)
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			var mine []*span
+			for i := range each {
+				s := &span{b: p.Get(n)[:p.o.Classes[c]], stamp: byte(1 + g*each + i)}
+				if p.o.Zero != dewpond.ZeroNever && slices.ContainsFunc(s.b, func(b byte) bool { return b != 0 }) {
+					m.t.Error("a block still has bytes of an earlier owner's")
+				}
+				for i := range s.b {
+					s.b[i] = s.stamp
+				}
+				mine = append(mine, s)
+				runtime.Gosched()
+			}
+			for _, s := range mine {
+				if slices.ContainsFunc(s.b, func(b byte) bool { return b != s.stamp }) {
+					m.t.Error("a block was written to by another owner")
+				}
+				p.Put(s.b)
+			}
+		})
+	}
+	wg.Wait()
+	if m.t.Failed() {
+		m.fail("in the burst")
+	}
+	p.want.Classes[c].Gets += uint64(goroutines * each)
+	p.want.Classes[c].Puts += uint64(goroutines * each)
+	p.putSizes = slices.Repeat([]int{p.o.Classes[c]}, goroutines*each)
+}

@@ -1,0 +1,456 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A poolsModel is what one or two BytePools must do for one user. It knows who holds
+// which bytes, and keeps its own count of everything that the pools' Stats count, but
+// for what is the pools' to choose: whether a Get hits, and which Put finds the pool
+// more than half full.
+type poolsModel struct {
+	t      *testing.T
+	in     *script
+	budget *dewpond.Budget // or nil
+	pools  []*pooledModel
+	start  time.Time
+
+	checked bool // the pools are
+	calm    bool // there never was any pressure
+	single  bool // GOMAXPROCS was never above 1
+
+	spans   []*span // all memory that the user holds; no two overlap
+	stamp   byte
+	blocks  []*heldBlock
+	leases  []*heldLease
+	buffers []*heldBuffer
+	scopes  []*heldScope
+	stale   []dewpond.Lease // were released
+	growing bool            // the step's Get was followed by a Put
+	log     []string
+}
+
+// A pooledModel is one pool, and what its Stats must say.
+type pooledModel struct {
+	*dewpond.BytePool
+	m       *poolsModel
+	o       dewpond.BytePoolOptions
+	maxIdle int64
+	misses  missCredit
+	mapped  bool // its blocks are: not so under the race detector, nor on every system
+	closed  bool
+	trimmed bool // Trim or Close was called
+
+	mu      sync.Mutex
+	reports []dewpond.Violation // of a checked pool, since it was made
+
+	want      dewpond.Stats // Hits, Misses, DroppedFull, OverBudget and Trimmed are not kept here
+	last      dewpond.Stats // what they said after the last step
+	prewarmed uint64        // blocks
+	inUse     int64         // bytes
+	out       int           // blocks
+	putSizes  []int         // of the step's Puts that the pool may have kept
+}
+
+// A held is what a Get has handed out: a block of a class, memory of no class, or
+// memory that stands in for a block that is not to be had off the heap.
+type held struct {
+	size int
+	kind heldKind
+}
+
+type heldKind uint8
+
+const (
+	ofClass heldKind = iota
+	oversize
+	fallback
+)
+
+// A missCredit is AllocLimit: a second's worth of misses saved up at most.
+type missCredit struct {
+	interval time.Duration // 0: no limit
+	saved    time.Duration
+	at       time.Time
+}
+
+func (c *missCredit) allows() bool {
+	now := time.Now()
+	c.saved, c.at = min(time.Second, c.saved+now.Sub(c.at)), now
+	return c.saved >= c.interval
+}
+
+func (c *missCredit) take() bool {
+	ok := c.allows()
+	if ok {
+		c.saved -= c.interval
+	}
+	return ok
+}
+
+// newPoolsModel makes the pools that the script says.
+func newPoolsModel(t *testing.T, in *script, checked bool) *poolsModel {
+	m := &poolsModel{t: t, in: in, start: time.Now(), checked: checked, calm: true}
+	count := 1 + in.below(2)
+	if limit := oneOf[int64](in, 0, 4096, 70_000, 1<<20); limit > 0 {
+		m.budget = dewpond.NewBudget(limit)
+	}
+	procs := 1 + in.below(4)
+	runtime.GOMAXPROCS(procs)
+	m.single = procs == 1
+	m.say("budget %v, GOMAXPROCS %d", m.budget, procs)
+	for range count {
+		m.open()
+	}
+	return m
+}
+
+func (m *poolsModel) open() {
+	large := []int{512, 16 << 10, 64 << 10}
+	if offHeap { // where a class need not be a size of Go's
+		large = []int{80, 3600, 33008}
+	}
+	p := &pooledModel{m: m, o: dewpond.BytePoolOptions{
+		Classes:         oneOf(m.in, []int{64, 256, 1024, 64 << 10}, []int{128, 4096, 8192, 32 << 10, 48 << 10}, []int{64}, large),
+		MaxIdleBytes:    oneOf[int64](m.in, 0, 1000, 5000, 100_000, 1<<20, dewpond.NoIdle),
+		MaxIdlePerClass: oneOf(m.in, 0, 1, 3, 20),
+		Zero:            oneOf(m.in, dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever),
+		AllocLimit:      oneOf(m.in, 0, 1, 5, 100),
+		IdleTimeout:     oneOf(m.in, -1, 0, 100*time.Millisecond, time.Second),
+		Budget:          m.budget,
+	}}
+	m.say("pool %d: %+v", len(m.pools), p.o)
+	if m.checked {
+		p.o.Check = dewpond.CheckAll
+		p.o.OnViolation = func(v dewpond.Violation) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.reports = append(p.reports, v)
+		}
+	}
+	p.BytePool = newPool(m.t, p.o)
+	p.maxIdle = p.o.MaxIdleBytes
+	switch p.maxIdle {
+	case 0:
+		p.maxIdle = 64 << 20
+	case dewpond.NoIdle:
+		p.maxIdle = 0
+	}
+	if p.o.IdleTimeout == 0 {
+		p.o.IdleTimeout = time.Minute
+	}
+	if p.o.AllocLimit > 0 {
+		p.misses = missCredit{time.Second / time.Duration(p.o.AllocLimit), time.Second, time.Now()}
+	}
+	p.last = p.Stats()
+	p.mapped = p.last.ReservedBytes > 0
+	p.want.Classes = make([]dewpond.ClassStats, len(p.o.Classes))
+	m.pools = append(m.pools, p)
+}
+
+func (m *poolsModel) say(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+}
+
+func (m *poolsModel) fail(format string, args ...any) {
+	m.t.Helper()
+	m.t.Errorf(format, args...)
+	for _, line := range m.log {
+		m.t.Log(line)
+	}
+	m.t.FailNow()
+}
+
+func (p *pooledModel) reported() []dewpond.Violation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reports
+}
+
+func (p *pooledModel) largest() int { return p.o.Classes[len(p.o.Classes)-1] }
+
+// class returns the class of n bytes, or -1 where n is larger than any.
+func (p *pooledModel) class(n int) int {
+	return slices.IndexFunc(p.o.Classes, func(size int) bool { return n <= size })
+}
+
+// A span is memory that the user holds, all of it: len and cap are one.
+type span struct {
+	b     []byte
+	stamp byte // what every byte is, or 0: the user has not written here
+}
+
+func (s *span) from() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s.b))) }
+func (s *span) to() uintptr   { return s.from() + uintptr(len(s.b)) }
+
+// claim makes memory the user's, which nobody else may have.
+func (m *poolsModel) claim(b []byte) *span {
+	m.t.Helper()
+	s := &span{b: b[:cap(b)]}
+	for _, other := range m.spans {
+		if s.from() < other.to() && other.from() < s.to() {
+			m.fail("%d bytes at %#x overlap %d at %#x, which are somebody's", len(s.b), s.from(), len(other.b), other.from())
+		}
+	}
+	m.spans = append(m.spans, s)
+	return s
+}
+
+// write writes to all of it what nobody else writes.
+func (m *poolsModel) write(s *span) {
+	m.stamp = max(1, m.stamp+1)
+	s.stamp = m.stamp
+	for i := range s.b {
+		s.b[i] = s.stamp
+	}
+}
+
+func (m *poolsModel) mustBeIntact(s *span) {
+	m.t.Helper()
+	if s.stamp != 0 && bytes.Count(s.b, []byte{s.stamp}) != len(s.b) {
+		m.fail("%d bytes at %#x were written to by somebody else", len(s.b), s.from())
+	}
+}
+
+// giveUp ends what claim began.
+func (m *poolsModel) giveUp(s *span) {
+	m.t.Helper()
+	m.mustBeIntact(s)
+	m.spans = slices.DeleteFunc(m.spans, func(other *span) bool { return other == s })
+}
+
+func mustBeZero(m *poolsModel, b []byte) {
+	m.t.Helper()
+	if bytes.Count(b, []byte{0}) != len(b) {
+		m.fail("%d bytes still have some of an earlier owner's", len(b))
+	}
+}
+
+// got checks what a Get of n bytes has returned and counts it. unasked says that
+// neither AllocLimit nor Budget could refuse.
+func (p *pooledModel) got(b []byte, n int, unasked bool) held {
+	p.m.t.Helper()
+	h := p.counted(n, unasked)
+	if len(b) != n || cap(b) != h.size {
+		p.m.fail("Get(%d) returned %d of %d bytes, want a cap of %d", n, len(b), cap(b), h.size)
+	}
+	if p.o.Zero != dewpond.ZeroNever || h.kind == oversize {
+		mustBeZero(p.m, b[:cap(b)])
+	}
+	return h
+}
+
+// counted counts the step's only Get, of n bytes.
+func (p *pooledModel) counted(n int, unasked bool) held {
+	p.m.t.Helper()
+	c := p.class(n)
+	if c < 0 {
+		p.want.Oversize++
+		return held{n, oversize}
+	}
+	h := held{p.o.Classes[c], ofClass}
+	p.want.Classes[c].Gets++
+	now := p.Stats()
+	missed, over := now.Misses-p.last.Misses, now.OverBudget-p.last.OverBudget
+	if now.HeapFallback != p.last.HeapFallback {
+		if !offHeap || !p.closed {
+			p.m.fail("a Get from the heap in place of a block off it")
+		}
+		p.want.HeapFallback++
+		h.kind = fallback
+	}
+	if missed > 0 && p.misses.interval > 0 && !p.misses.take() {
+		if !unasked {
+			p.m.fail("a miss past AllocLimit")
+		}
+		p.want.OverLimit++
+	}
+	if h.kind == ofClass {
+		p.inUse += int64(h.size)
+		p.out++
+	}
+	switch used := p.m.used(); {
+	case missed > 1 || over > missed || over > 0 && !unasked:
+		p.m.fail("%d misses and %d past the budget by one Get", missed, over)
+	case over > 0 && !p.m.growing && used <= p.m.budget.Limit() && h.kind == ofClass:
+		p.m.fail("a Get is said to have gone past the budget; %d are used", used)
+	case missed > 0 && over == 0 && p.m.budget != nil && used > p.m.budget.Limit() && h.kind == ofClass:
+		p.m.fail("a miss took the budget to %d and does not say so", used)
+	case missed > 0 && p.m.single && !p.m.checked && // else it may lie in quarantine
+		p.o.IdleTimeout < 0 && p.last.Classes[c].Idle > 0:
+		p.m.fail("a Get missed while %d blocks of %d were idle, with no other processor", p.last.Classes[c].Idle, h.size)
+	}
+	return h
+}
+
+func (m *poolsModel) used() int64 {
+	if m.budget == nil {
+		return 0
+	}
+	return m.budget.Used()
+}
+
+// handedOut finds out, by the pool's own count, what the step's only Get has handed
+// out, if there was one: a Buffer's or Scope's Gets are not the user's.
+func (p *pooledModel) handedOut(limit int) (h held, any bool) {
+	p.m.t.Helper()
+	now := p.Stats()
+	switch gets := now.Gets - p.last.Gets; {
+	case gets == 0:
+		return held{}, false
+	case gets > 1:
+		p.m.fail("%d Gets where one will do", gets)
+	case now.Oversize > p.last.Oversize:
+		return p.counted(max(limit, p.largest()+1), true), true
+	}
+	for c := range now.Classes {
+		if now.Classes[c].Gets > p.last.Classes[c].Gets {
+			return p.counted(now.Classes[c].Size, true), true
+		}
+	}
+	p.m.fail("a Get of no class: %+v", now)
+	return
+}
+
+// gaveBack counts a Put, which the pool must not refuse, of what a Get had handed out.
+func (p *pooledModel) gaveBack(h held) {
+	switch h.kind {
+	case oversize:
+		p.want.DroppedOversize++
+		return
+	case fallback:
+		p.want.DroppedFallback++
+		return
+	}
+	p.inUse -= int64(h.size)
+	p.out--
+	p.want.Classes[p.class(h.size)].Puts++
+	p.putSizes = append(p.putSizes, h.size)
+	if p.closed {
+		p.want.DroppedClosed++
+	}
+}
+
+// room is whether the budget has room for n bytes once all that is idle is let go.
+func (m *poolsModel) room(n int) bool {
+	if m.budget == nil {
+		return true
+	}
+	used := int64(n)
+	for _, p := range m.pools {
+		used += p.inUse
+	}
+	return used <= m.budget.Limit()
+}
+
+// check compares all that can be seen between two steps.
+func (m *poolsModel) check() {
+	m.t.Helper()
+	var used int64
+	for i, p := range m.pools {
+		s := p.Stats()
+		used += s.IdleBytes + s.InUseBytes
+		p.checkCounts(i, s)
+		p.checkBounds(i, s)
+		p.last, p.putSizes = s, p.putSizes[:0]
+	}
+	if m.budget != nil && m.used() != used {
+		m.fail("%d bytes are charged, %d are idle and in use", m.used(), used)
+	}
+	for _, s := range m.spans {
+		m.mustBeIntact(s)
+	}
+}
+
+// checkCounts compares Stats with the model and with itself.
+func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
+	p.m.t.Helper()
+	w := p.want
+	w.Puts = w.DroppedOversize + w.DroppedForeign + w.DroppedDouble + w.DroppedFallback
+	w.Gets = w.Oversize
+	idle, kept := 0, p.prewarmed
+	for c, got := range s.Classes {
+		w.Gets += w.Classes[c].Gets
+		w.Puts += w.Classes[c].Puts
+		if got.Size != p.o.Classes[c] || got.Gets != w.Classes[c].Gets || got.Puts != w.Classes[c].Puts || got.Gets != got.Hits+got.Misses || got.Idle < 0 {
+			p.m.fail("pool %d: %+v, want %+v", i, got, w.Classes[c])
+		}
+		idle += got.Idle
+		kept += got.Puts - got.Hits
+	}
+	kept -= s.DroppedFull + s.DroppedClosed + s.Trimmed
+	counts := func(s dewpond.Stats) [10]uint64 {
+		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedFallback, s.DroppedClosed}
+	}
+	switch {
+	case counts(s) != counts(w):
+		p.m.fail("pool %d: Gets, Puts, Refused, OverLimit, Oversize and dropped as Oversize, Foreign, Double, Fallback, Closed:\n%v, want\n%v", i, counts(s), counts(w))
+	case s.HeapFallback != w.HeapFallback:
+		p.m.fail("pool %d: HeapFallback %d, want %d", i, s.HeapFallback, w.HeapFallback)
+	case s.Gets != s.Hits+s.Misses+s.Oversize:
+		p.m.fail("pool %d: %d Gets are %d hits, %d misses, %d oversize", i, s.Gets, s.Hits, s.Misses, s.Oversize)
+	case s.InUseBytes != p.inUse:
+		p.m.fail("pool %d: %d bytes in use, want %d", i, s.InUseBytes, p.inUse)
+	case idle != int(kept):
+		p.m.fail("pool %d: %d blocks are idle; by what came and went it is %d", i, idle, int(kept))
+	case s.Violations != w.Violations || len(p.reported()) != int(w.Violations):
+		all := p.reported()
+		p.m.fail("pool %d: %d violations, want %d; the last are %v", i, s.Violations, w.Violations, all[max(0, len(all)-2):])
+	case s.OverBudget > s.Misses || s.OverBudget > 0 && p.m.budget == nil:
+		p.m.fail("pool %d: OverBudget %d", i, s.OverBudget)
+	case offHeap && s.CommittedBytes < s.InUseBytes+s.IdleBytes:
+		p.m.fail("pool %d: %d bytes are committed, fewer than %d in use and %d idle", i, s.CommittedBytes, s.InUseBytes, s.IdleBytes)
+	case p.mapped && (s.ReservedBytes == 0) != (p.closed && s.InUseBytes == 0):
+		p.m.fail("pool %d: %d bytes are reserved; closed %v, %d in use", i, s.ReservedBytes, p.closed, s.InUseBytes)
+	}
+}
+
+// checkBounds looks at what is idle, and at what was dropped.
+func (p *pooledModel) checkBounds(i int, s dewpond.Stats) {
+	p.m.t.Helper()
+	limit := p.maxIdle
+	if p.closed {
+		limit = 0
+	}
+	var idle int64
+	for _, c := range s.Classes {
+		idle += int64(c.Idle) * int64(c.Size)
+		if most := p.o.MaxIdlePerClass; most > 0 && c.Idle > most {
+			p.m.fail("pool %d: %d blocks of %d bytes are idle, want at most %d", i, c.Idle, c.Size, most)
+		}
+	}
+	if s.IdleBytes != idle || idle > limit {
+		p.m.fail("pool %d: %d bytes are idle, by class %d, want at most %d", i, s.IdleBytes, idle, limit)
+	}
+	if p.m.checked {
+		return // which block leaves quarantine with a Put, and when, is the pool's to choose
+	}
+	full := s.DroppedFull - p.last.DroppedFull
+	if full > uint64(len(p.putSizes)) {
+		p.m.fail("pool %d: %d of %d blocks found no room", i, full, len(p.putSizes))
+	}
+	if full > 0 && len(p.putSizes) == 1 {
+		perClass := p.o.MaxIdlePerClass
+		if perClass == 0 {
+			perClass = math.MaxInt
+		}
+		size := p.putSizes[0]
+		if int64(size)+idle <= limit/2 && s.Classes[p.class(size)].Idle+1 <= perClass/2 {
+			p.m.fail("pool %d: a block of %d bytes found no room beside %d", i, size, idle)
+		}
+	}
+	early := p.o.IdleTimeout < 0 || p.m.calm && time.Since(p.m.start) < p.o.IdleTimeout
+	if early && p.m.budget == nil && !p.trimmed && s.Trimmed > 0 {
+		p.m.fail("pool %d: %d blocks let go after %v, before they can have been idle for %v", i, s.Trimmed, time.Since(p.m.start), p.o.IdleTimeout)
+	}
+}

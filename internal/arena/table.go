@@ -1,0 +1,97 @@
+package arena
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/memory"
+)
+
+// A table is the states of all blocks of a space, as memory.Blocks wants them, in an
+// address range of its own:
+//
+//	0        of small blocks                           of large ones        len
+//	|======================----------------------------------------=========|
+//	 a page for each granule ->                <- a quarter of one
+//
+// It is as far writable, from both ends, as the space is opened, and has memory where
+// blocks are or were. All of it can be read while the arena can be reached, whatever
+// becomes of the space: a Put of any slice looks there first, and does not wait for
+// whoever unmaps. Where no block is it is zero. The zero table is of a space that has
+// none.
+type table struct {
+	sys    system
+	memory []byte
+}
+
+// How many bytes the states of a granule have in either part.
+const (
+	stateBytes = int(unsafe.Sizeof(memory.State{}))
+	smallPart  = granule / memory.Group * memory.GroupStates * stateBytes
+	largePart  = granule / memory.Group * memory.GroupLarge * stateBytes
+)
+
+func (t *table) reserve(sys system, granules int) (err error) {
+	if sys.table == nil {
+		return nil
+	}
+	t.sys = sys
+	t.memory, err = sys.table(pageUp(granules*smallPart) + pageUp(granules*largePart))
+	return err
+}
+
+func (t *table) exists() bool { return t.memory != nil }
+
+// states returns the table as what memory.Blocks takes.
+func (t *table) states() []memory.State {
+	return unsafe.Slice((*memory.State)(unsafe.Pointer(unsafe.SliceData(t.memory))), len(t.memory)/stateBytes)
+}
+
+// open makes the states of granules from first up to end writable, and with them those
+// on the same pages.
+func (t *table) open(first, end int) error {
+	if !t.exists() {
+		return nil
+	}
+	if err := t.sys.open(t.memory[pageDown(first*smallPart):pageUp(end*smallPart)]); err != nil {
+		return err
+	}
+	last := len(t.memory)
+	return t.sys.open(t.memory[last-pageUp(end*largePart) : last-pageDown(first*largePart)])
+}
+
+// decommit gives the memory of the states of granules to the system, all of which are
+// free, but for pages that have those of others too.
+func (t *table) decommit(first, end int) error {
+	if !t.exists() {
+		return nil
+	}
+	if from, to := pageUp(first*smallPart), pageDown(end*smallPart); from < to {
+		if err := t.sys.decommit(t.memory[from:to]); err != nil {
+			return err
+		}
+	}
+	last := len(t.memory)
+	if from, to := pageUp(first*largePart), pageDown(end*largePart); from < to {
+		return t.sys.decommit(t.memory[last-to : last-from])
+	}
+	return nil
+}
+
+// unmapAfter unmaps the table once nobody can reach the arena.
+func (t *table) unmapAfter(a *Arena) {
+	drop := t.sys.dropTable
+	runtime.AddCleanup(a, func(all []byte) {
+		_ = drop(all) // there is nobody whom an error would reach
+	}, t.memory)
+}
+
+func (t *table) unmap() error {
+	if !t.exists() {
+		return nil
+	}
+	return t.sys.dropTable(t.memory)
+}
+
+func pageDown(bytes int) int { return bytes &^ (pageSize - 1) }
+func pageUp(bytes int) int   { return pageDown(bytes + pageSize - 1) }

@@ -1,0 +1,456 @@
+package check
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+)
+
+// A desk has a Checker and what it reported.
+type desk struct {
+	*Checker
+	mu    sync.Mutex
+	found []Violation
+}
+
+func newDesk() *desk { return newDeskOf(false) }
+
+func newDeskOf(few bool) *desk {
+	d := new(desk)
+	d.Checker = New(few, func(v Violation) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.found = append(d.found, v)
+	})
+	return d
+}
+
+// take returns what was reported since the last call.
+func (d *desk) take() (found []Violation) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, d.found = d.found, nil
+	return found
+}
+
+func at(b []byte) uintptr { return reflect.ValueOf(&b[0]).Pointer() }
+
+// expect checks that one violation of a kind was reported, with stacks that name the
+// functions in which things happened, "" where there is none.
+func (d *desk) expect(t *testing.T, kind Kind, got, put, offence string) {
+	t.Helper()
+	found := d.take()
+	if len(found) != 1 || found[0].Kind != kind {
+		t.Errorf("reported %v, want one of kind %d", found, kind)
+		return
+	}
+	v := found[0]
+	for _, s := range []struct {
+		what  string
+		stack Stack
+		want  string
+	}{{"Get", v.Got, got}, {"Put", v.Put, put}, {"offence", v.Offence, offence}} {
+		if s.want == "" && s.stack != nil || s.want != "" && !strings.Contains(s.stack.String(), s.want) {
+			t.Errorf("the stack of the %s, want %q:\n%s", s.what, s.want, s.stack)
+		}
+	}
+}
+
+//go:noinline
+func (d *desk) getHere(b []byte) { d.Get(at(b), b, true) }
+
+//go:noinline
+func (d *desk) putHere(b []byte) Verdict { return d.Put(at(b), len(b)) }
+
+//go:noinline
+func (d *desk) putAgain(b []byte) Verdict { return d.Put(at(b), len(b)) }
+
+func TestDoublePut(t *testing.T) {
+	d, b := newDesk(), make([]byte, 128)
+	d.getHere(b)
+	if v := d.putHere(b); v != Accepted || len(d.take()) != 0 {
+		t.Errorf("the first Put: %v", v)
+	}
+	for range 2 {
+		if v := d.putAgain(b); v != Refused {
+			t.Errorf("the second Put: %v", v)
+		}
+		d.expect(t, DoublePut, "getHere", "putHere", "putAgain")
+	}
+	Poison(b)
+	d.getHere(b)
+	if v := d.putHere(b); v != Accepted || len(d.take()) != 0 {
+		t.Errorf("after another Get: %v", v)
+	}
+}
+
+func TestWriteAfterPut(t *testing.T) {
+	for _, size := range []int{64, 4096, 4097, 100_000} {
+		for _, change := range []int{0, size / 2, size - 1} {
+			d, b := newDesk(), make([]byte, size)
+			idle := func() {
+				d.getHere(b)
+				d.putHere(b)
+				Poison(b)
+			}
+			idle()
+			b[change]++
+			d.getHere(b)
+			d.expect(t, WriteAfterPut, "getHere", "putHere", "getHere")
+			d.putHere(b)
+			Poison(b)
+			b[change]++
+			d.Forget(at(b), b)
+			d.expect(t, WriteAfterPut, "getHere", "putHere", "")
+			idle()
+			d.Forget(at(b), b)
+			idle()
+			d.getHere(b)
+			if found := d.take(); found != nil {
+				t.Errorf("nothing was written: %v", found)
+			}
+		}
+	}
+}
+
+// An object that was sealed must be as it was.
+func TestSeal(t *testing.T) {
+	d, b := newDesk(), make([]byte, 48)
+	for _, change := range []bool{false, true} {
+		d.getHere(b)
+		b[7] = 9
+		d.putHere(b)
+		d.Seal(at(b), b)
+		if change {
+			b[7]++
+			d.getHere(b)
+			d.expect(t, WriteAfterPut, "getHere", "putHere", "getHere")
+			continue
+		}
+		d.getHere(b)
+		if found := d.take(); found != nil {
+			t.Errorf("nothing was written: %v", found)
+		}
+		d.putHere(b)
+		Poison(b)
+		d.Forget(at(b), b)
+		d.take()
+	}
+}
+
+// An object that is adopted is idle, and an ordinary one from then on.
+func TestAdopt(t *testing.T) {
+	d, b := newDesk(), make([]byte, 48)
+	adoptHere := func() Verdict { return d.Adopt(at(b), b) }
+	if v := adoptHere(); v != Accepted || len(d.take()) != 0 {
+		t.Errorf("the first: %v", v)
+	}
+	d.Seal(at(b), b)
+	if v := adoptHere(); v != Refused {
+		t.Errorf("the second: %v", v)
+	}
+	d.expect(t, DoublePut, "", "TestAdopt", "TestAdopt")
+	d.getHere(b)
+	if v := adoptHere(); v != Accepted || len(d.take()) != 0 {
+		t.Errorf("after a Get: %v", v)
+	}
+	d.Seal(at(b), b)
+	d.Forget(at(b), b)
+	if found := d.take(); found != nil || d.watching() != 0 {
+		t.Errorf("forgotten: %v", found)
+	}
+}
+
+// Where few blocks are watched their stacks are noted in another way, and their records
+// are used again: what was reported stays as it is.
+func TestFew(t *testing.T) {
+	for _, few := range []bool{true, false} {
+		d := newDeskOf(few)
+		b := make([]byte, 64)
+		d.getHere(b)
+		d.putHere(b)
+		d.Bury(at(b), b)
+		d.putAgain(b)
+		found := d.take()
+		again := make([]byte, 128)
+		for range 100 {
+			d.Forget(at(b), b)
+			func() { d.Get(at(again), again, true) }() // in the record of b
+			func() { d.Put(at(again), len(again)) }()
+			d.Bury(at(again), again)
+			d.Forget(at(again), again)
+			d.getHere(b)
+			d.putHere(b)
+			d.Bury(at(b), b)
+		}
+		if n := d.records(); n > 2 {
+			t.Errorf("%d records for one block at a time", n)
+		}
+		if more := d.take(); len(more) != 0 || len(found) != 1 {
+			t.Fatalf("few %v: %v, then %v", few, found, more)
+		}
+		d.found = found
+		d.expect(t, DoublePut, "getHere", "putHere", "putAgain")
+		runtime.KeepAlive(again)
+	}
+}
+
+func TestEnd(t *testing.T) {
+	d, b, c := newDeskOf(true), make([]byte, 64), make([]byte, 64)
+	counts := func() uint32 { return filter[slot(at(b))].Load() + filter[slot(at(c))].Load() }
+	before := counts() // other tests leave some
+	d.Get(at(b), b, false)
+	d.Get(at(c), c, false)
+	d.putHere(c)
+	if counts() == before || !Watched(at(b)) || !Watched(at(c)) {
+		t.Error("not watched")
+	}
+	d.End()
+	d.Forget(at(c), c) // as its pool does
+	if n := counts(); n != before || d.putHere(b) != Unknown || d.take() != nil {
+		t.Errorf("the filter counts %d, %d before", n, before)
+	}
+}
+
+// The collector may tell of a block when its memory is another's already, and the record
+// with it: that one has not leaked, and is watched as before.
+func TestCollectedLate(t *testing.T) {
+	d, b := newDeskOf(true), make([]byte, 64)
+	d.getHere(b)
+	r := d.shard(at(b)).at[at(b)]
+	late := collectedBlock{d.Checker, at(b), r, r.use}
+	d.putHere(b) // as the owner of what lies there now may do
+	d.Bury(at(b), b)
+	d.Forget(at(b), b)
+	late.collected() // the record is nobody's
+	s := d.shard(at(b))
+	s.mu.Lock()
+	again := d.watch(s, at(b), b, true)
+	s.mu.Unlock()
+	if again != r {
+		t.Fatal("the record is not used again: this shows nothing")
+	}
+	late.collected()
+	if found := d.take(); found != nil || s.at[at(b)] != r {
+		t.Errorf("reported %v; watched %v", found, s.at[at(b)] == r)
+	}
+	runtime.KeepAlive(b)
+}
+
+// An object that was made where a leaked one lay is not that one.
+func TestAdoptWhereOneHasLeaked(t *testing.T) {
+	d, b := newDesk(), make([]byte, 64)
+	d.getHere(b)
+	s := d.shard(at(b))
+	leaked := s.at[at(b)]
+	leaked.alive = weak.Make(new(byte))
+	for leaked.alive.Value() != nil {
+		runtime.GC()
+	}
+	if v := d.Put(at(b), len(b)); v != Unknown {
+		t.Errorf("Put is %d", v)
+	}
+	if v := d.Adopt(at(b), b); v != Accepted || s.at[at(b)] == leaked || s.at[at(b)] == nil {
+		t.Errorf("Adopt is %d", v)
+	}
+	again := s.at[at(b)]
+	s.at[at(b)] = leaked
+	d.Stranger(at(b[16:]), 16)
+	d.expect(t, ForeignPut, "", "", "TestAdopt") // not inside of what is no more
+	s.at[at(b)] = again
+	collectedBlock{d.Checker, at(b), leaked, leaked.use}.collected()
+	d.expect(t, Leak, "getHere", "", "")
+	if v := d.Adopt(at(b), b); v != Refused {
+		t.Error("the object is not watched any more")
+	}
+	runtime.KeepAlive(b)
+}
+
+// records counts all that there are.
+func (d *desk) records() (n int) {
+	for i := range d.shards {
+		n += len(d.shards[i].at) + len(d.shards[i].free)
+	}
+	return n
+}
+
+func TestStranger(t *testing.T) {
+	d, b := newDesk(), make([]byte, 8192)
+	d.getHere(b)
+	inside, other := b[4096:], make([]byte, 4096)
+	for _, s := range [][]byte{inside, other, b[:4096:4096]} {
+		if v := d.Put(at(s), cap(s)); v != Unknown {
+			t.Errorf("Put: %v", v)
+		}
+	}
+	d.Stranger(at(inside), cap(inside))
+	d.expect(t, InteriorPut, "getHere", "", "TestStranger")
+	d.Stranger(at(other), cap(other))
+	d.expect(t, ForeignPut, "", "", "TestStranger")
+	if d.putHere(b) != Accepted {
+		t.Error("the block itself is refused")
+	}
+}
+
+// A block that is forgotten is reported with its Get, whatever is at its address then;
+// one that was put back, or is watched no more, is not.
+func TestLeak(t *testing.T) {
+	d := newDesk()
+	func() {
+		leaked, returned, forgotten := make([]byte, 1<<20), make([]byte, 1<<20), make([]byte, 1<<20)
+		d.getHere(leaked)
+		d.getHere(returned)
+		d.putHere(returned)
+		d.getHere(forgotten)
+		d.putHere(forgotten)
+		Poison(forgotten)
+		d.Forget(at(forgotten), forgotten)
+		runtime.KeepAlive(leaked)
+	}()
+	for d.watching() > 0 { // else the test runs into its timeout
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	for d.reported() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	d.expect(t, Leak, "getHere", "", "")
+	if Watched(at(make([]byte, 1))) {
+		t.Error("the filter still says that something is watched")
+	}
+}
+
+// Where the address of a forgotten block has a new one before its cleanup has run, the
+// leak is reported all the same, and once.
+func TestLeakBeforeCleanup(t *testing.T) {
+	d, b := newDesk(), make([]byte, 1<<20)
+	d.getHere(b)
+	d.getHere(b)
+	d.expect(t, Leak, "getHere", "", "")
+	d.putHere(b)
+	b = nil
+	for d.watching() > 0 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if found := d.take(); found != nil {
+		t.Errorf("again: %v", found)
+	}
+}
+
+func (d *desk) watching() (n int) {
+	for i := range d.shards {
+		d.shards[i].mu.Lock()
+		n += len(d.shards[i].at)
+		d.shards[i].mu.Unlock()
+	}
+	return n
+}
+
+func (d *desk) reported() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.found)
+}
+
+func TestOut(t *testing.T) {
+	d, b, c := newDesk(), make([]byte, 64), make([]byte, 64)
+	d.getHere(b)
+	d.getHere(c)
+	d.putHere(c)
+	if n, left := d.Out(time.Hour, time.Now()); n != 0 || left != 1 || d.take() != nil {
+		t.Errorf("%d have been out for an hour, %d not so long", n, left)
+	}
+	if n, left := d.Out(time.Nanosecond, time.Now().Add(time.Hour).Round(0)); n != 0 || left != 0 {
+		t.Errorf("by a clock that is not this one %d have been out for long, and %d not", n, left)
+	}
+	if n, left := d.Out(time.Minute, time.Now().Add(59*time.Second)); n != 0 || left != 1 {
+		t.Errorf("%d have been out for a minute, %d not so long", n, left)
+	}
+	if n, left := d.Out(0, time.Now()); n != 1 || left != 0 {
+		t.Errorf("%d are out, and %d", n, left)
+	}
+	d.expect(t, Leak, "getHere", "", "")
+	if n, left := d.Out(0, time.Now()); n != 0 || left != 0 || d.take() != nil {
+		t.Error("reported twice")
+	}
+	d.putHere(b)
+	Poison(b)
+	d.getHere(b)
+	if n, _ := d.Out(0, time.Now()); n != 1 {
+		t.Errorf("of its next owner: %d", n)
+	}
+	d.take()
+	runtime.KeepAlive(b)
+}
+
+// Of many who put one block back at once one is accepted.
+func TestRacingPuts(t *testing.T) {
+	d, b := newDesk(), make([]byte, 64)
+	for range 1000 {
+		d.getHere(b)
+		var wg sync.WaitGroup
+		var accepted [4]bool
+		for i := range accepted {
+			wg.Go(func() { accepted[i] = d.putHere(b) == Accepted })
+		}
+		wg.Wait()
+		n := 0
+		for _, a := range accepted {
+			if a {
+				n++
+			}
+		}
+		if found := d.take(); n != 1 || len(found) != 3 {
+			t.Fatalf("%d were accepted, %d reported", n, len(found))
+		}
+		Poison(b)
+	}
+}
+
+// The quarantine keeps the last that fit, in order.
+func TestQuarantine(t *testing.T) {
+	q := Quarantine{Bytes: 4096}
+	left := 0
+	for i := range 3 * QuarantineBlocks {
+		if !q.Add([]byte{byte(i), byte(i >> 8)}) {
+			t.Fatal("refused")
+		}
+		for b := q.Leave(); b != nil; b = q.Leave() {
+			if int(b[0])|int(b[1])<<8 != left {
+				t.Fatalf("block %d left in the place of %d", b[0], left)
+			}
+			left++
+		}
+		if want := max(0, i+1-QuarantineBlocks); left != want {
+			t.Fatalf("%d have left after %d, want %d", left, i+1, want)
+		}
+	}
+	if q.Add(make([]byte, 4097)) {
+		t.Error("too large, and taken")
+	}
+	large := make([]byte, 4096)
+	q.Add(large)
+	for b := q.Leave(); b != nil; b = q.Leave() {
+		left++
+	}
+	if q.Len() != 1 {
+		t.Errorf("%d blocks in quarantine, want 1", q.Len())
+	}
+	if blocks := q.Empty(false); left != 3*QuarantineBlocks || len(blocks) != 1 || &blocks[0][0] != &large[0] {
+		t.Errorf("%d have left, %d are in it", left, len(blocks))
+	}
+	q.Add(large)
+	q.Add(large[:8])
+	if b := q.Next(); len(b) != len(large) || len(q.Next()) != 8 || q.Next() != nil || q.Len() != 0 {
+		t.Errorf("Next gives %d bytes first", len(b))
+	}
+	q.Add(large)
+	if len(q.Empty(true)) != 1 || q.Add(large) || q.Empty(true) != nil {
+		t.Error("a quarantine that has ended takes blocks")
+	}
+}

@@ -1,0 +1,7 @@
+//go:build race
+
+package memory
+
+// raceDetector: Issue swaps, where a store would do, so that the race detector sees
+// that it comes after the Return of the block.
+const raceDetector = true

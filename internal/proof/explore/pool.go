@@ -1,0 +1,355 @@
+//go:build dewpond_explore
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/proof/explore/twin"
+)
+
+// Scenarios of -pool run a BytePool, or memory.State beside an engine: lease.go,
+// decay.go and blocks.go as they ship, with their imports replaced by twin.
+
+// poolCount gives each pool a name of its own, so that none looks for a free one.
+var poolCount int
+
+func (w *world) makePool(o dewpond.BytePoolOptions) {
+	poolCount++
+	o.Name = fmt.Sprint("explored ", poolCount)
+	twin.Timers = nil
+	w.leases = map[unsafe.Pointer]*owner{}
+	used := twin.Used
+	w.pool = dewpond.MustBytePool(o)
+	w.pool.Lease(1).Release()
+	if twin.Used == used {
+		panic("the imports are not replaced: run go test ./internal/proof -run PoolIsExplored")
+	}
+}
+
+// An owner is one owner of a leased block, as his copies of the Lease know him.
+type owner struct {
+	lease    dewpond.Lease
+	at       unsafe.Pointer // where the block begins
+	group    *int           // owners of the block that have not begun to release
+	ended    bool           // a Release has returned nil
+	released bool           // a Release has been called
+}
+
+// lease makes a Lease and checks that nobody else has the block.
+func (w *world) lease(n int) *owner {
+	l := w.pool.Lease(n)
+	o := &owner{lease: l, group: new(int)}
+	o.at = w.address(l)
+	*o.group = 1
+	if other := w.leases[o.at]; other != nil && *other.group > 0 {
+		w.run.fail("a leased block was leased again")
+	}
+	w.leases[o.at] = o
+	return o
+}
+
+// use leases a block, reads it and gives it back.
+func (w *world) use() {
+	o := w.lease(1)
+	w.read(o)
+	w.release(o)
+}
+
+// address is where the block of a valid lease begins, without an access.
+func (w *world) address(l dewpond.Lease) unsafe.Pointer {
+	current := w.run.current
+	w.run.current = nil // nobody can see this look
+	defer func() { w.run.current = current }()
+	return unsafe.Pointer(unsafe.SliceData(l.Bytes()))
+}
+
+// read calls Bytes, by any copy of the lease.
+func (w *world) read(o *owner) {
+	ended := o.ended
+	var at unsafe.Pointer
+	if !panics(func() { at = unsafe.Pointer(unsafe.SliceData(o.lease.Bytes())) }) {
+		switch {
+		case ended:
+			w.run.fail("Bytes of a Lease that was released before")
+		case at != o.at:
+			w.run.fail("Bytes of another's block")
+		}
+		return
+	}
+	if !o.released {
+		w.run.fail("Bytes panicked on a valid Lease")
+	}
+}
+
+// retain makes another owner, or nil.
+func (w *world) retain(o *owner) (another *owner) {
+	ended := o.ended
+	if panics(func() { another = &owner{lease: o.lease.Retain(), at: o.at, group: o.group} }) {
+		if !o.released {
+			w.run.fail("Retain panicked on a valid Lease")
+		}
+		return nil
+	}
+	if ended {
+		w.run.fail("Retain of a Lease that was released before")
+	}
+	*o.group++
+	if at := w.address(another.lease); at != o.at {
+		w.run.fail("Retain has another's block")
+	}
+	return another
+}
+
+// release calls Release, by any copy of the lease.
+func (w *world) release(o *owner) {
+	if o == nil {
+		return
+	}
+	if !o.released {
+		o.released = true
+		*o.group--
+	}
+	switch err := o.lease.Release(); {
+	case err != nil:
+		if err != dewpond.ErrReleased {
+			w.run.fail("Release: %v", err)
+		}
+		w.refusals++
+	case o.ended:
+		w.run.fail("an owner has released twice")
+	default:
+		o.ended = true
+	}
+}
+
+// panics reports whether f panics with what is dewpond's.
+func panics(f func()) (yes bool) {
+	defer func() {
+		if e := recover(); e != nil {
+			if e == "aborted" {
+				panic(e)
+			}
+			if _, bug := e.(runtime.Error); bug {
+				panic(e)
+			}
+			yes = true
+		}
+	}()
+	f()
+	return false
+}
+
+// checkPool: what was got is back once, and what is idle has a timer that will let it go.
+func (w *world) checkPool() {
+	if w.pool == nil {
+		return
+	}
+	if w.shared != nil {
+		w.use() // finds the handles in order
+	}
+	s := w.pool.Stats()
+	if s.Gets != s.Puts+uint64(w.outside) {
+		w.run.fail("%d Gets, %d Puts, %d blocks are out", s.Gets, s.Puts, w.outside)
+	}
+	if w.scenario.timers && s.IdleBytes > 0 && len(twin.Timers) == 0 {
+		w.run.fail("%d bytes are idle and no timer is armed", s.IdleBytes)
+	}
+	if len(twin.Timers) > 1 {
+		w.run.fail("%d timers are armed", len(twin.Timers))
+	}
+	w.pool.Close()
+}
+
+// fire calls what the pool's timer was given.
+func (w *world) fire() {
+	if len(twin.Timers) > 0 {
+		f := twin.Timers[0]
+		twin.Timers = twin.Timers[1:]
+		f()
+	}
+}
+
+// whenOut is the word of a block of 64 bytes at address 0, the only one of its table.
+var whenOut = memory.WhenOut(0, 64)
+
+// isOut makes a block that is out, beside a state that says so.
+func isOut(w *world) {
+	used := twin.Used
+	w.state = new(memory.State)
+	w.state.Add(whenOut)
+	w.state.Issue(whenOut)
+	if twin.Used == used {
+		panic("the imports are not replaced: run go test ./internal/proof -run PoolIsExplored")
+	}
+	w.fresh(0)
+}
+
+// putBack is Put of the block, by whoever has its slice.
+func (w *world) putBack() {
+	b := w.blocks[0]
+	if !w.state.Return(whenOut) {
+		w.refusals++
+		return
+	}
+	if b.inside {
+		w.run.fail("a block was accepted while it was idle")
+	}
+	w.accepted++
+	w.push(b)
+}
+
+// removes is what Trim does to a block that it has taken out: the ledger gets it, and
+// may make it idle again.
+func (w *world) removes() {
+	b := w.pop(0)
+	if b == nil {
+		return
+	}
+	if !w.state.Remove(whenOut) {
+		w.run.fail("a block that came out of the pool was not idle")
+		return
+	}
+	w.state.Add(whenOut)
+	w.push(b)
+}
+
+// frees is a Free of a block that the pool may not have: an error that the ledger counts.
+func (w *world) frees() {
+	if w.state.Remove(whenOut) {
+		if w.accepted == 0 && !w.state.Free(whenOut) {
+			w.run.fail("a block that is out was freed")
+		}
+		w.freed++
+	}
+}
+
+var poolScenarios = []scenario{
+	{
+		name: "lease-copies", about: "two copies of a Lease are released at once", config: engine(singles), procs: 2,
+		setup: func(w *world) { w.smallPool(); w.shared = w.lease(1) },
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared) },
+			func(w *world) { w.release(w.shared) },
+		},
+		after: wantRefusals(1),
+	},
+	{
+		name: "lease-stale", about: "Bytes of a copy while the other is released and the handle has a new lease, of a larger block", config: engine(singles), procs: 2,
+		setup: func(w *world) { w.smallPool(); w.shared = w.lease(1) },
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.release(w.lease(100)) },
+			func(w *world) { w.read(w.shared); w.release(w.shared) },
+		},
+		after: wantRefusals(1),
+	},
+	{
+		name: "lease-retain", about: "Retain of a copy while the other is released", config: engine(singles), procs: 2,
+		setup: func(w *world) { w.smallPool(); w.shared = w.lease(1) },
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.use() },
+			func(w *world) { w.release(w.retain(w.shared)) },
+		},
+	},
+	{
+		name: "lease-owners", about: "two owners release at once, one of whom was retained", config: engine(singles), procs: 2,
+		setup: func(w *world) { w.smallPool(); w.shared = w.lease(1); w.shared2 = w.retain(w.shared) },
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.use() },
+			func(w *world) { w.read(w.shared2); w.release(w.shared2) },
+		},
+	},
+	{
+		name: "lease-heirs", about: "two owners who were retained release at once after the first has", config: engine(singles), procs: 2,
+		setup: func(w *world) {
+			w.smallPool()
+			first := w.lease(1)
+			w.shared, w.shared2 = w.retain(first), w.retain(first)
+			w.release(first)
+		},
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.use() },
+			func(w *world) { w.read(w.shared2); w.release(w.shared2) },
+		},
+	},
+	{
+		name: "lease-chain", about: "an owner who was retained retains, while a copy of his is released", config: engine(singles), procs: 1, places: []int{0, 0},
+		setup: func(w *world) {
+			w.smallPool()
+			first := w.lease(1)
+			w.shared = w.retain(first)
+			w.release(first)
+		},
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.use() },
+			func(w *world) { w.release(w.retain(w.shared)) },
+		},
+	},
+	{
+		name: "state-returns", about: "two Puts of one block off the heap, and a Trim", config: engine(singles), procs: 3, setup: isOut,
+		threads: []func(w *world){(*world).putBack, (*world).putBack, (*world).removes},
+		after:   accepted(1),
+	},
+	{
+		name: "state-frees", about: "a Free of a block that is being put back", config: engine(singles), procs: 2, setup: isOut,
+		threads: []func(w *world){
+			func(w *world) {
+				if w.state.Return(whenOut) {
+					w.accepted++
+				}
+			},
+			(*world).frees,
+		},
+		after: accepted(1),
+	},
+	{
+		name: "decay-put", about: "a timer finds the pool empty while somebody puts", config: engine(singles), procs: 2, timers: true,
+		setup: func(w *world) { w.decayingPool() },
+		threads: []func(w *world){
+			func(w *world) { w.pool.Put(w.held); w.outside-- },
+			(*world).fire,
+		},
+	},
+	{
+		name: "decay-puts", about: "the same where two put", config: engine(singles), procs: 3, timers: true, long: true,
+		setup: func(w *world) { w.decayingPool() },
+		threads: []func(w *world){
+			func(w *world) { w.pool.Put(w.held); w.outside-- },
+			func(w *world) { w.pool.Put(w.held2); w.outside-- },
+			(*world).fire,
+		},
+	},
+}
+
+func (w *world) smallPool() {
+	w.makePool(dewpond.BytePoolOptions{Classes: []int{64, 128}, IdleTimeout: -1, Zero: dewpond.ZeroNever})
+}
+
+// decayingPool has a timer, nothing idle, and two blocks out. Its blocks and handles
+// leave no room in a shard.
+func (w *world) decayingPool() {
+	w.makePool(dewpond.BytePoolOptions{Classes: []int{singles}, Zero: dewpond.ZeroNever})
+	w.pool.Trim()
+	w.held, w.held2 = w.pool.Get(1), w.pool.Get(1)
+	w.outside = 2
+}
+
+func wantRefusals(n int) func(w *world) {
+	return func(w *world) {
+		if w.refusals != n {
+			w.run.fail("%d calls of Release were refused, want %d", w.refusals, n)
+		}
+	}
+}
+
+func accepted(n int) func(w *world) {
+	return func(w *world) {
+		if w.accepted != n {
+			w.run.fail("%d Puts of one block were accepted, want %d", w.accepted, n)
+		}
+	}
+}

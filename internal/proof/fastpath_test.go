@@ -1,0 +1,162 @@
+package proof
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/fastpath.golden from what the compiler makes now")
+
+// What the compiler makes of Get and Put: whom they call (so what is not inlined), how
+// many instructions lock a bus or a line, and how many branches there are, with what the
+// hot functions cost of the inliner's budget of 80, and what escapes. A change shows
+// here before it shows in a benchmark. It may be right: look at the difference, and
+//
+//	go test ./internal/proof -run FastPath -update
+func TestFastPathIsAsItWas(t *testing.T) {
+	const golden = "testdata/fastpath.golden"
+	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
+		t.Skipf("%s was made by go1.26; this is %s", golden, v)
+	}
+	readSources(t) // or the test's cached result would be taken for that of other sources
+	var got strings.Builder
+	for _, arch := range []string{"amd64", "arm64"} {
+		got.WriteString(instructions(t, arch))
+	}
+	got.WriteString(compilerSays(t))
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("the fast path has changed:\n%s", difference(string(want), got.String()))
+	}
+}
+
+// readSources opens what the golden file depends on.
+func readSources(t *testing.T) {
+	for _, pattern := range []string{"../../*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || names == nil {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			if _, err := os.ReadFile(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func toolchain(t *testing.T, env []string, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = "../.."
+	c.Env = append(os.Environ(), env...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+var (
+	instruction = regexp.MustCompile(`^\s+\S+\.go:\d+\s+0x[0-9a-f]+\s+[0-9a-f]+\s+(\S+)`)
+	callee      = regexp.MustCompile(`R_CALL(?:ARM64)?:(\S+)`)
+	locked      = map[string]*regexp.Regexp{
+		"amd64": regexp.MustCompile(`^(LOCK|XCHG)`),
+		"arm64": regexp.MustCompile(`^(LDAX|STLX|LDXR|STXR|CAS|SWP|LDADD|LDCLR|LDOR|DMB)`),
+	}
+	branch = map[string]*regexp.Regexp{
+		"amd64": regexp.MustCompile(`^J`),
+		"arm64": regexp.MustCompile(`^(B(EQ|NE|LT|LE|GT|GE|HI|LS|HS|LO|MI|PL|CC|CS|VS|VC)|CBN?ZW?|TBN?Z)$`),
+	}
+)
+
+// instructions returns what there is to say of Get and Put on one architecture.
+func instructions(t *testing.T, arch string) string {
+	archive := filepath.Join(t.TempDir(), arch+".a")
+	toolchain(t, []string{"GOARCH=" + arch, "GOOS=linux", "GOFLAGS=", "GOWORK=off"}, "go", "build", "-o", archive, ".")
+	var text strings.Builder
+	for _, method := range []string{"Get", "Put"} {
+		out := toolchain(t, nil, "go", "tool", "objdump", "-s", `dewpond\.\(\*BytePool\)\.`+method+`$`, archive)
+		calls := map[string]int{}
+		var locks, branches int
+		for line := range strings.Lines(out) {
+			m := instruction.FindStringSubmatch(line)
+			switch {
+			case m == nil:
+				continue
+			case locked[arch].MatchString(m[1]):
+				locks++
+			case branch[arch].MatchString(m[1]) && m[1] != "JMP":
+				branches++
+			}
+			if c := callee.FindStringSubmatch(line); c != nil {
+				calls[strings.TrimPrefix(c[1], "github.com/dewpond/dewpond")]++
+			}
+		}
+		if branches == 0 {
+			t.Fatalf("%s: objdump says nothing of %s:\n%s", arch, method, out)
+		}
+		fmt.Fprintf(&text, "%s %s: %d locked, %d branches, calls", arch, method, locks, branches)
+		for _, name := range slices.Sorted(maps.Keys(calls)) {
+			fmt.Fprintf(&text, " %s×%d", name, calls[name])
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// hot are the functions that Get, Put and the like must have inlined.
+var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Small\.(?:Size|Number)|\(\*Table\)\.Small|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
+
+// escape finds what is allocated in the files of the fast path.
+var escape = regexp.MustCompile(`^(?:\./|internal/magazine/)((?:bytepool|pool|shards|exchange)\.go):\d+:\d+: (.* escapes to heap|moved to heap: .*)\n`)
+
+// compilerSays returns what hot functions cost, and what moves to the heap in the files
+// of the fast path.
+func compilerSays(t *testing.T) string {
+	lines := map[string]bool{}
+	out := toolchain(t, []string{"GOFLAGS=", "GOWORK=off", "GOARCH=amd64"}, "go", "build", "-gcflags=./...=-m=2", "./...")
+	for line := range strings.Lines(out) {
+		if m := hot.FindStringSubmatch(line); m != nil {
+			lines[fmt.Sprintf("inlined: %s costs %s of 80\n", m[1], m[2])] = true
+		}
+		if m := escape.FindStringSubmatch(line); m != nil {
+			lines[fmt.Sprintf("escapes: %s: %s\n", m[1], m[2])] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(lines)), "")
+}
+
+// difference returns the lines that only one of two texts has.
+func difference(want, got string) string {
+	var text strings.Builder
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			text.WriteString("- " + line + "\n")
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			text.WriteString("+ " + line + "\n")
+		}
+	}
+	return text.String()
+}

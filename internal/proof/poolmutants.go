@@ -1,0 +1,76 @@
+package proof
+
+// PoolMutants are the bugs that the explorer must find in the scenarios of -pool. File
+// is relative to the root.
+var PoolMutants = []Mutant{
+	{
+		Name: "release-loads-then-stores", File: "lease.go", Scenarios: []string{"lease-copies"},
+		Old: "l.generation != math.MaxUint32 && l.h.word.CompareAndSwap(alone, alone+generationUnit) {\n",
+		New: "l.generation != math.MaxUint32 && l.h.word.Load() == alone {\n		l.h.word.Store(alone + generationUnit)\n",
+	},
+	{
+		Name: "retained-meanwhile", File: "lease.go", Scenarios: []string{"lease-retain"},
+		Old: "	return h.word.CompareAndSwap(word, word+1)\n",
+		New: "	h.word.Store(word + 1)\n	return true\n",
+	},
+	{
+		Name: "retain-without-pin", File: "lease.go", Scenarios: []string{"lease-retain", "lease-owners"},
+		Old: "	return h.word.CompareAndSwap(word, word+1)\n",
+		New: "	return h.word.Load() == word\n",
+	},
+	{
+		Name: "generation-forgotten", File: "lease.go", Scenarios: []string{"lease-copies"},
+		Old: "l.h.word.CompareAndSwap(alone, alone+generationUnit)",
+		New: "l.h.word.CompareAndSwap(alone, alone)",
+	},
+	{
+		Name: "bytes-looks-at-word-first", File: "lease.go", Scenarios: []string{"lease-stale"},
+		Old: "		data := l.h.data.Load()\n		if l.holds(l.h.word.Load()) {\n",
+		New: "		word := l.h.word.Load()\n		data := l.h.data.Load()\n		if l.holds(word) {\n",
+	},
+	{
+		Name: "not-last-gives-back", File: "lease.go", Scenarios: []string{"lease-owners"},
+		Old: "		if l.h.word.CompareAndSwap(word, next) {\n			if last {\n",
+		New: "		if l.h.word.CompareAndSwap(word, next) {\n			if true {\n",
+	},
+	{
+		Name: "drop-loads-then-stores", File: "lease.go", Scenarios: []string{"lease-heirs"},
+		Old: "		if h.word.CompareAndSwap(word, next) {\n",
+		New: "		if h.word.Load() == word {\n			h.word.Store(next)\n",
+	},
+	{
+		Name: "heir-does-not-pin-the-root", File: "lease.go", Scenarios: []string{"lease-chain"},
+		Old: "		root.pin()\n",
+		New: "",
+	},
+	{
+		Name: "return-does-not-compare", File: "internal/memory/blocks.go", Scenarios: []string{"state-returns"},
+		Old: "	return s.word.Load() == whenOut && s.word.CompareAndSwap(whenOut, whenOut^out)\n",
+		New: "	if s.word.Load() != whenOut {\n		return false\n	}\n	s.word.Store(whenOut ^ out)\n	return true\n",
+	},
+	{
+		Name: "return-leaves-it-out", File: "internal/memory/blocks.go", Scenarios: []string{"state-returns"},
+		Old: "s.word.CompareAndSwap(whenOut, whenOut^out)",
+		New: "s.word.CompareAndSwap(whenOut, whenOut)",
+	},
+	{
+		Name: "remove-does-not-compare", File: "internal/memory/blocks.go", Scenarios: []string{"state-frees"},
+		Old: "	return s.word.CompareAndSwap(whenOut^out, 0)\n",
+		New: "	s.word.Store(0)\n	return true\n",
+	},
+	{
+		Name: "tick-disarms-late", File: "decay.go", Scenarios: []string{"decay-put"},
+		Old: "		if d.armed.Store(false); d.empty() {\n			return\n		}\n		d.armed.Store(true)\n",
+		New: "		d.armed.Store(false)\n		return\n",
+	},
+	{
+		Name: "kept-looks-first", File: "bytepool.go", Scenarios: []string{"decay-put"},
+		Old: "	if r := p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n		return\n	}\n	p.decay.kept()\n",
+		New: "	p.decay.kept()\n	if r := p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
+	},
+	{
+		Name: "still-armed-forgotten", File: "decay.go", Scenarios: []string{"decay-put"},
+		Old: "		d.armed.Store(true)\n	}\n	d.setTimerLocked()\n",
+		New: "	}\n	d.setTimerLocked()\n",
+	},
+}

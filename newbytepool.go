@@ -1,0 +1,71 @@
+package dewpond
+
+import (
+	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/sizeclass"
+)
+
+// NewBytePool makes a pool, or returns one error that names every option that
+// cannot be meant.
+func NewBytePool(o BytePoolOptions) (*BytePool, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &BytePool{
+		classes: sizeclass.New(o.Classes),
+		zero:    o.Zero,
+		source:  o.Memory,
+		// A Source that fails is the only reason for a fallback.
+		fallback: new(fallbacks),
+		limiter:  newLimiter(o.AllocLimit),
+		checks:   blockChecks(o),
+		count:    newCounts(len(o.Classes)),
+	}
+	p.queue.init(len(o.Classes), o.Budget)
+	p.onPut, p.onGet = p.checks.steps(), p.checks.steps()
+	if o.Memory != nil {
+		p.onPut |= askSource
+	}
+	if p.ledger, _ = o.Memory.(memory.Ledger); p.ledger != nil {
+		p.onGet |= askSource
+		p.blocks = p.ledger.Blocks()
+	}
+	if o.Zero == ZeroOnPut {
+		p.onPut |= clearBlock
+	}
+	if o.Zero == ZeroOnGet || o.Zero == ZeroOnPut && p.onGet&watchAll != 0 { // there is poison in it
+		p.onGet |= clearBlock
+	}
+	p.engine.Init(magazine.Config{
+		Sizes:           o.Classes,
+		MaxIdleBytes:    o.MaxIdleBytes - p.checks.quarantined(),
+		MaxIdlePerClass: o.MaxIdlePerClass,
+	})
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
+	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *BytePool) *decayer { return &p.decay }))
+	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free); p.account.serve() },
+		func() { p.trimQuarantine(false); p.engine.TrimReserved(p.free); p.account.serve() })
+	if p.ledger != nil || p.checks != nil {
+		p.decay.settle = p.settle
+	}
+	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
+		func() { p.handles.TrimReserved(forgetHandle) })
+	register(p, &p.registration, o.Name)
+	if p.checks != nil {
+		p.checks.pool = p.name
+		p.others = uint32(p.checks.others)
+	}
+	o.Budget.join(p) // last: from here on its other pools may look at this one
+	return p, nil
+}
+
+// MustBytePool is NewBytePool for variables and mains: it panics on an error.
+func MustBytePool(o BytePoolOptions) *BytePool {
+	p, err := NewBytePool(o)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
