@@ -34,11 +34,13 @@ type state struct {
 	rounds  int
 	started int // rounds begun
 	now     workload.Spec
+	since   time.Time // when that began
 }
 
 func (s *state) begin(spec workload.Spec) {
 	s.started++
 	s.now = spec
+	s.since = time.Now()
 }
 
 // String is such as "14/66 rounds, 12 s gone, about 44 s left; now treiber, round 2".
@@ -48,8 +50,9 @@ func (s *state) String() string {
 	gone := time.Since(s.began)
 	text := fmt.Sprintf("%d/%d rounds, %.0f s gone", done, s.rounds, gone.Seconds())
 	if done > 0 {
-		left := gone.Seconds() / float64(done) * float64(s.rounds-done)
-		text += fmt.Sprintf(", about %.0f s left", left)
+		each := s.since.Sub(s.began).Seconds() / float64(done)
+		left := each*float64(s.rounds-done) - time.Since(s.since).Seconds()
+		text += fmt.Sprintf(", about %.0f s left", max(left, 0))
 	}
 	if s.started > 0 {
 		text += fmt.Sprintf("; now %s, round %d", s.now.Contender, s.now.Round+1)

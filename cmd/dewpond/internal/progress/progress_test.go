@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		l.Close()
-		want := "dewpond bench: 1/3 rounds, 5 s gone, about 10 s left; now treiber, round 2\n"
+		want := "dewpond bench: 1/3 rounds, 5 s gone, about 7 s left; now treiber, round 2\n"
 		if text := out.String(); text != want {
 			t.Errorf("after 6 s: %q, want %q", text, want)
 		}
