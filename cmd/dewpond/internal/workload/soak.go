@@ -175,7 +175,7 @@ func (s *soaking) rest() error {
 	}
 	f["stranded_after_trim_bytes"] = float64(untrimmed + idleOf(standing))
 	err := s.closeAll()
-	for began = measure.Now(); len(s.closed) > 0 && measure.Now()-began < s.patience && !s.cut(); s.sweep() {
+	for began = measure.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && measure.Now()-began < s.patience && !s.cut(); s.sweep() {
 		s.pause(s.IdleTimeout / 8)
 	}
 	idle, out, reserved := s.left()

@@ -213,7 +213,7 @@ func TestWeather(t *testing.T) {
 		t.Errorf("the limit is %d and was %d, GOMAXPROCS is %d and was %d", limit(), w.limit, got, w.procs)
 	}
 	seen := map[int]bool{}
-	for i := range 200 {
+	for i := range 200 * w.procs {
 		w.step(time.Duration(i)*5*second, dewpond.PressureLow)
 		seen[runtime.GOMAXPROCS(0)] = true
 	}
