@@ -408,7 +408,7 @@ func TestSampledCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
 	var mu sync.Mutex
 	var found []dewpond.Violation
-	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, OnViolation: func(v dewpond.Violation) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, v)

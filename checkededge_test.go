@@ -15,11 +15,11 @@ import (
 func TestSampledTakesOthersMemory(t *testing.T) {
 	onlyOnHeap(t, "a pool off it takes none")
 	t.Setenv("DEWPOND_CHECK", "sampled=1/1")
-	other := must(offheap.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{4096}}, offheap.Options{Reserve: 1 << 20}))
+	other := must(offheap.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{64 << 10}}, offheap.Options{Reserve: 1 << 20}))
 	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { t.Error(v) }})
-	b := other.Get(4096)
+	b := other.Get(64 << 10)
 	p.Put(b)
-	if got := p.Get(4096); &got[0] != &b[0] {
+	if got := p.Get(64 << 10); &got[0] != &b[0] {
 		t.Error("another block: this shows nothing")
 	}
 	p.Put(b)
@@ -60,7 +60,7 @@ func TestClosedPoolIsNotInProfile(t *testing.T) {
 func TestCheckedDropPanics(t *testing.T) {
 	for _, maxIdle := range []int{dewpond.NoIdle, 100} {
 		p := newObjects(t, dewpond.PoolOptions[account]{
-			Check: dewpond.CheckAll, MaxIdle: maxIdle, Drop: func(*account) { panic("Drop") },
+			Check: dewpond.CheckAll, MaxIdle: maxIdle, IdleTimeout: -1, Drop: func(*account) { panic("Drop") },
 			OnViolation: func(v dewpond.Violation) { t.Error(v) },
 		})
 		all := make([]*account, 5)
@@ -84,7 +84,7 @@ func TestCheckedDropPanics(t *testing.T) {
 // A Source whose Free panics leaves nothing that counts as idle and is not.
 func TestCheckedFreePanics(t *testing.T) {
 	source := &panicsInFree{fakeSource: newFakeSource()}
-	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, Classes: []int{1024}})
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, IdleTimeout: -1, Classes: []int{1024}})
 	var all [][]byte
 	for range 40 {
 		all = append(all, p.Get(1000))

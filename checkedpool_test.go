@@ -175,6 +175,13 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 			}
 			wg.Wait()
 			s := p.Stats()
+			for range 1000 { // an object that a collection's tick has in hand may be counted twice
+				if o.MaxIdle == 0 || s.Classes[0].Idle <= o.MaxIdle {
+					break
+				}
+				time.Sleep(time.Millisecond)
+				s = p.Stats()
+			}
 			if idle := s.Classes[0].Idle; o.MaxIdle > 0 && idle > o.MaxIdle {
 				t.Errorf("%d idle, MaxIdle %d", idle, o.MaxIdle)
 			}
@@ -260,7 +267,7 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 func TestSampledPoolCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
 	found := map[dewpond.ViolationKind]int{}
-	p := newObjects(t, dewpond.PoolOptions[account]{OnViolation: func(v dewpond.Violation) {
+	p := newObjects(t, dewpond.PoolOptions[account]{IdleTimeout: -1, OnViolation: func(v dewpond.Violation) {
 		found[v.Kind]++
 		if v.Size == 0 || !strings.HasPrefix(v.Pool, t.Name()) || v.Got == nil || v.Put == nil {
 			t.Error(v)

@@ -17,6 +17,8 @@ const (
 	defaultIdleTimeout = 60 * time.Second
 	// minIdleTimeout keeps the ticks, of which there are decay.Epochs in it, apart.
 	minIdleTimeout = 100 * time.Millisecond
+	// bubbleLife is more than a testing/synctest bubble lives, on a busy machine too.
+	bubbleLife = time.Minute
 	// strandedAfter is how many ticks a shard's slot must stand still to be drained.
 	strandedAfter = decay.Epochs / 8
 )
@@ -284,7 +286,7 @@ func (d *decayer) outliveLocked(now time.Time) {
 	switch {
 	case d.seen.IsZero():
 		d.seen = now
-	case now.Sub(d.seen) > 2*d.timeout: // nobody lives that long in a bubble
+	case now.Sub(d.seen) > max(2*d.timeout, bubbleLife):
 		d.startLocked(now)
 	}
 }

@@ -211,10 +211,38 @@ func TestDecayOutlivesBubbles(t *testing.T) {
 		for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
 			time.Sleep(10 * time.Millisecond)
 			if !again {
+				dewpond.AgeBubble(p)
 				runtime.GC()
 			}
 		}
 	}
+}
+
+// A bubble on a slow machine lives longer than its pools' timeouts: its timers count
+// still.
+func TestDecayInSlowBubble(t *testing.T) {
+	ask := make(chan struct{})
+	defer close(ask)
+	go func() { // outside, by the real clock
+		for range ask {
+			for _, pause := range []time.Duration{250 * time.Millisecond, 20 * time.Millisecond} {
+				runtime.GC()
+				time.Sleep(pause)
+			}
+			ask <- struct{}{}
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 100 * time.Millisecond})
+		hold(p, 100_000, 3)
+		ask <- struct{}{}
+		<-ask
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s := p.Stats(); s.IdleBytes != 0 {
+			t.Errorf("%d bytes are idle after ten timeouts", s.IdleBytes)
+		}
+	})
 }
 
 // A pool that is in use outside works in a bubble, where time runs otherwise, and
@@ -283,7 +311,7 @@ func TestHighPressureOutlivesBubble(t *testing.T) {
 func TestCollectionsDoNotPileUp(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	s := &slowSource{freeing: make(chan struct{}), free: make(chan struct{})}
-	p := newPool(t, dewpond.BytePoolOptions{Memory: s})
+	p := newPool(t, dewpond.BytePoolOptions{Memory: s, IdleTimeout: time.Minute})
 	hold(p, 100_000, 1)
 	dewpond.Untimed(p)
 	dewpond.SetLevel(dewpond.PressureHigh)

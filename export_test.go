@@ -56,6 +56,15 @@ func CountLooks(p *BytePool, n *atomic.Int64) {
 	d.alive = func() *decayer { n.Add(1); return d }
 }
 
+// AgeBubble has the pool's bubble be found a minute earlier than it was.
+func AgeBubble(p *BytePool) {
+	p.decay.mu.Lock()
+	defer p.decay.mu.Unlock()
+	if !p.decay.seen.IsZero() {
+		p.decay.seen = p.decay.seen.Add(-bubbleLife)
+	}
+}
+
 // Untimed makes the pool's timer do nothing when it fires, and arm no other.
 func Untimed(p *BytePool) {
 	p.decay.mu.Lock()

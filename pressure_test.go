@@ -27,6 +27,7 @@ func TestLevelNames(t *testing.T) {
 // High pressure empties a pool at its next tick, medium four times as fast as low.
 func TestDecayUnderPressure(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection gives a tick too
 	for _, tt := range []struct {
 		level dewpond.Level
 		kept  time.Duration // all, for so long

@@ -26,6 +26,7 @@ var notWatched = map[string]string{
 	"FuzzBytePool":                  "each Get with a model that knows no quarantine",
 	"TestBoundsHold":                "how much is idle: the quarantine has its own share of it",
 	"TestDecayIgnoresBubbles":       "misses, of which a quarantine makes more",
+	"TestSurvivesCollections":       "misses, of which a quarantine makes more",
 	"TestHitDoesNotAllocate":        "allocations",
 	"TestExchangeDoesNotAllocate":   "allocations",
 	"TestLeaseReusesHandles":        "allocations",
@@ -84,8 +85,12 @@ func base(test string) string {
 }
 
 // watchedPool is dewtest.NewBytePool, and watchedObjects is dewtest.NewPool, but for
-// tests that leave something out.
+// tests that leave something out. A collection's tick has a block of the quarantine in
+// hand, which who counts may miss: so those alone decay that say an IdleTimeout.
 func watchedPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = -1
+	}
 	if !leaveOut[base(t.Name())] {
 		return dewtest.NewBytePool(t, o)
 	}
@@ -99,6 +104,9 @@ func watchedPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 }
 
 func watchedObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = -1
+	}
 	if !leaveOut[base(t.Name())] {
 		return dewtest.NewPool(t, o)
 	}

@@ -2,8 +2,8 @@ package dewpond_test
 
 import (
 	"bytes"
-	"runtime"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dewpond/dewpond"
 )
@@ -47,23 +47,26 @@ func TestZeroing(t *testing.T) {
 // A block that a Put hands straight to a waiter is cleared like any other.
 func TestZeroingOfHandedBlock(t *testing.T) {
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet} {
-		p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocLimit: 1})
-		out := p.Get(100)
-		got := make(chan []byte)
-		go func() {
-			b, _ := p.GetContext(t.Context(), 100)
-			got <- b
-		}()
-		for !dewpond.Waiting(p) {
-			runtime.Gosched() // until it is in the queue
-		}
-		copy(out[:cap(out)], bytes.Repeat([]byte{1}, 128))
-		p.Put(out[:1])
-		b := <-got
-		if bytes.Count(b[:cap(b)], []byte{0}) != cap(b) {
-			t.Errorf("policy %d: the waiter reads bytes of the last owner", zero)
-		}
-		p.Put(b)
+		synctest.Test(t, func(t *testing.T) { // where no second ends, after which AllocLimit allows one more
+			p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocLimit: 1})
+			out := p.Get(100)
+			got := make(chan []byte)
+			go func() {
+				b, _ := p.GetContext(t.Context(), 100)
+				got <- b
+			}()
+			synctest.Wait()
+			if !dewpond.Waiting(p) {
+				t.Fatal("nobody waits")
+			}
+			copy(out[:cap(out)], bytes.Repeat([]byte{1}, 128))
+			p.Put(out[:1])
+			b := <-got
+			if bytes.Count(b[:cap(b)], []byte{0}) != cap(b) {
+				t.Errorf("policy %d: the waiter reads bytes of the last owner", zero)
+			}
+			p.Put(b)
+		})
 	}
 }
 

@@ -338,13 +338,15 @@ func TestOptions(t *testing.T) {
 		p.Put(b)
 		p.Put(b)
 	}
-	if q.Get().ID != 7 || q.Name() != "orders" {
+	leaks := q.Get()
+	if leaks.ID != 7 || q.Name() != "orders" {
 		t.Errorf("%s", q.Name())
 	}
 	if heard != 1 || len(f.errors) != 1 {
 		t.Errorf("heard %d, %q", heard, f.errors)
 	}
 	f.end()
+	runtime.KeepAlive(leaks) // else the collector tells of it, at any time
 	if len(f.errors) != 2 || !strings.Contains(f.errors[1], "leak") || p.Stats().IdleBytes != 0 {
 		t.Errorf("at the end: %q", f.errors)
 	}

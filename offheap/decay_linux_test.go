@@ -26,7 +26,7 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		if p.Get(1); p.Stats().ReservedBytes == 0 {
+		if p.Put(p.Get(1)); p.Stats().ReservedBytes == 0 {
 			t.Skip("blocks are not mapped here")
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
