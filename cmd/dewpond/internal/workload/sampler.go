@@ -22,12 +22,12 @@ const (
 type sampler struct {
 	*job
 	gauges []gauge
-	cycles uint64 // collections before it began
+	cycles uint64 // collections before the first look
 	began  time.Duration
 	done   chan struct{}
 	ended  chan struct{}
 
-	mu     sync.Mutex // guards series
+	mu     sync.Mutex // guards series and cycles
 	series map[string][]result.Point
 }
 
@@ -54,7 +54,6 @@ func (j *job) watchAll(stretch time.Duration, gauges []gauge) *sampler {
 	s := &sampler{
 		job:    j,
 		gauges: gauges,
-		cycles: measure.Collections(),
 		series: map[string][]result.Point{},
 		done:   make(chan struct{}),
 		ended:  make(chan struct{}),
@@ -104,5 +103,9 @@ func (s *sampler) look() {
 	if rss := measure.RSS(); rss > 0 { // 0 where no system says
 		add("rss_bytes", float64(rss))
 	}
-	add("collections", float64(measure.Collections()-s.cycles))
+	cycles := measure.Collections()
+	if len(s.series["collections"]) == 0 {
+		s.cycles = cycles
+	}
+	add("collections", float64(cycles-s.cycles))
 }
