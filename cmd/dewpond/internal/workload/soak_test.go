@@ -154,6 +154,34 @@ func TestSoakFindsBudget(t *testing.T) {
 	runtime.KeepAlive(pools)
 }
 
+// What a pool gives back to its Budget a moment after its Close has not stayed behind.
+func TestSoakWaitsForBudget(t *testing.T) {
+	f, err := soaked(t, func(b *dewpond.Budget) contender.Pool {
+		p := &lateToBudget{leaky: &leaky{leaks: &leaks{}}}
+		if b != nil {
+			p.pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: b, MaxIdleBytes: dewpond.NoIdle})
+			p.out = p.pool.Get(100)
+		}
+		return p
+	})
+	if err != nil || f["budget_at_rest_bytes"] != 0 {
+		t.Errorf("all is given back and the budget at rest is %v; error %v", f["budget_at_rest_bytes"], err)
+	}
+}
+
+type lateToBudget struct {
+	*leaky
+	pool *dewpond.BytePool
+	out  []byte
+}
+
+func (p *lateToBudget) Close() error {
+	if p.pool != nil {
+		time.AfterFunc(time.Millisecond, func() { p.pool.Put(p.out); p.pool.Close() })
+	}
+	return p.leaky.Close()
+}
+
 func TestSoakTwoOwners(t *testing.T) {
 	if raceEnabled {
 		t.Skip("it races by design")
