@@ -254,16 +254,7 @@ func (m *poolsModel) getDeadline(p *pooledModel) {
 }
 
 // takeOut chooses a block that the user holds, or nil, and takes it from him.
-func (m *poolsModel) takeOut() *heldBlock {
-	i := m.in.next()
-	if len(m.blocks) == 0 {
-		return nil
-	}
-	i %= len(m.blocks)
-	x := m.blocks[i]
-	m.blocks = slices.Delete(m.blocks, i, i+1)
-	return x
-}
+func (m *poolsModel) takeOut() *heldBlock { return takeOne(m.in, &m.blocks) }
 
 func (m *poolsModel) put() {
 	x, length := m.takeOut(), m.in.next()

@@ -2,7 +2,6 @@ package dewpond_test
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -19,7 +18,7 @@ import (
 // for what is the pools' to choose: whether a Get hits, and which Put finds the pool
 // more than half full.
 type poolsModel struct {
-	t      *testing.T
+	tale
 	in     *script
 	budget *dewpond.Budget // or nil
 	pools  []*pooledModel
@@ -37,7 +36,6 @@ type poolsModel struct {
 	scopes  []*heldScope
 	stale   []dewpond.Lease // were released
 	growing bool            // the step's Get was followed by a Put
-	log     []string
 }
 
 // A pooledModel is one pool, and what its Stats must say.
@@ -100,7 +98,7 @@ func (c *missCredit) take() bool {
 
 // newPoolsModel makes the pools that the script says.
 func newPoolsModel(t *testing.T, in *script, checked bool) *poolsModel {
-	m := &poolsModel{t: t, in: in, start: time.Now(), checked: checked, calm: true}
+	m := &poolsModel{tale: tale{t: t}, in: in, start: time.Now(), checked: checked, calm: true}
 	count := 1 + in.below(2)
 	if limit := oneOf[int64](in, 0, 4096, 70_000, 1<<20); limit > 0 {
 		m.budget = dewpond.NewBudget(limit)
@@ -157,19 +155,6 @@ func (m *poolsModel) open() {
 	p.mapped = p.last.ReservedBytes > 0
 	p.want.Classes = make([]dewpond.ClassStats, len(p.o.Classes))
 	m.pools = append(m.pools, p)
-}
-
-func (m *poolsModel) say(format string, args ...any) {
-	m.log = append(m.log, fmt.Sprintf(format, args...))
-}
-
-func (m *poolsModel) fail(format string, args ...any) {
-	m.t.Helper()
-	m.t.Errorf(format, args...)
-	for _, line := range m.log {
-		m.t.Log(line)
-	}
-	m.t.FailNow()
 }
 
 func (p *pooledModel) reported() []dewpond.Violation {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +15,7 @@ import (
 // An objectModel is what a Pool must do for one user. It knows every object that New has
 // made: each is with the user, idle, or was dropped, once.
 type objectModel struct {
-	t    *testing.T
+	tale
 	in   *script
 	p    *dewpond.Pool[fuzzObject]
 	o    dewpond.PoolOptions[fuzzObject]
@@ -32,7 +31,6 @@ type objectModel struct {
 	closed    bool
 	want      dewpond.Stats
 	prewarmed int
-	log       []string
 }
 
 // A fuzzObject notes what becomes of it.
@@ -98,7 +96,7 @@ func FuzzPool(f *testing.F) {
 }
 
 func newObjectModel(t *testing.T, in *script) *objectModel {
-	m := &objectModel{t: t, in: in}
+	m := &objectModel{tale: tale{t: t}, in: in}
 	m.o = dewpond.PoolOptions[fuzzObject]{
 		Name:        t.Name(),
 		Limit:       oneOf(in, 0, 1, 3, 10),
@@ -148,19 +146,6 @@ func (m *objectModel) expectState(v *fuzzObject, want objectState, what string) 
 		defer m.mu.Unlock()
 		m.fails = append(m.fails, fmt.Sprintf("%s of an object in state %d, want %d", what, v.state, want))
 	}
-}
-
-func (m *objectModel) say(format string, args ...any) {
-	m.log = append(m.log, fmt.Sprintf(format, args...))
-}
-
-func (m *objectModel) fail(format string, args ...any) {
-	m.t.Helper()
-	m.t.Errorf(format, args...)
-	for _, line := range m.log {
-		m.t.Log(line)
-	}
-	m.t.FailNow()
 }
 
 func (m *objectModel) exhausted() bool {
@@ -273,16 +258,7 @@ func (m *objectModel) getContext() {
 	m.tried(v, err, want)
 }
 
-func (m *objectModel) takeOut() *fuzzObject {
-	i := m.in.next()
-	if len(m.out) == 0 {
-		return nil
-	}
-	i %= len(m.out)
-	v := m.out[i]
-	m.out = slices.Delete(m.out, i, i+1)
-	return v
-}
+func (m *objectModel) takeOut() *fuzzObject { return takeOne(m.in, &m.out) }
 
 func (m *objectModel) put(v *fuzzObject) {
 	m.t.Helper()

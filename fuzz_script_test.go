@@ -1,6 +1,7 @@
 package dewpond_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -29,6 +30,35 @@ func oneOf[T any](s *script, choices ...T) T { return choices[s.below(len(choice
 // scriptSteps is how many operations of a script are carried out: more find no more,
 // and the fuzzer would try ever longer ones.
 const scriptSteps = 200
+
+// takeOne takes one of a list out of it, or the zero value where there is none.
+func takeOne[T any](s *script, all *[]T) (v T) {
+	i := s.next()
+	if len(*all) == 0 {
+		return v
+	}
+	i %= len(*all)
+	v = (*all)[i]
+	*all = slices.Delete(*all, i, i+1)
+	return v
+}
+
+// A tale is what a script has had done, for who must find out why it failed.
+type tale struct {
+	t   *testing.T
+	log []string
+}
+
+func (l *tale) say(format string, args ...any) { l.log = append(l.log, fmt.Sprintf(format, args...)) }
+
+func (l *tale) fail(format string, args ...any) {
+	l.t.Helper()
+	l.t.Errorf(format, args...)
+	for _, line := range l.log {
+		l.t.Log(line)
+	}
+	l.t.FailNow()
+}
 
 // addScripts gives a fuzzer its first scripts, each in several parts.
 func addScripts(f *testing.F, all ...[][]byte) {
