@@ -94,6 +94,11 @@ type Arena struct {
 	gauge   *memory.Gauge // account.go has these; they never change either
 	changed func()
 
+	// decommitting is held from before Decommit takes spans in hand until they are back:
+	// one does so at a time, and whoever needs them waits for it. A mutex, because that
+	// may be in another testing/synctest bubble. It is locked before mu.
+	decommitting sync.Mutex
+
 	// mu guards what follows, and what spans say is under it. It is held for list
 	// operations, and for the system only where a range becomes accessible, gets its
 	// fences or is unmapped: Decommit lets go of it meanwhile.
@@ -104,7 +109,7 @@ type Arena struct {
 	held     int   // blocks that are not free
 	bytes    int64 // their sizes
 	spans    int
-	busy     int // calls of Decommit that have spans in hand
+	busy     bool // Decommit has spans in hand
 	closed   bool
 	counted  counted
 }
@@ -147,7 +152,7 @@ func newArena(c Config, sys system) (*Arena, error) {
 		return a, nil
 	}
 	if err := a.space.reserve(); err != nil {
-		return nil, fmt.Errorf("arena: reserving %d bytes of address space: %w", int64(granules)<<granuleShift, err)
+		return nil, fmt.Errorf("arena: reserving %d bytes of address space: %w; %s", int64(granules)<<granuleShift, err, a.space.advice())
 	}
 	a.base = addressOf(a.space.memory)
 	a.size = uintptr(len(a.space.memory))
@@ -167,14 +172,7 @@ func (a *Arena) Alloc(size int) ([]byte, error) {
 	if size < MinSize || size > MaxSize || size%Multiple != 0 {
 		return nil, fmt.Errorf("arena: a block of %d bytes: give a multiple of %d, from %d to %d", size, Multiple, MinSize, MaxSize)
 	}
-	s, slot, dirty, err := a.take(size)
-	if errors.Is(err, ErrFull) {
-		// Spans of other sizes may lie idle. To wait for the system is better now
-		// than to refuse.
-		if n, _ := a.Decommit(); n > 0 {
-			s, slot, dirty, err = a.take(size)
-		}
-	}
+	s, slot, dirty, err := a.takeFreed(size)
 	if err != nil {
 		return nil, fmt.Errorf("arena: a block of %d bytes: %w", size, err)
 	}
@@ -187,14 +185,37 @@ func (a *Arena) Alloc(size int) ([]byte, error) {
 	return b, nil
 }
 
+// takeFreed is take, but where there is no room it first has what is idle given to the
+// system: spans of other sizes, and those that a Decommit has in hand already. To wait
+// for that is better than to refuse. So it returns ErrFull only where blocks that are
+// not free, or spans that the system has just refused to take, leave no room.
+func (a *Arena) takeFreed(size int) (s *span, slot uint32, dirty bool, err error) {
+	for last := false; ; {
+		var inHand bool
+		s, slot, dirty, inHand, err = a.take(size)
+		switch {
+		case !errors.Is(err, ErrFull):
+			return s, slot, dirty, err
+		case inHand:
+			a.awaitDecommit()
+		case last:
+			return nil, 0, false, err
+		default:
+			n, _ := a.Decommit()
+			last = n == 0 // but another may have ended since take
+		}
+	}
+}
+
 // take finds a free block, which is no longer free for anybody else but whose state
-// is yet to be set.
-func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
+// is yet to be set. Where it returns an error, inHand says whether a Decommit had spans
+// in hand at that moment.
+func (a *Arena) take(size int) (s *span, slot uint32, dirty, inHand bool, err error) {
 	defer a.report() // before the block is used
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
-		return nil, 0, false, ErrClosed
+		return nil, 0, false, false, ErrClosed
 	}
 	list := a.sizes[size]
 	if list == nil {
@@ -206,7 +227,7 @@ func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
 	}
 	if len(list.spans) == 0 {
 		if s, err = a.newSpan(list.layout); err != nil {
-			return nil, 0, false, err
+			return nil, 0, false, a.busy, err
 		}
 		list.insert(s)
 	}
@@ -220,7 +241,7 @@ func (a *Arena) take(size int) (s *span, slot uint32, dirty bool, err error) {
 	}
 	a.held++
 	a.bytes += int64(size)
-	return s, slot, dirty, nil
+	return s, slot, dirty, false, nil
 }
 
 // newSpan makes a span whose blocks are all free and all zero.

@@ -95,7 +95,7 @@ func (s *span) anyOut() bool {
 
 // unmapLocked unmaps the range if the arena is closed and nobody needs it.
 func (a *Arena) unmapLocked() error {
-	if !a.closed || a.held > 0 || a.busy > 0 {
+	if !a.closed || a.held > 0 || a.busy {
 		return nil
 	}
 	was := a.space.memory != nil

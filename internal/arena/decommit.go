@@ -9,8 +9,11 @@ import (
 // Decommit gives the memory of all spans without a block to the system, neighbours
 // in one call, and returns how many bytes of them may have been resident. Their
 // addresses are used again. Spans that the system refuses to take stay as they are,
-// and the error wraps its own. Alloc and Free go on meanwhile.
+// and the error wraps its own. Alloc and Free go on meanwhile: an Alloc that finds no
+// room waits until what is in hand is back.
 func (a *Arena) Decommit() (released int64, err error) {
+	a.decommitting.Lock()
+	defer a.decommitting.Unlock()
 	spans := a.retire()
 	if spans == nil {
 		return 0, nil
@@ -30,7 +33,7 @@ func (a *Arena) Decommit() (released int64, err error) {
 	defer a.report()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.busy--
+	a.busy = false
 	for _, s := range spans {
 		if refused[s] {
 			a.enter(s)
@@ -49,6 +52,12 @@ func (a *Arena) Decommit() (released int64, err error) {
 	return released, errors.Join(errs...)
 }
 
+// awaitDecommit returns when the spans that Decommit has in hand are back, if any are.
+func (a *Arena) awaitDecommit() {
+	a.decommitting.Lock()
+	defer a.decommitting.Unlock()
+}
+
 // retire takes every span without a block out of the arena, by ascending address.
 // Its caller is busy from then on, if it returns any.
 func (a *Arena) retire() (spans []*span) {
@@ -65,7 +74,7 @@ func (a *Arena) retire() (spans []*span) {
 		})
 	}
 	if spans != nil {
-		a.busy++
+		a.busy = true
 	}
 	slices.SortFunc(spans, func(s, t *span) int { return s.first - t.first })
 	return spans

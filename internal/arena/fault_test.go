@@ -92,8 +92,37 @@ func TestReserveRefused(t *testing.T) {
 		f := newFakeSystem()
 		f.refuse[name] = always
 		a, err := newArena(Config{Reserve: 1 << 20}, f.system())
-		if a != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576 bytes of address space") {
+		if a != nil || !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "1048576 bytes of address space") ||
+			!strings.Contains(err.Error(), "set offheap.Options.Reserve to less") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What the error says would fit does, with as much left; and nothing stays reserved that
+// was only tried.
+func TestReserveRefusedSaysWhatFits(t *testing.T) {
+	for _, name := range []string{"reserve", "table"} {
+		f := newFakeSystem()
+		f.refuse[name] = func(bytes int) bool { return bytes > 3<<20 }
+		reserve := int64(16 << 20)
+		if name == "table" {
+			reserve *= granule / int64(smallPart+largePart)
+		}
+		_, err := newArena(Config{Reserve: reserve}, f.system())
+		var fits int64
+		if err != nil {
+			_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve, of which ")
+			fmt.Sscan(said, &fits)
+		}
+		if !errors.Is(err, errRefused) || fits == 0 || fits >= reserve/8 || f.calls["unmap"] == 0 {
+			t.Errorf("%s: %d would fit: %v", name, fits, err)
+			continue
+		}
+		for _, n := range []int64{fits, 2 * fits} {
+			if _, err := newArena(Config{Reserve: n}, f.system()); err != nil {
+				t.Errorf("%s: %d should fit: %v", name, n, err)
+			}
 		}
 	}
 }
@@ -231,6 +260,63 @@ func TestFullAndDecommitRefused(t *testing.T) {
 		t.Errorf("Alloc: %v", err)
 	}
 	mustAlloc(t, a, 2*granule)
+}
+
+// An Alloc that finds all room in the hands of a Decommit waits for it, and has what comes
+// back: whether the system took it or not.
+func TestFullWaitsForDecommit(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		refused bool // the system takes nothing
+		size    int  // of the block that is then asked for; the one in hand has 2 granules
+		err     error
+	}{
+		{"taken", false, 64, nil},
+		{"refused, and of the size that is asked for", true, 2 * granule, nil},
+		{"refused, and of another", true, 64, ErrFull},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			looked := make(chan struct{}, 100) // after each look for room, and each Decommit
+			f := newFakeSystem()
+			a, err := newArena(Config{Reserve: 2 * granule, Changed: func() { looked <- struct{}{} }}, f.system())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Free(mustAlloc(t, a, 2*granule))
+			inHand, release := make(chan struct{}), make(chan struct{})
+			first := true
+			f.refuse["decommit"] = func(int) bool {
+				if first {
+					first = false
+					close(inHand)
+					<-release
+				}
+				return tt.refused
+			}
+			decommitted := make(chan struct{})
+			go func() {
+				defer close(decommitted)
+				if _, err := a.Decommit(); (err != nil) != tt.refused {
+					t.Errorf("Decommit: %v", err)
+				}
+			}()
+			<-inHand
+			for len(looked) > 0 {
+				<-looked
+			}
+			allocated := make(chan error)
+			go func() {
+				_, err := a.Alloc(tt.size)
+				allocated <- err
+			}()
+			<-looked // and found no room
+			close(release)
+			if err := <-allocated; !errors.Is(err, tt.err) {
+				t.Errorf("Alloc: %v, want %v", err, tt.err)
+			}
+			<-decommitted
+		})
+	}
 }
 
 // A range that the system does not unmap is kept, decommitted where that works, and

@@ -45,6 +45,22 @@ func (s *space) reserve() error {
 	return nil
 }
 
+// advice says what to do where the system has refused. What it says would fit leaves as
+// much again for the process, whose heap a limit on address space counts too.
+func (s *space) advice() string {
+	for granules := s.granules / 2; granules > 1; granules /= 2 {
+		try := space{sys: s.sys, granules: granules}
+		if try.reserve() != nil {
+			continue
+		}
+		if errors.Join(try.unmap(), try.table.unmap()) == nil {
+			return fmt.Sprintf("set offheap.Options.Reserve, of which %d would fit: a limit (ulimit -v) counts it", int64(granules/2)<<granuleShift)
+		}
+		break
+	}
+	return "set offheap.Options.Reserve to less, or raise the limit (ulimit -v)"
+}
+
 // take returns the first of count granules that nobody has: the lowest that fit.
 func (s *space) take(count int) (first int, err error) {
 	for i := range s.runs {
