@@ -7,33 +7,33 @@ import "time"
 const (
 	margin       = 0.05             // how far below its beginning a level is left
 	calmReadings = 2                // how many readings in a row must say so
-	fallEvery    = 10 * time.Second // at most one fall in this time
+	fallEvery    = 10 * time.Second // how long a level lasts at least before it falls
 )
 
 // A Hysteresis makes levels of readings: it rises at once, to whatever level a
-// reading has, and falls slowly, one level at a time. It reads no clock. The zero
-// Hysteresis is ready, at Low. It is not safe for concurrent use.
+// reading has, and falls slowly, one level at a time, at the earliest fallEvery after
+// it rose or fell last. It reads no clock. The zero Hysteresis is ready, at Low. It is not safe for concurrent use.
 type Hysteresis struct {
 	level Level
 	calm  int       // readings in a row that would let the level fall
-	fell  time.Time // of the last fall; zero: none yet
+	moved time.Time // when the level rose or fell last; zero: not yet
 }
 
 // Next returns the level after a reading made at the time now.
 func (h *Hysteresis) Next(r Reading, now time.Time) Level {
-	if now.Before(h.fell) {
-		h.fell = now // The clock was set back. Waiting for the old time could take for ever.
+	if now.Before(h.moved) {
+		h.moved = now // The clock was set back. Waiting for the old time could take for ever.
 	}
 	if level := r.Level(); level > h.level {
-		h.level, h.calm = level, 0
+		h.level, h.calm, h.moved = level, 0, now
 	}
 	if !r.below(h.level) {
 		h.calm = 0
 		return h.level
 	}
 	h.calm++
-	if h.calm >= calmReadings && now.Sub(h.fell) >= fallEvery {
-		h.level, h.calm, h.fell = h.level-1, 0, now
+	if h.calm >= calmReadings && now.Sub(h.moved) >= fallEvery {
+		h.level, h.calm, h.moved = h.level-1, 0, now
 	}
 	return h.level
 }

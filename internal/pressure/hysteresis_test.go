@@ -67,40 +67,48 @@ func TestHysteresis(t *testing.T) {
 		{"a rise acts at once", []step{{0, use(0.1), Low}, {1, use(0.70), Medium}, {2, use(0.90), High}}},
 		{"a rise may skip a level", []step{{0, use(0.1), Low}, {1, use(0.95), High}}},
 		{"a rise right after a fall acts at once", []step{
-			{0, use(0.95), High}, {1, use(0.1), High}, {2, use(0.1), Medium}, {2.1, use(0.95), High}}},
-		{"a fall needs two readings", []step{{0, use(0.95), High}, {1, use(0.8), High}, {2, use(0.8), Medium}}},
+			{0, use(0.95), High}, {9, use(0.1), High}, {10, use(0.1), Medium}, {10.1, use(0.95), High}}},
+		{"10 s from a rise to a fall", []step{
+			{1.22, use(0.95), High}, {1.43, use(0), High}, {1.63, use(0), High}, {11.219, use(0), High}, {11.22, use(0), Medium}}},
+		{"10 s from the last of two rises", []step{
+			{0, use(0.75), Medium}, {8, use(0.95), High}, {9, use(0), High}, {10, use(0), High}, {17.999, use(0), High}, {18, use(0), Medium}}},
+		{"10 s from a rise after a fall", []step{
+			{0, use(0.95), High}, {9, use(0), High}, {10, use(0), Medium}, {15, use(0.95), High}, {24, use(0), High}, {25, use(0), Medium}}},
+		{"a fall needs two readings", []step{{0, use(0.95), High}, {20, use(0.8), High}, {21, use(0.8), Medium}}},
 		{"two readings in a row", []step{
-			{0, use(0.95), High}, {1, use(0.8), High}, {2, use(0.87), High}, {3, use(0.8), High}, {4, use(0.8), Medium}}},
-		{"at 0.85 high stays", []step{{0, use(0.90), High}, {1, use(0.85), High}, {2, use(0.85), High}, {99, use(0.85), High}}},
-		{"below 0.85 it does not", []step{{0, use(0.90), High}, {1, use(justBelow), High}, {2, use(justBelow), Medium}}},
-		{"at 0.65 medium stays", []step{{0, use(0.70), Medium}, {1, use(0.65), Medium}, {2, use(0.65), Medium}}},
-		{"below 0.65 it does not", []step{{0, use(0.70), Medium}, {1, use(0.64), Medium}, {2, use(0.64), Low}}},
+			{0, use(0.95), High}, {11, use(0.8), High}, {12, use(0.87), High}, {13, use(0.8), High}, {14, use(0.8), Medium}}},
+		{"at 0.85 high stays", []step{{0, use(0.90), High}, {11, use(0.85), High}, {12, use(0.85), High}, {99, use(0.85), High}}},
+		{"below 0.85 it does not", []step{{0, use(0.90), High}, {11, use(justBelow), High}, {12, use(justBelow), Medium}}},
+		{"at 0.65 medium stays", []step{{0, use(0.70), Medium}, {11, use(0.65), Medium}, {12, use(0.65), Medium}}},
+		{"below 0.65 it does not", []step{{0, use(0.70), Medium}, {11, use(0.64), Medium}, {12, use(0.64), Low}}},
 		{"falls one level at a time, 10 s apart", []step{
-			{0, use(0.95), High}, {1, use(0), High}, {2, use(0), Medium}, {3, use(0), Medium},
-			{11.999, use(0), Medium}, {12, use(0), Low}, {99, use(0), Low}}},
+			{0, use(0.95), High}, {11, use(0), High}, {12, use(0), Medium}, {13, use(0), Medium},
+			{21.999, use(0), Medium}, {22, use(0), Low}, {99, use(0), Low}}},
 		{"after 10 s it still needs two readings in a row", []step{
-			{0, use(0.95), High}, {1, use(0), High}, {2, use(0), Medium}, {11, use(0.66), Medium},
-			{13, use(0), Medium}, {14, use(0), Low}}},
+			{0, use(0.95), High}, {11, use(0), High}, {12, use(0), Medium}, {21, use(0.66), Medium},
+			{23, use(0), Medium}, {24, use(0), Low}}},
 		{"the readings of one level do not count for the next", []step{
-			{0, use(0.95), High}, {1, use(0), High}, {2, use(0), Medium}, {50, use(0), Medium}, {51, use(0), Low}}},
+			{0, use(0.95), High}, {11, use(0), High}, {12, use(0), Medium}, {50, use(0), Medium}, {51, use(0), Low}}},
 		{"stalls rise at once, fall like use", []step{
-			{0, Reading{Some: 0.06}, Medium}, {1, Reading{Full: 0.06}, High}, {2, Reading{Some: 0.06}, High}, {3, Reading{Some: 0.06}, Medium},
-			{4, Reading{}, Medium}, {13, Reading{}, Low}}},
+			{0, Reading{Some: 0.06}, Medium}, {1, Reading{Full: 0.06}, High}, {10, Reading{Some: 0.06}, High}, {11, Reading{Some: 0.06}, Medium},
+			{12, Reading{}, Medium}, {21, Reading{}, Low}}},
 		{"stalls go on, use is low", []step{
 			{0, Reading{Full: 0.06}, High}, {1, Reading{Full: 0.06}, High}, {20, Reading{Full: 0.06}, High}}},
 		{"some stalls go on, use is low", []step{
 			{0, Reading{Some: 0.06}, Medium}, {1, Reading{Some: 0.06}, Medium}, {20, Reading{Some: 0.06}, Medium}}},
-		{"stalls have ended, use is high", []step{{0, Reading{Go: 0.86, Full: 0.06}, High}, {1, use(0.86), High}, {2, use(0.86), High}}},
+		{"stalls have ended, use is high", []step{{0, Reading{Go: 0.86, Full: 0.06}, High}, {11, use(0.86), High}, {12, use(0.86), High}}},
 		{"the collector held back once", []step{
-			{0, Reading{GCLimited: true}, High}, {1, Reading{}, High}, {2, Reading{}, Medium}}},
-		{"no number is no reason to fall", []step{{0, use(0.95), High}, {1, use(math.NaN()), High}, {2, use(math.NaN()), High}}},
-		{"two readings at once", []step{{0, use(0.95), High}, {0, use(0), High}, {0, use(0), Medium}}},
+			{0, Reading{GCLimited: true}, High}, {9, Reading{}, High}, {10, Reading{}, Medium}}},
+		{"no number is no reason to fall", []step{{0, use(0.95), High}, {11, use(math.NaN()), High}, {12, use(math.NaN()), High}}},
+		{"two readings at once", []step{{0, use(0.95), High}, {10, use(0), High}, {10, use(0), Medium}}},
 
 		{"the clock is set back a day: 10 s from there", []step{
-			{0, use(0.95), High}, {1, use(0), High}, {2, use(0), Medium},
+			{0, use(0.95), High}, {9, use(0), High}, {10, use(0), Medium},
 			{-86400, use(0), Medium}, {-86391, use(0), Medium}, {-86390, use(0), Low}}},
+		{"back after a rise: 10 s from there", []step{
+			{0, use(0.95), High}, {-86400, use(0), High}, {-86391, use(0), High}, {-86390, use(0), Medium}}},
 		{"the clock is set forward an hour", []step{
-			{0, use(0.95), High}, {1, use(0), High}, {2, use(0), Medium}, {3, use(0), Medium},
+			{0, use(0.95), High}, {9, use(0), High}, {10, use(0), Medium}, {11, use(0), Medium},
 			{3600, use(0), Low}}},
 		{"forward and back again", []step{
 			{0, use(0.95), High}, {1, use(0), High}, {3600, use(0), Medium},
@@ -120,7 +128,8 @@ func TestHysteresis(t *testing.T) {
 }
 
 // A load that goes up and down, as a heap does between collections, of all periods
-// and ranges: the level is never below the reading's, and falls at most once in 10 s.
+// and ranges: the level is never below the reading's, and falls 10 s after it rose or fell
+// at the earliest.
 func TestSawtooth(t *testing.T) {
 	const tick = 250 * time.Millisecond
 	for _, period := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 7 * time.Second, 10 * time.Second, 25 * time.Second} {
@@ -130,7 +139,7 @@ func TestSawtooth(t *testing.T) {
 					continue
 				}
 				var h Hysteresis
-				before, falls := Low, []time.Time(nil)
+				before, falls, moved := Low, 0, time.Time{}
 				for i := range 4 * 60 * 10 {
 					elapsed := time.Duration(i) * tick
 					phase := float64(elapsed%period) / float64(period)
@@ -143,15 +152,17 @@ func TestSawtooth(t *testing.T) {
 						if before-level != 1 {
 							t.Fatalf("fell from %v to %v", before, level)
 						}
-						if n := len(falls); n > 0 && now.Sub(falls[n-1]) < 10*time.Second {
-							t.Fatalf("%v, %v to %v: falls %v apart", period, low, high, now.Sub(falls[n-1]))
+						if last := now.Sub(moved); last < 10*time.Second {
+							t.Fatalf("%v, %v to %v: %v lasted %v", period, low, high, before, last)
 						}
-						falls = append(falls, now)
+						falls++
 					}
-					before = level
+					if level != before {
+						before, moved = level, now
+					}
 				}
-				if low < 0.60 && high > 0.9 && period > 2*time.Second && len(falls) < 10 {
-					t.Errorf("%v, %v to %v: %d falls in 10 minutes: the test sees none to space out", period, low, high, len(falls))
+				if low < 0.60 && high > 0.9 && period > 2*time.Second && falls < 10 {
+					t.Errorf("%v, %v to %v: %d falls in 10 minutes: the test sees none to space out", period, low, high, falls)
 				}
 			}
 		}

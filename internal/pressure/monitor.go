@@ -19,6 +19,11 @@ type Monitor struct {
 	// off-heap bytes. It must not change once Level has been called.
 	Limit func() int64
 
+	// Changed is told of each level that differs from the one before, in order, and before
+	// Level returns it to anybody. It must not call the Monitor. nil: nobody is told. Nor
+	// must it change once Level has been called.
+	Changed func(Level)
+
 	level atomic.Uint32 // the last answer, written with mu held
 
 	// mu is held while files are read. Level never waits for it.
@@ -35,11 +40,19 @@ func (m *Monitor) Level(offHeap int64) Level {
 	if m.mu.TryLock() {
 		defer m.mu.Unlock()
 		if now := time.Now(); now.Sub(m.read) >= readEvery {
-			m.level.Store(uint32(m.hysteresis.Next(m.system().Read(offHeap, now), now)))
 			m.read = now
+			m.setLocked(m.hysteresis.Next(m.system().Read(offHeap, now), now))
 		}
 	}
 	return Level(m.level.Load())
+}
+
+// setLocked makes a level the one that Level returns. The caller holds mu.
+func (m *Monitor) setLocked(level Level) {
+	if level != Level(m.level.Load()) && m.Changed != nil {
+		m.Changed(level)
+	}
+	m.level.Store(uint32(level))
 }
 
 // Sources says, for humans, what the level comes from: Reader.Sources.

@@ -2,7 +2,9 @@ package pressure
 
 import (
 	"math"
+	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -44,11 +46,43 @@ func TestMonitorReadsWhenAsked(t *testing.T) {
 		time.Sleep(time.Second)
 		check(0, High, 3)
 		time.Sleep(time.Second)
-		check(0, Medium, 4)
-		time.Sleep(9 * time.Second)
+		check(0, High, 4)
+		time.Sleep(8 * time.Second)
 		check(0, Medium, 5)
+		time.Sleep(9 * time.Second)
+		check(0, Medium, 6)
 		time.Sleep(time.Second)
-		check(0, Low, 6)
+		check(0, Low, 7)
+	})
+}
+
+// Whatever a program does to memory, and whenever it is looked at: each level that differs
+// from the one before is told once, in order, and before Level returns it.
+func TestMonitorTellsEachLevel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{memory: goMemory{limit: 100}}
+		var told []Level
+		m := &Monitor{reader: newReader(nil, c.read)}
+		m.Changed = func(l Level) {
+			told = append(told, l)
+			if got := m.Level(0); got == l {
+				t.Errorf("Level returns %v before it is told", got)
+			}
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		want, before := []Level(nil), Low
+		for range 20_000 {
+			if rng.IntN(40) == 0 {
+				c.memory.used = rng.Int64N(110)
+			}
+			time.Sleep(time.Duration(rng.Int64N(int64(time.Second))))
+			if level := m.Level(0); level != before {
+				want, before = append(want, level), level
+			}
+		}
+		if !slices.Equal(told, want) || len(want) < 100 {
+			t.Errorf("%d levels were told, %d were shown", len(told), len(want))
+		}
 	})
 }
 
