@@ -1,6 +1,9 @@
 package dewpond
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // classFor returns the class of a size that a caller asked for, or false for one
 // above the largest.
@@ -15,11 +18,16 @@ func (p *BytePool) classFor(method string, n int) (class uint8, ok bool) {
 func (p *BytePool) allocate(class uint8) ([]byte, error) {
 	b, err := p.fresh(class)
 	if err == nil {
-		p.count.class[class].misses.Add(1)
-		p.watch(b)
-		p.note(b)
+		p.missed(class, b)
 	}
 	return b, err
+}
+
+// missed makes a fresh block the caller's.
+func (p *BytePool) missed(class uint8, b []byte) {
+	p.count.class[class].misses.Add(1)
+	p.watch(b)
+	p.note(b)
 }
 
 // allocateAllowed is allocate where AllocLimit has allowed a miss. Where there is no
@@ -31,7 +39,10 @@ func (p *BytePool) allocateAllowed(class uint8) (b []byte, err error) {
 			p.returnMiss()
 		}
 	}()
-	return p.allocate(class)
+	if b, err = p.fresh(class); err == nil {
+		p.missed(class, b)
+	}
+	return b, err
 }
 
 // fresh makes a block that is all zero, with which the Budget was charged. Where the
@@ -39,7 +50,9 @@ func (p *BytePool) allocateAllowed(class uint8) (b []byte, err error) {
 func (p *BytePool) fresh(class uint8) (b []byte, err error) {
 	size := p.classes.Size(class)
 	if p.source == nil {
-		return make([]byte, size), nil
+		b = make([]byte, size)
+		p.account.hold(class, b)
+		return b, nil
 	}
 	defer func() { // also if the Source panics
 		if b == nil {
@@ -56,10 +69,43 @@ func (p *BytePool) fresh(class uint8) (b []byte, err error) {
 	return b, nil
 }
 
-// oversize makes a slice that no class holds.
+// oversize makes a slice that no class holds for Get, which the Budget does not refuse.
 func (p *BytePool) oversize(n int) []byte {
+	b := make([]byte, n) // or panics, before anything is counted
+	if p.account != nil {
+		if !p.chargeBytes(n, true) {
+			p.account.chargeAnyway(n)
+			p.count.overBudget.Add(1)
+		}
+		p.account.holdLarge(b)
+	}
 	p.count.oversize.Add(1)
-	return make([]byte, n)
+	return b
+}
+
+// tryOversize is oversize where the Budget, if there is one, has room for it.
+func (p *BytePool) tryOversize(n int) ([]byte, error) {
+	switch {
+	case p.account == nil:
+		return p.oversize(n), nil
+	case p.chargeBytes(n, false) || p.account.makeRoom(n):
+		return p.chargedOversize(n), nil
+	}
+	return nil, ErrExhausted
+}
+
+// chargedOversize is oversize where the Budget was charged.
+func (p *BytePool) chargedOversize(n int) (b []byte) {
+	defer func() {
+		if b == nil { // no machine has as much, and make panics
+			p.account.uncharge(int64(n))
+			p.account.serve()
+		}
+	}()
+	b = make([]byte, n)
+	p.account.holdLarge(b)
+	p.count.oversize.Add(1)
+	return b
 }
 
 // takeMiss reports whether AllocLimit allows a miss now, and takes it from what is
@@ -73,9 +119,9 @@ func (p *BytePool) returnMiss() {
 	if p.limiter.unlimited() {
 		return
 	}
-	p.limiter.restore()
+	p.limiter.restore(bubbleOf(time.Now()))
 	p.queue.mu.Lock()
-	defer p.queue.mu.Unlock()
+	defer p.unlock()
 	p.allowLocked()
 }
 
@@ -83,9 +129,12 @@ func (p *BytePool) returnMiss() {
 // class, and takes it. It lets other blocks go for that where it finds them at once.
 // Get lets them go also where that is not enough, to go past the Budget by less.
 func (p *BytePool) charge(class uint8, get bool) bool {
-	size := p.classes.Size(class)
-	return p.account == nil || p.account.charge(size) ||
-		(get || p.account.budget.inReach(size)) && p.account.shed(size)
+	return p.account == nil || p.chargeBytes(p.classes.Size(class), get)
+}
+
+// chargeBytes is charge for any size, where there is a Budget.
+func (p *BytePool) chargeBytes(n int, get bool) bool {
+	return p.account.charge(n) || (get || p.account.budget.inReach(n)) && p.account.shed(n)
 }
 
 // uncharge gives back what charge or a grant has taken, to those who wait first.

@@ -66,6 +66,59 @@ func BenchmarkGetPut(b *testing.B) {
 	}
 }
 
+// BenchmarkBudget is a pool with a Budget, and in turn one without: a Put of the first
+// looks its block up. misses are of a Get that allocates and a Put that lets go.
+func BenchmarkBudget(b *testing.B) {
+	for _, size := range []int{128, 8192} {
+		for _, misses := range []bool{false, true} {
+			o := dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}
+			if misses {
+				o.MaxIdleBytes = dewpond.NoIdle
+			}
+			without := newPool(b, o)
+			o.Budget = dewpond.NewBudget(1 << 30)
+			with := newPool(b, o)
+			for _, p := range []*dewpond.BytePool{with, without} {
+				if err := p.Prewarm(size, 1000); (err != nil) != misses { // so that there is a table of some size
+					b.Fatal(err)
+				}
+			}
+			b.Run(fmt.Sprintf("size=%d/misses=%v/goroutines=1", size, misses), func(b *testing.B) {
+				compareRounds(b, func(n int) { ourLoop(with, size, n) }, func(n int) { ourLoop(without, size, n) })
+			})
+			b.Run(fmt.Sprintf("size=%d/misses=%v/goroutines=GOMAXPROCS", size, misses), func(b *testing.B) {
+				compareRounds(b,
+					func(n int) { parallel(n, func(n int) { ourLoop(with, size, n) }) },
+					func(n int) { parallel(n, func(n int) { ourLoop(without, size, n) }) })
+			})
+		}
+	}
+}
+
+// BenchmarkBudgetBytes is what a Budget's pool notes of each block, in bytes.
+func BenchmarkBudgetBytes(b *testing.B) {
+	const count = 200_000
+	for b.Loop() {
+		taken := func(o dewpond.BytePoolOptions) float64 {
+			var before, after runtime.MemStats
+			p := newPool(b, o)
+			blocks := make([][]byte, count)
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			for i := range blocks {
+				blocks[i] = p.Get(1024)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			runtime.KeepAlive(blocks)
+			return float64(after.HeapAlloc+after.OtherSys+after.GCSys-before.HeapAlloc-before.OtherSys-before.GCSys) / count
+		}
+		without := taken(dewpond.BytePoolOptions{})
+		b.ReportMetric(taken(dewpond.BytePoolOptions{Budget: dewpond.NewBudget(1 << 30)})-without, "bytes/block")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 // ourLoop and theirLoop are one loop written twice: through an interface or a type
 // parameter the calls would be indirect, which users' calls are not.
 func ourLoop(p *dewpond.BytePool, size, n int) {

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 	"weak"
 )
 
@@ -15,26 +14,30 @@ import (
 // goroutines at once.
 //
 // A block is charged, with the size of its class, from when a pool allocates it until
-// the pool lets it go: idle blocks stay charged, and so does a block on the heap that
-// its owner forgets, until its pool is collected. What TryGet and GetContext allocate
-// never takes Used above the limit. Get is never refused: what it takes past the limit
-// counts in Used too, and in Stats.OverBudget.
+// the pool lets it go: idle blocks stay charged. A slice above the largest class is
+// charged, with its size, until it is put back. What its owner loses is charged until
+// the collector finds it; of a block off the heap, until its pool is collected. What
+// TryGet and GetContext allocate never takes Used above the limit. Get is never refused:
+// what it takes past the limit counts in Used too, and in Stats.OverBudget, and while
+// Used is above the limit a Put to any of the pools lets its block go.
 //
-// Slices above the largest class and what Stats.HeapFallback counts are not charged.
+// On the heap a pool with a Budget takes back only what it has handed out, which it
+// knows by address. What Stats.HeapFallback counts is not charged.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
 
-	waiting atomic.Int64 // length of claims; changed under mu
-	refusal atomic.Int64 // when the last one was, in nanoseconds since start
-	start   time.Time
+	waiting atomic.Int64             // length of claims; changed under mu
+	refusal atomic.Int64             // a stamp of the last one
 	members atomic.Pointer[[]member] // replaced, under mu; never changed
 
 	// mu is the mutex of the queues of all pools of the budget, which so are one
 	// queue. It is held over Gather and while idle blocks are let go.
-	mu     sync.Mutex
-	claims list.List // of *waiter that wait for bytes alone, by turn
-	turn   uint64    // of the last that came to any of the pools
+	mu       sync.Mutex
+	late     late // what has come up since mu was locked: see unlock
+	sleepers sleepers
+	claims   list.List // of *waiter that wait for bytes alone, by turn
+	turn     uint64    // of the last that came to any of the pools
 }
 
 // A member is one pool of a Budget, which keeps none alive.
@@ -48,6 +51,7 @@ type member struct {
 type account struct {
 	budget  *Budget
 	charged atomic.Int64
+	blocks  chargedBlocks
 }
 
 // NewBudget makes a budget of so many bytes. It panics unless limit is positive.
@@ -55,7 +59,7 @@ func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		panic(fmt.Sprintf("dewpond: NewBudget(%d): give a number of bytes above 0", limit))
 	}
-	b := &Budget{limit: limit, start: time.Now()}
+	b := &Budget{limit: limit, sleepers: sleepers{others: " or another of its Budget"}}
 	b.members.Store(new([]member))
 	return b
 }
@@ -67,11 +71,14 @@ func (b *Budget) Limit() int64 { return b.limit }
 func (b *Budget) Used() int64 { return b.used.Load() }
 
 // join makes a pool one of the budget's. Both may be nil.
-func (b *Budget) join(p *BytePool) {
+func (b *Budget) join(p *BytePool, sizes []int) {
 	if b == nil {
 		return
 	}
 	p.account = &account{budget: b}
+	if p.source == nil {
+		p.account.findLost(sizes)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	members := append([]member(nil), *b.members.Load()...)
@@ -100,12 +107,18 @@ func (a *account) leave() {
 	b.members.Store(&members)
 }
 
-// forsake is leave for a pool that is collected, and its blocks with it.
+// forsake is leave for a pool that is collected, and its Source's blocks with it.
 func (a *account) forsake() {
 	a.leave()
-	a.uncharge(a.charged.Load())
-	a.serve()
+	a.unchargeSource()
+	a.serveInReach()
 }
+
+// overdrawn reports whether more is charged than the limit, as only Get does.
+func (a *account) overdrawn() bool { return a != nil && a.budget.over() > 0 }
+
+// over returns by how much more is charged than the limit.
+func (b *Budget) over() int64 { return max(0, b.used.Load()-b.limit) }
 
 // charge reports whether so many bytes more are within the budget, and counts them.
 // While somebody waits, what is left is his.
@@ -116,7 +129,7 @@ func (a *account) charge(n int) bool {
 // reserve is charge for whose turn it is.
 func (a *account) reserve(n int) bool {
 	b := a.budget
-	for used := b.used.Load(); used+int64(n) <= b.limit; used = b.used.Load() {
+	for used := b.used.Load(); int64(n) <= b.limit-used; used = b.used.Load() {
 		if b.used.CompareAndSwap(used, used+int64(n)) {
 			a.charged.Add(int64(n))
 			return true
@@ -132,8 +145,8 @@ func (a *account) chargeAnyway(n int) {
 }
 
 // uncharge takes back what was charged. Whoever calls it calls serve later, without
-// the budget's lock. A block that came from elsewhere (on the heap nobody can tell)
-// was not charged, and takes back at most what its pool has.
+// the budget's lock. It takes back at most what the pool has, whatever its Source says
+// is its own.
 func (a *account) uncharge(n int64) {
 	if a == nil {
 		return

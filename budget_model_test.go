@@ -31,6 +31,7 @@ type modelPool struct {
 	*dewpond.BytePool
 	sizes  []int
 	keeps  bool // else its MaxIdleBytes is NoIdle
+	mine   bool // its blocks are the heap's, or offheap's, and no meter's
 	closed bool
 	out    [][]byte
 }
@@ -42,9 +43,23 @@ func (p *modelPool) outBytes() (n int64) {
 	return n
 }
 
+// largest is the size of the largest class. What is above it is of class len(p.sizes).
+func (p *modelPool) largest() int { return p.sizes[len(p.sizes)-1] }
+
+// ofClass is the part of outBytes that is in blocks.
+func (p *modelPool) ofClass() (n int64) {
+	for _, b := range p.out {
+		if cap(b) <= p.largest() {
+			n += int64(cap(b))
+		}
+	}
+	return n
+}
+
 type modelWaiter struct {
 	pool   *modelPool
 	size   int
+	class  int
 	cancel context.CancelFunc
 	done   chan struct{}
 	block  []byte
@@ -87,11 +102,14 @@ func newBudgetModel(t *testing.T, seed uint64) *budgetModel {
 	return m
 }
 
-// open makes one of three kinds of pools.
+// open makes one of four kinds of pools.
 func (m *budgetModel) open() {
 	p := &modelPool{keeps: true}
 	o := dewpond.BytePoolOptions{Budget: m.budget, Memory: m.source, IdleTimeout: -1, Zero: dewpond.ZeroNever}
-	switch m.rng.IntN(3) {
+	switch m.rng.IntN(4) {
+	case 3:
+		p.mine, o.Memory = true, nil
+		fallthrough
 	case 0:
 		p.sizes = []int{512, 1024, 8192}
 	case 1:
@@ -121,13 +139,13 @@ func (m *budgetModel) room(size int) bool { return m.out()+int64(size) <= m.budg
 // tryError returns what TryGet must return besides a block.
 func (m *budgetModel) tryError(p *modelPool, class int) error {
 	switch {
-	case !p.closed && p.Stats().Classes[class].Idle > 0:
+	case !p.closed && class < len(p.sizes) && p.Stats().Classes[class].Idle > 0:
 		return nil
 	case p.closed:
 		return dewpond.ErrClosed
-	case len(m.waiting) > 0 || !m.room(p.sizes[class]):
+	case len(m.waiting) > 0 || !m.room(p.size(class)):
 		return dewpond.ErrExhausted
-	case m.failing:
+	case m.fails(p, class):
 		return errNoMemory
 	}
 	return nil // a block that is idle, or was made, with room by others that were let go
@@ -136,10 +154,10 @@ func (m *budgetModel) tryError(p *modelPool, class int) error {
 func (m *budgetModel) step() {
 	i := m.rng.IntN(len(m.pools))
 	p := m.pools[i]
-	class := m.rng.IntN(len(p.sizes))
-	size := p.sizes[class]
+	class := m.rng.IntN(len(p.sizes) + 1)
+	size := p.size(class)
 	before := m.budget.Used()
-	if m.failing && p.Stats().Classes[class].Idle > 0 {
+	if m.fails(p, class) && p.Stats().Classes[class].Idle > 0 {
 		return // whether that block is found, or the source asked, depends on who has it
 	}
 	switch what := m.rng.IntN(100); {
@@ -167,7 +185,11 @@ func (m *budgetModel) step() {
 		b := p.out[at]
 		p.out = slices.Delete(p.out, at, at+1)
 		m.say("Put %d to %d", cap(b), i)
+		idle := m.idle()
 		p.Put(b)
+		if before > m.budget.Limit() && m.idle() > idle {
+			m.t.Errorf("%d bytes are charged, and a Put keeps %d", before, cap(b))
+		}
 		m.gaveBack(p, cap(b))
 	case what < 84:
 		m.say("Trim %d", i)
@@ -176,7 +198,9 @@ func (m *budgetModel) step() {
 			m.t.Errorf("%d bytes are idle after Trim", idle)
 		}
 	case what < 87:
-		m.prewarm(i, class)
+		if class < len(p.sizes) {
+			m.prewarm(i, class)
+		}
 	case what < 92:
 		if len(m.waiting) > 0 {
 			at := m.rng.IntN(len(m.waiting))
@@ -193,6 +217,8 @@ func (m *budgetModel) step() {
 		m.failing = !m.failing
 		m.say("failing: %v", m.failing)
 		m.source.fail.Store(m.failing)
+	case what < 98:
+		m.putStranger(i, size)
 	default:
 		m.say("sleep")
 		time.Sleep(50 * time.Millisecond) // after two of which pools may scatter
@@ -206,6 +232,52 @@ func (m *budgetModel) step() {
 	}
 }
 
+// size is what a Get of a class is charged with, and of what is above the largest.
+func (p *modelPool) size(class int) int {
+	if class < len(p.sizes) {
+		return p.sizes[class]
+	}
+	return p.largest() + 100
+}
+
+// fails is whether nothing can be allocated for a Get of a class.
+func (m *budgetModel) fails(p *modelPool, class int) bool {
+	return m.failing && !p.mine && class < len(p.sizes)
+}
+
+// idle is the bytes in all pools.
+func (m *budgetModel) idle() (n int64) {
+	for _, p := range m.pools {
+		n += p.Stats().IdleBytes
+	}
+	return n
+}
+
+// putStranger puts what no pool has handed out, of a class's size or larger, or of an
+// own block a part. It changes nothing but what is counted as dropped. A meter owns
+// all, by its own word.
+func (m *budgetModel) putStranger(i, size int) {
+	p := m.pools[i]
+	b := make([]byte, size)
+	if len(p.out) > 0 && m.rng.IntN(2) == 0 {
+		out := p.out[m.rng.IntN(len(p.out))]
+		if b = out[: 0 : cap(out)/2]; cap(out) > p.largest() && m.rng.IntN(2) == 0 {
+			b = out[16:]
+		}
+	}
+	if !p.mine && slices.Contains(p.sizes, cap(b)) || watched {
+		return // welcome, or reported
+	}
+	m.say("Put a stranger of %d to %d", cap(b), i)
+	was, used := p.Stats(), m.budget.Used()
+	p.Put(b)
+	now := p.Stats()
+	if now.IdleBytes != was.IdleBytes || now.InUseBytes != was.InUseBytes || m.budget.Used() != used ||
+		now.DroppedForeign+now.DroppedOversize != was.DroppedForeign+was.DroppedOversize+1 {
+		m.t.Errorf("a stranger of %d bytes: %d bytes are charged, it was %d", cap(b), m.budget.Used(), used)
+	}
+}
+
 func (m *budgetModel) took(p *modelPool, b []byte) {
 	if b != nil {
 		p.out = append(p.out, b)
@@ -214,9 +286,9 @@ func (m *budgetModel) took(p *modelPool, b []byte) {
 
 func (m *budgetModel) get(p *modelPool, class int) {
 	before := p.Stats()
-	b := p.Get(p.sizes[class])
+	b := p.Get(p.size(class))
 	after := p.Stats()
-	over, missed := after.OverBudget > before.OverBudget, after.Misses > before.Misses
+	over, missed := after.OverBudget > before.OverBudget, after.Misses+after.Oversize > before.Misses+before.Oversize
 	if after.HeapFallback > before.HeapFallback {
 		return // outside the budget, and so not to be put back to a meter
 	}
@@ -232,9 +304,9 @@ func (m *budgetModel) get(p *modelPool, class int) {
 // wait begins a GetContext.
 func (m *budgetModel) wait(i, class int) {
 	p := m.pools[i]
-	m.say("GetContext %d of %d", p.sizes[class], i)
+	m.say("GetContext %d of %d", p.size(class), i)
 	ctx, cancel := context.WithCancel(m.t.Context())
-	w := &modelWaiter{pool: p, size: p.sizes[class], cancel: cancel, done: make(chan struct{})}
+	w := &modelWaiter{pool: p, size: p.size(class), class: class, cancel: cancel, done: make(chan struct{})}
 	want := m.tryError(p, class)
 	go func() {
 		w.block, w.err = p.GetContext(ctx, w.size)
@@ -269,7 +341,7 @@ func (m *budgetModel) serve() {
 	for len(m.waiting) > 0 && m.room(m.waiting[0].size) && !m.t.Failed() {
 		w := m.waiting[0]
 		m.waiting = m.waiting[1:]
-		if m.failing {
+		if m.fails(w.pool, w.class) {
 			m.ended(w, errNoMemory)
 		} else {
 			m.ended(w, nil)
@@ -279,7 +351,7 @@ func (m *budgetModel) serve() {
 
 func (m *budgetModel) gaveBack(p *modelPool, size int) {
 	if len(m.waiting) > 0 && !p.closed {
-		if w := m.waiting[0]; w.pool == p && w.size == size { // he gets the block itself
+		if w := m.waiting[0]; w.pool == p && w.size == size && size <= p.largest() { // it gets the block itself
 			m.waiting = m.waiting[1:]
 			m.ended(w, nil)
 		}
@@ -294,7 +366,7 @@ func (m *budgetModel) prewarm(i, class int) {
 	count := 1 + m.rng.IntN(3)
 	err := p.Prewarm(p.sizes[class], count)
 	fits := len(m.waiting) == 0 && int64(count*p.sizes[class]) <= left
-	if ok := fits && !m.failing && !p.closed && p.keeps; ok != (err == nil) {
+	if ok := fits && !m.fails(p, class) && !p.closed && p.keeps; ok != (err == nil) {
 		m.t.Errorf("Prewarm of %d: %v, with %d bytes left", count, err, left)
 	}
 }
@@ -323,17 +395,23 @@ func (m *budgetModel) close(i int) {
 }
 
 func (m *budgetModel) check() {
-	var idle, out int64
+	var idle, out, source int64
 	for i, p := range m.pools {
 		s := p.Stats()
 		idle += s.IdleBytes
 		out += p.outBytes()
-		if s.InUseBytes != p.outBytes() {
-			m.t.Errorf("pool %d says %d bytes are in use, it is %d", i, s.InUseBytes, p.outBytes())
+		if !p.mine {
+			source += s.IdleBytes + p.ofClass()
+		}
+		if s.InUseBytes != p.ofClass() {
+			m.t.Errorf("pool %d says %d bytes are in use, it is %d", i, s.InUseBytes, p.ofClass())
+		}
+		if over := max(0, m.budget.Used()-m.budget.Limit()); s.OverBudgetBytes != over {
+			m.t.Errorf("pool %d says %d bytes are past the budget, it is %d", i, s.OverBudgetBytes, over)
 		}
 	}
-	if used := m.budget.Used(); used != idle+out || m.source.bytes.Load() != used {
-		m.t.Errorf("%d bytes are charged: %d out, %d idle, the source's %d", used, out, idle, m.source.bytes.Load())
+	if used := m.budget.Used(); used != idle+out || m.source.bytes.Load() != source {
+		m.t.Errorf("%d bytes are charged: %d out, %d idle; the source's %d of %d", used, out, idle, m.source.bytes.Load(), source)
 	}
 	if len(m.waiting) > 0 && idle != 0 {
 		m.t.Errorf("%d bytes are idle while %d wait", idle, len(m.waiting))

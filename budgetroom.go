@@ -1,9 +1,6 @@
 package dewpond
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // Room in a Budget is made by letting idle blocks of its pools go. Those who wait for
 // it are served in the order in which they came to any of the pools.
@@ -17,9 +14,16 @@ import (
 
 // shed lets idle blocks go until n bytes more are within the budget, and charges them.
 // It finds only what lies in depots, and waits for nobody.
-func (a *account) shed(n int) bool {
+func (a *account) shed(n int) (ok bool) {
 	b := a.budget
-	defer a.serve() // those who began to wait while we had blocks in hand
+	defer func() { // for those who began to wait while we had blocks in hand
+		if asleep := a.serveInReach(); asleep != nil {
+			if ok {
+				a.uncharge(int64(n))
+			}
+			panic(b.sleepers.apart(asleep.pool.name))
+		}
+	}()
 	for b.waiting.Load() == 0 {
 		if a.reserve(n) {
 			return true
@@ -28,13 +32,20 @@ func (a *account) shed(n int) bool {
 		if p == nil {
 			return false
 		}
-		shed := p.engine.Shed(class, b.missing(n, p.classes.Size(class)), p.free)
-		if shed == 0 {
+		if p.shed(class, b.missing(n, p.classes.Size(class))) == 0 {
 			return false
 		}
 		p.decay.freed()
 	}
 	return false
+}
+
+// shed lets go of up to n blocks of a class that lie in the depot, and returns how many
+// those were. Whoever calls it calls p.account.serve afterwards.
+func (p *BytePool) shed(class uint8, n int) int {
+	var l late
+	defer l.end()
+	return p.engine.Shed(class, n, p.free(&l))
 }
 
 // mostIdle returns which class of which pool has the most bytes in its depot, or nil.
@@ -57,14 +68,14 @@ func (b *Budget) mostIdle() (most *BytePool, class uint8) {
 // missing returns how many blocks of a size must go before n bytes more are within the
 // budget, at least one.
 func (b *Budget) missing(n, size int) int {
-	over := b.used.Load() + int64(n) - b.limit
+	over := int64(n) - b.limit + b.used.Load()
 	return int(max(1, min((over+int64(size)-1)/int64(size), math.MaxInt32)))
 }
 
 // inReach reports whether n bytes more would be within the budget if all blocks were
 // let go that lie in depots.
 func (b *Budget) inReach(n int) bool {
-	over := b.used.Load() + int64(n) - b.limit
+	over := int64(n) - b.limit + b.used.Load()
 	for _, m := range *b.members.Load() {
 		p := m.pool.Value()
 		if p == nil {
@@ -81,20 +92,44 @@ func (b *Budget) inReach(n int) bool {
 // all together would not do. Where it returns false there was for each pool a moment
 // during the call at which it had no more idle than that, or none.
 func (a *account) makeRoom(n int) bool {
+	made, panics := false, true
+	defer func() {
+		if made && panics { // a report of what was found, or a Source's Free
+			a.uncharge(int64(n))
+			a.serve()
+		}
+	}()
+	a.tryMakeRoom(n, &made)
+	panics = false
+	return made
+}
+
+// tryMakeRoom is makeRoom where made is true also if it panics after that.
+func (a *account) tryMakeRoom(n int, made *bool) {
 	b := a.budget
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	switch {
 	case b.waiting.Load() > 0:
-		return false
+		return
 	case a.reserve(n):
-		return true
+		*made = true
+		return
 	}
 	b.gatherLocked()
 	if b.inReach(n) {
-		return a.makeRoomLocked(n)
+		*made = a.makeRoomLocked(n)
+		return
 	}
-	return a.reserve(n) // of what others have let go meanwhile
+	*made = a.reserve(n) // of what others have let go meanwhile
+}
+
+// unlock unlocks mu, and then reports what has come up under it, which may panic.
+func (b *Budget) unlock() {
+	l := b.late
+	b.late = late{}
+	b.mu.Unlock()
+	l.end()
 }
 
 // gatherLocked makes the depots of all pools hold what they have idle.
@@ -134,49 +169,72 @@ func (p *BytePool) returned(class uint8) {
 	}
 	b := p.account.budget
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	if b.claims.Len() > 0 {
 		p.shedLocked(class, math.MaxInt)
-		b.serveLocked()
+		b.mustServeLocked()
 	}
 }
 
 // shedLocked lets up to n blocks of a class go and reports whether there were any. The
 // pool is gathered.
 func (p *BytePool) shedLocked(class uint8, n int) (any bool) {
-	shed, _ := p.engine.ShedExact(class, n, p.free)
+	shed, _ := p.engine.ShedExact(class, n, p.free(p.lateLocked()))
 	if shed > 0 {
 		p.decay.freed()
 	}
 	return shed > 0
 }
 
-// serve is called after uncharge: it lets those allocate who wait for bytes.
+// serve is called after uncharge: it lets those allocate who wait for bytes. It panics
+// where it cannot wake them.
 func (a *account) serve() {
 	if a == nil || a.budget.waiting.Load() == 0 {
 		return
 	}
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
-	a.budget.serveLocked()
+	a.budget.mustServeLocked()
 }
 
-// serveLocked lets the first allocate, and the next, as long as there are bytes. Who
-// waits in a bubble of testing/synctest cannot be woken by a cleanup or timer from
-// outside of it: he waits until somebody inside gives back.
-func (b *Budget) serveLocked() {
+// serveInReach is serve for timers and cleanups, which nobody has called. It returns who
+// has to wait until somebody in its own bubble gives back, or nil.
+func (a *account) serveInReach() (asleep *waiter) {
+	if a == nil || a.budget.waiting.Load() == 0 {
+		return nil
+	}
+	a.budget.mu.Lock()
+	defer a.budget.mu.Unlock()
+	return a.budget.serveLocked()
+}
+
+// mustServeLocked is serveLocked for a call, which panics where it cannot wake somebody.
+func (b *Budget) mustServeLocked() {
+	if asleep := b.serveLocked(); asleep != nil {
+		panic(b.sleepers.apart(asleep.pool.name))
+	}
+}
+
+// serveLocked lets the first allocate, and the next, as long as there are bytes. It
+// returns who could allocate but cannot be woken from here, or nil.
+func (b *Budget) serveLocked() (asleep *waiter) {
 	for place := b.claims.Front(); place != nil; place = b.claims.Front() {
 		w := place.Value.(*waiter)
-		if w.bubble && !inBubble(time.Now()) || !w.pool.account.reserve(w.size()) {
-			return
+		if !w.pool.account.reserve(w.size()) {
+			return nil
+		}
+		if !b.sleepers.inReach() {
+			w.pool.account.uncharge(int64(w.size()))
+			return w
 		}
 		w.removeLocked()
 		w.grant <- grant{}
 	}
+	return nil
 }
 
-// claimLocked makes a waiter, to whom AllocLimit has allowed a miss, wait for bytes
-// too. Nobody can wait in vain for more than the limit: GetContext has refused that.
+// claimLocked makes a waiter, to whom AllocLimit has allowed a miss, or that wants more
+// than any class, wait for bytes too. Nobody can wait in vain for more than the limit: GetContext has refused that.
 func (b *Budget) claimLocked(w *waiter) {
 	w.claim = b.claims.PushBack(w)
 	for place := w.claim.Prev(); place != nil && place.Value.(*waiter).turn > w.turn; place = w.claim.Prev() {
@@ -195,6 +253,29 @@ func (b *Budget) claimLocked(w *waiter) {
 	}
 	w.removeLocked()
 	w.grant <- grant{}
+}
+
+// claimsLocked reports whether somebody waits for bytes for the pool.
+func (a *account) claimsLocked(p *BytePool) bool {
+	if a != nil {
+		for place := a.budget.claims.Front(); place != nil; place = place.Next() {
+			if place.Value.(*waiter).pool == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endClaimsLocked ends with ErrClosed the waits for bytes of a pool that is closed.
+func (b *Budget) endClaimsLocked(p *BytePool) {
+	for place := b.claims.Front(); place != nil; {
+		w := place.Value.(*waiter)
+		if place = place.Next(); w.pool == p {
+			w.removeLocked()
+			w.grant <- grant{err: ErrClosed}
+		}
+	}
 }
 
 // turnLocked returns the turn of who begins to wait.
@@ -216,11 +297,11 @@ func (a *account) olderLocked(w *waiter) bool {
 }
 
 // refusedNow notes a refusal.
-func (b *Budget) refusedNow() { b.refusal.Store(int64(time.Since(b.start))) }
+func (b *Budget) refusedNow() { b.refusal.Store(stampNow()) }
 
 // mayScatter reports whether a pool of the budget may use its shards again. The lock
 // is held.
 func (a *account) mayScatter() bool {
 	return a == nil || a.budget.waiting.Load() == 0 &&
-		time.Since(a.budget.start)-time.Duration(a.budget.refusal.Load()) >= scatterAfter
+		sinceStamp(a.budget.refusal.Load()) >= scatterAfter
 }

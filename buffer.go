@@ -62,8 +62,7 @@ var (
 // does costs one: the Buffer itself is never pooled, so a stale pointer to it
 // never becomes a pointer to somebody else's.
 func (p *BytePool) Buffer() *Buffer {
-	_ = p.zero // a nil pool panics, as everywhere, instead of being the default one
-	return &Buffer{pool: p}
+	return &Buffer{pool: p.actual()} // a nil pool panics, as everywhere, instead of being the default one
 }
 
 // Release gives the Buffer's block back to the pool and leaves the Buffer empty;

@@ -1,11 +1,14 @@
 package dewpond
 
 import (
+	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -31,6 +34,7 @@ type checks struct {
 
 	quarantine check.Quarantine
 	held       []atomic.Int64 // blocks in quarantine, by class
+	looked     func()         // of tests: what happens when Stats has looked at held
 }
 
 // quarantineBytes is the most that a pool has in quarantine: a part of MaxIdleBytes.
@@ -49,6 +53,11 @@ func (c *checks) quarantined() int64 {
 func blockChecks(o BytePoolOptions) *checks {
 	c := newChecks(o.Check, o.OnViolation, len(o.Classes))
 	if c == nil {
+		if o.LeakAfter > 0 && o.Check == CheckOff {
+			uselessLeakAfter.Do(func() {
+				slog.Warn("dewpond: the option LeakAfter does nothing without Check", "pool", o.Name)
+			})
+		}
 		return nil
 	}
 	c.heap, c.leak = o.Memory == nil, o.LeakAfter
@@ -62,10 +71,13 @@ func blockChecks(o BytePoolOptions) *checks {
 	return c
 }
 
+// uselessLeakAfter is for the first pool that has the option LeakAfter and no checks.
+var uselessLeakAfter = new(sync.Once)
+
 // newChecks returns checks without a quarantine for a pool of so many classes on the Go
 // heap, or nil. The mode is sound.
 func newChecks(mode CheckMode, on func(Violation), classes int) *checks {
-	mode, every, _ := mode.effective()
+	mode, every := mode.effective()
 	if mode == CheckOff {
 		return nil
 	}
@@ -82,6 +94,11 @@ func newChecks(mode CheckMode, on func(Violation), classes int) *checks {
 	c.Checker = check.New(!c.all, c.reports.report)
 	return c
 }
+
+// everything reports whether every block is watched. The engine then has them all in its
+// depots: a shard's slots go on pointing to a block that they gave out, which would keep
+// it alive, so that nobody is told when its owner loses it.
+func (c *checks) everything() bool { return c != nil && c.all }
 
 // steps are what Get and Put have to do for the checks.
 func (c *checks) steps() step {
@@ -105,7 +122,15 @@ func (p *BytePool) watch(b []byte) {
 // watchThis notes that a caller gets a block that is watched.
 func (p *BytePool) watchThis(b []byte) {
 	c := p.checks
+	panics := true
+	defer func() {
+		if panics { // the report, so that no caller gets the block
+			p.note(b)
+			p.Put(b)
+		}
+	}()
 	c.Get(addressOf(b), b, c.heap)
+	panics = false
 	if c.leak > 0 {
 		p.decay.freed() // so that a tick looks how long it is out
 	}
@@ -114,7 +139,9 @@ func (p *BytePool) watchThis(b []byte) {
 // reportOld reports what has been out for too long.
 func (p *BytePool) reportOld() {
 	if c := p.checks; c.leak > 0 {
-		if _, left := c.Out(c.leak, time.Now()); left > 0 {
+		var l late
+		defer l.end()
+		if _, left := c.leaks(c.leak, time.Now(), &l); left > 0 {
 			p.decay.freed()
 		}
 	}
@@ -149,9 +176,18 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 	c.Bury(addressOf(b), b)
 	c.held[class].Add(1)
 	if !c.quarantine.Add(b) {
-		p.endQuarantine(class, b)
+		defer c.held[class].Add(-1) // after all else, see Stats; also if the Source panics
+		var l late
+		defer l.end()
+		p.endWatch(b, &l)
+		if p.account.overdrawn() {
+			p.pushed(class, b, magazine.Full)
+			return
+		}
+		p.pushSlow(class, b)
 		return
 	}
+	p.count.class[class].puts.Add(1)
 	p.decay.freed() // a tick ends the quarantine of what is in it now
 	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
 		class, _ := p.classes.Exact(cap(b))
@@ -159,16 +195,27 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 	}
 }
 
-// endQuarantine gives a block to the engine at last.
+// endQuarantine gives a block to the engine at last. Its Put has been counted.
 func (p *BytePool) endQuarantine(class uint8, b []byte) {
-	defer p.checks.held[class].Add(-1) // after all else, see Stats; also if the Source panics
+	defer p.checks.held[class].Add(-1) // as in putWatched
+	var l late
+	defer l.end()
+	p.endWatch(b, &l)
+	if p.account.overdrawn() {
+		p.settled(class, b, magazine.Full)
+		return
+	}
+	p.settled(class, b, p.add(class, b))
+}
+
+// endWatch makes a block such as the engine has them.
+func (p *BytePool) endWatch(b []byte, l *late) {
 	if !p.checks.all {
-		p.unwatch(b)
+		p.unwatch(b, l)
 		if p.zero == ZeroOnPut {
 			clear(b)
 		}
 	}
-	p.pushSlow(class, b)
 }
 
 // endQuarantines gives all that is in quarantine to the engine, one by one: what is
@@ -186,7 +233,7 @@ func (p *BytePool) endQuarantines() {
 
 // trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
 // end, and returns its bytes.
-func (p *BytePool) trimQuarantine(end bool) (released int64) {
+func (p *BytePool) trimQuarantine(end bool, l *late) (released int64) {
 	if p.checks == nil {
 		return 0
 	}
@@ -194,7 +241,7 @@ func (p *BytePool) trimQuarantine(end bool) (released int64) {
 		class, _ := p.classes.Exact(cap(b))
 		p.count.class[class].trimmed.Add(1)
 		p.checks.held[class].Add(-1)
-		p.releaseLocked(b)
+		p.releaseLocked(b, l)
 		released += int64(len(b))
 	}
 	return released
@@ -210,12 +257,15 @@ func (c *checks) inQuarantine() (held []int) {
 	for i := range c.held {
 		held = append(held, int(c.held[i].Load()))
 	}
+	if c.looked != nil {
+		c.looked()
+	}
 	return held
 }
 
 // unwatch checks an idle block for the last time, if it is watched.
-func (p *BytePool) unwatch(b []byte) {
+func (p *BytePool) unwatch(b []byte, l *late) {
 	if p.checks != nil {
-		p.checks.Forget(addressOf(b), b)
+		l.add(p.checks, p.checks.Forget(addressOf(b), b))
 	}
 }

@@ -108,8 +108,8 @@ type panicsInFree struct {
 }
 
 func (s *panicsInFree) Free(b []byte) {
+	s.fakeSource.Free(b)
 	if s.on {
 		panic("Free")
 	}
-	s.fakeSource.Free(b)
 }

@@ -24,10 +24,22 @@ func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 // the object.
 func (p *Pool[T]) watch(v *T) *T {
 	if c := p.checks; c != nil && rand.Uint64()&c.others == 0 {
-		b := bytesOf(v)
-		c.Get(addressOf(b), b, true)
+		p.watchThis(v)
 	}
 	return v
+}
+
+// watchThis notes that a caller gets an object that is watched.
+func (p *Pool[T]) watchThis(v *T) {
+	panics := true
+	defer func() {
+		if panics { // the report, so that no caller gets the object
+			p.Put(v)
+		}
+	}()
+	b := bytesOf(v)
+	p.checks.Get(addressOf(b), b, true)
+	panics = false
 }
 
 // putWatched is Put of an object that is watched, and reports whether it is.
@@ -55,8 +67,10 @@ func (p *Pool[T]) putWatched(v *T) bool {
 	panics := true
 	defer func() {
 		if panics { // then the object is nobody's
+			var l late
+			defer l.end()
 			p.seal(v)
-			p.unwatch(v)
+			p.unwatch(v, &l)
 		}
 	}()
 	ready := p.cleaned(v)
@@ -77,10 +91,10 @@ func (p *Pool[T]) seal(v *T) {
 }
 
 // unwatch checks an idle object for the last time, if it is watched.
-func (p *Pool[T]) unwatch(v *T) {
+func (p *Pool[T]) unwatch(v *T, l *late) {
 	if p.checks != nil {
 		b := bytesOf(v)
-		p.checks.Forget(addressOf(b), b)
+		l.add(p.checks, p.checks.Forget(addressOf(b), b))
 	}
 }
 
@@ -89,22 +103,34 @@ func (p *Pool[T]) quarantine(v *T) {
 	c := p.checks
 	c.held[0].Add(1)
 	if !c.quarantine.Add(bytesOf(v)) {
-		p.endQuarantine(v)
+		defer c.held[0].Add(-1) // after all else, see Stats; also if Drop panics
+		var l late
+		defer l.end()
+		p.endWatch(v, &l)
+		p.pushSlow(v)
 		return
 	}
+	p.count.puts.Add(1)
 	p.decay.freed() // a tick ends the quarantine of what is in it now
 	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
 		p.endQuarantine(objectOf[T](b))
 	}
 }
 
-// endQuarantine gives an object to the engine at last.
+// endQuarantine gives an object to the engine at last. Its Put has been counted.
 func (p *Pool[T]) endQuarantine(v *T) {
-	defer p.checks.held[0].Add(-1) // after all else, see Stats; also if Drop panics
+	defer p.checks.held[0].Add(-1) // as in quarantine
+	var l late
+	defer l.end()
+	p.endWatch(v, &l)
+	p.settled(v, p.add(v))
+}
+
+// endWatch makes an object such as the engine has them.
+func (p *Pool[T]) endWatch(v *T, l *late) {
 	if !p.checks.all {
-		p.unwatch(v)
+		p.unwatch(v, l)
 	}
-	p.pushSlow(v)
 }
 
 // endQuarantines gives all that is in quarantine to the engine.
@@ -120,7 +146,7 @@ func (p *Pool[T]) endQuarantines() {
 
 // trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
 // end, and returns how many objects those were.
-func (p *Pool[T]) trimQuarantine(end bool) (released int64) {
+func (p *Pool[T]) trimQuarantine(end bool, l *late) (released int64) {
 	if p.checks == nil {
 		return 0
 	}
@@ -129,7 +155,7 @@ func (p *Pool[T]) trimQuarantine(end bool) (released int64) {
 	p.count.trimmed.Add(uint64(released)) // before Drop, which may panic
 	p.checks.held[0].Add(-released)
 	for _, b := range all {
-		p.letGo(objectOf[T](b))
+		p.letGoLate(objectOf[T](b), l)
 	}
 	return released
 }

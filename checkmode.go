@@ -2,15 +2,19 @@ package dewpond
 
 import (
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A CheckMode says how closely a pool watches what its callers do with what they get.
-// The environment variable DEWPOND_CHECK (off, sampled, sampled=1/N or all) overrides
-// every pool's.
+// The environment variable DEWPOND_CHECK (off, sampled, sampled=1/N or all; N is rounded
+// up to a power of two) overrides every pool's. Any other value counts as off, so that a
+// mistyped one slows no program down, and the log has an error, once, when the program
+// starts.
 type CheckMode uint8
 
 const (
@@ -33,27 +37,49 @@ const sampleEvery = 1024
 // checkEnvironment is the variable that overrides the option Check.
 const checkEnvironment = "DEWPOND_CHECK"
 
+// valid returns an error where the option Check is no mode.
+func (m CheckMode) valid() error {
+	if m > CheckAll {
+		return fmt.Errorf("option Check %d: give CheckOff, CheckSampled or CheckAll", m)
+	}
+	return nil
+}
+
 // effective returns the mode that holds, and of how many one is watched: a power of
 // two.
-func (m CheckMode) effective() (CheckMode, uint, error) {
-	if m > CheckAll {
-		return m, 0, fmt.Errorf("option Check %d: give CheckOff, CheckSampled or CheckAll", m)
-	}
+func (m CheckMode) effective() (mode CheckMode, every uint) {
 	text := os.Getenv(checkEnvironment)
-	mode, number, _ := strings.Cut(text, "=")
-	switch {
-	case text == "":
-		return m, sampleEvery, nil
-	case text == "off":
-		return CheckOff, sampleEvery, nil
-	case text == "all":
-		return CheckAll, 1, nil
-	case text == "sampled":
-		return CheckSampled, sampleEvery, nil
-	case mode == "sampled":
-		if n, err := strconv.ParseUint(strings.TrimPrefix(number, "1/"), 10, 30); err == nil && n > 0 && strings.HasPrefix(number, "1/") {
-			return CheckSampled, 1 << bits.Len(uint(n-1)), nil
+	if text == "" {
+		return m, sampleEvery
+	}
+	mode, every, ok := parseMode(text)
+	if !ok {
+		unknownMode.Do(func() {
+			slog.Error("dewpond: the environment's "+checkEnvironment+" is none of off, sampled, sampled=1/N and all: it counts as off", "value", text)
+		})
+	}
+	return mode, every
+}
+
+// unknownMode is for the first value of the environment that is no mode.
+var unknownMode = new(sync.Once)
+
+func init() { CheckOff.effective() } // so that the log has it when the program starts
+
+// parseMode is what the environment's text says, or CheckOff.
+func parseMode(text string) (mode CheckMode, every uint, ok bool) {
+	switch text {
+	case "off":
+		return CheckOff, sampleEvery, true
+	case "all":
+		return CheckAll, 1, true
+	case "sampled":
+		return CheckSampled, sampleEvery, true
+	}
+	if number, sampled := strings.CutPrefix(text, "sampled=1/"); sampled {
+		if n, err := strconv.ParseUint(number, 10, 30); err == nil && n > 0 {
+			return CheckSampled, 1 << bits.Len(uint(n-1)), true
 		}
 	}
-	return m, 0, fmt.Errorf("the environment's %s=%s: give off, sampled, sampled=1/N (N is rounded up to a power of two) or all", checkEnvironment, text)
+	return CheckOff, sampleEvery, false
 }

@@ -49,6 +49,8 @@ type decayer struct {
 	timer   uint64          // number of the timer that counts
 	last    time.Time       // up to which the classes have been advanced
 	seen    time.Time       // when the collector first found the bubble's timer
+	trimmed lastTrim        // by high pressure
+	soon    bool            // the timer comes after trimEvery, for a trim that was put off
 	stopped bool
 }
 
@@ -114,14 +116,13 @@ func (d *decayer) startLocked(now time.Time) {
 	d.setTimerLocked()
 }
 
-// inBubble reports whether a time comes from a bubble's clock: that has no monotonic
-// part.
-func inBubble(now time.Time) bool { return now == now.Round(0) }
-
 func (d *decayer) setTimerLocked() {
 	d.timer++
-	number, alive := d.timer, d.alive
-	time.AfterFunc(decay.Delay(decay.Epoch(d.timeout), rand.Float64()), func() {
+	number, alive, epoch := d.timer, d.alive, decay.Epoch(d.timeout)
+	if d.soon {
+		epoch = min(epoch, trimEvery)
+	}
+	time.AfterFunc(decay.Delay(epoch, rand.Float64()), func() {
 		if d := alive(); d != nil {
 			d.tick(number)
 		}
@@ -136,12 +137,14 @@ func (d *decayer) tick(number uint64) {
 		d.mu.Unlock()
 		return
 	}
-	surplus := d.advanceLocked(now, level)
+	surplus, trim := d.advanceLocked(now, level), d.mayTrimLocked(now, level)
+	d.soon = level >= PressureHigh && !trim
 	d.mu.Unlock()
 
-	d.letGo(surplus, level)
+	d.letGo(surplus, trim)
 	for _, p := range d.parts {
 		p.engine.Strand(strandedAfter)
+		p.engine.ShedSpares()
 	}
 
 	d.mu.Lock()
@@ -204,8 +207,13 @@ func (d *decayer) advanceLocked(now time.Time, level Level) (all []surplus) {
 	return all
 }
 
-func (d *decayer) letGo(all []surplus, level Level) {
-	if level >= PressureHigh {
+// mayTrimLocked reports whether a level empties the pool now. Then the caller calls trim.
+func (d *decayer) mayTrimLocked(now time.Time, level Level) bool {
+	return level >= PressureHigh && d.trimmed.begin(now)
+}
+
+func (d *decayer) letGo(all []surplus, trim bool) {
+	if trim {
 		d.trim()
 	} else {
 		for _, s := range all {
@@ -218,8 +226,13 @@ func (d *decayer) letGo(all []surplus, level Level) {
 	}
 }
 
-// trim lets go of all that is idle.
+// trim lets go of all that is idle, after mayTrimLocked.
 func (d *decayer) trim() {
+	defer func() { // also if Drop panics
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.trimmed.end(time.Now())
+	}()
 	for _, p := range d.parts {
 		p.trim()
 	}
@@ -270,15 +283,20 @@ func (d *decayer) collected() {
 	defer d.extra.Store(false)
 	if d.bubble.Load() { // whose timer does what is to do, by another clock, if it is alive
 		d.outliveLocked(now)
+		trim := d.mayTrimLocked(now, level)
 		d.mu.Unlock()
-		if level >= PressureHigh {
+		if trim {
 			d.trim()
 		}
 		return
 	}
-	surplus := d.advanceLocked(now, level)
+	surplus, trim := d.advanceLocked(now, level), d.mayTrimLocked(now, level)
+	if level >= PressureHigh && !trim && !d.soon { // for there may be no other collection
+		d.soon = true
+		d.setTimerLocked()
+	}
 	d.mu.Unlock()
-	d.letGo(surplus, level)
+	d.letGo(surplus, trim)
 }
 
 // outliveLocked takes over from a bubble's timer that must be dead.

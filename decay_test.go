@@ -27,14 +27,14 @@ func hold(p *dewpond.BytePool, size, n int) {
 // What nobody needs stays for the timeout, goes little by little, and is gone after
 // two (and an eighth, for what lay in a shard); then no timer is left.
 func TestDecay(t *testing.T) {
-	for _, size := range []int{100, 8192, 100_000} {
+	for _, size := range []int{100, 8192, 200_000} {
 		synctest.Test(t, func(t *testing.T) {
 			const timeout = 32 * time.Second
 			p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
 			if dewpond.Armed(p) {
 				t.Error("an empty pool has a timer")
 			}
-			hold(p, size, 300)
+			hold(p, size, 200)
 			full := p.Stats().IdleBytes
 			if !dewpond.Armed(p) || full == 0 {
 				t.Errorf("a pool with %d idle bytes has a timer: %v", full, dewpond.Armed(p))
@@ -78,10 +78,10 @@ func TestDecayKeepsWhatIsNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Minute
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
-		hold(p, 100_000, 100)
+		hold(p, 200_000, 100)
 		for range 30 {
 			time.Sleep(timeout * 9 / 10)
-			hold(p, 100_000, 60)
+			hold(p, 200_000, 60)
 		}
 		if s := p.Stats(); s.Misses != 100 || blocks(s) != 60 {
 			t.Errorf("%d misses, %d blocks idle; want 100 and 60", s.Misses, blocks(s))
@@ -191,7 +191,7 @@ func TestPoolDecays(t *testing.T) {
 // Each collection gives a tick of its own.
 func TestDecayTicksWithCollections(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
-	hold(p, 100_000, 10)
+	hold(p, 200_000, 10)
 	dewpond.Untimed(p)
 	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
 		time.Sleep(10 * time.Millisecond)
@@ -204,9 +204,9 @@ func TestDecayTicksWithCollections(t *testing.T) {
 func TestDecayOutlivesBubbles(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
-		synctest.Test(t, func(*testing.T) { hold(p, 100_000, 3) }) // its timer dies with it
+		synctest.Test(t, func(*testing.T) { hold(p, 200_000, 3) }) // its timer dies with it
 		if again {
-			hold(p, 100_000, 4)
+			hold(p, 200_000, 4)
 		}
 		for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
 			time.Sleep(10 * time.Millisecond)
@@ -234,7 +234,7 @@ func TestDecayInSlowBubble(t *testing.T) {
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 100 * time.Millisecond})
-		hold(p, 100_000, 3)
+		hold(p, 200_000, 3)
 		ask <- struct{}{}
 		<-ask
 		time.Sleep(time.Second)
@@ -249,13 +249,13 @@ func TestDecayInSlowBubble(t *testing.T) {
 // decays by the clock outside.
 func TestDecayIgnoresBubbles(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Hour})
-	hold(p, 100_000, 3)
+	hold(p, 200_000, 3)
 	synctest.Test(t, func(t *testing.T) {
-		hold(p, 100_000, 4)
+		hold(p, 200_000, 4)
 		time.Sleep(100 * time.Hour)
-		hold(p, 100_000, 4)
+		hold(p, 200_000, 4)
 	})
-	hold(p, 100_000, 4)
+	hold(p, 200_000, 4)
 	if s := p.Stats(); blocks(s) != 4 || s.Misses != 4 {
 		t.Errorf("%d blocks, %d misses; want 4 and 4", blocks(s), s.Misses)
 	}
@@ -271,7 +271,7 @@ func TestOneThingHangsOnCollector(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Second})
 		dewpond.CountLooks(p, &looks)
 		for range 20 {
-			hold(p, 100_000, 3)
+			hold(p, 200_000, 3)
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			if dewpond.Armed(p) {
@@ -312,7 +312,7 @@ func TestCollectionsDoNotPileUp(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	s := &slowSource{freeing: make(chan struct{}), free: make(chan struct{})}
 	p := newPool(t, dewpond.BytePoolOptions{Memory: s, IdleTimeout: time.Minute})
-	hold(p, 100_000, 1)
+	hold(p, 200_000, 1)
 	dewpond.Untimed(p)
 	dewpond.SetLevel(dewpond.PressureHigh)
 	for freeing := false; !freeing; {
@@ -325,12 +325,12 @@ func TestCollectionsDoNotPileUp(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	for range 30 {
-		hold(p, 100_000, 1) // so that there is something to let go
+		hold(p, 200_000, 1) // so that there is something to let go
 		runtime.GC()
 		time.Sleep(2 * time.Millisecond)
 	}
-	if after := runtime.NumGoroutine(); after > before+3 {
-		t.Errorf("%d goroutines, %d before", after, before)
+	for runtime.NumGoroutine() > before+3 { // else the test runs into its timeout
+		time.Sleep(time.Millisecond)
 	}
 	go func() {
 		for range s.freeing {

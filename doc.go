@@ -43,7 +43,7 @@
 // MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle, AllocLimit how
 // many misses a second TryGet and GetContext may allocate, and a Budget the bytes that
 // several pools have together, idle and in use. Get is never refused. A Pool has MaxIdle, and a Limit on what callers hold.
-// Besides the blocks a pool keeps about half a kilobyte for each magazine (up to 64
-// blocks or 64 KiB), and 64 bytes for each of up to 4096 idle handles of leases,
-// until Trim or Close.
+// Besides the blocks a pool keeps up to half a kilobyte for each magazine (of at most 64
+// blocks), which goes with age as blocks do, and 64 bytes for each of up to 4096 idle handles of leases,
+// until Trim or Close; Stats.OverheadBytes says how much.
 package dewpond

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/dewpond/dewpond"
 )
@@ -26,9 +25,7 @@ func ExampleNewBudget() {
 
 	// Idle, the body makes room for frames.
 	bodies.Put(body)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	frame, err := frames.GetContext(ctx, 1500)
+	frame, err := frames.GetContext(context.Background(), 1500)
 	fmt.Println(len(frame), err, budget.Used(), bodies.Stats().IdleBytes)
 	frames.Put(frame)
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/dewpond/dewpond"
 )
@@ -50,10 +49,8 @@ func ExampleBytePool_GetContext() {
 	defer pool.Close()
 	b, _ := pool.TryGet(4096)
 
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
 	go pool.Put(b)
-	b, err := pool.GetContext(ctx, 4096) // waits for the Put
+	b, err := pool.GetContext(context.Background(), 4096) // waits for the Put, however long
 	fmt.Println(len(b), err)
 	pool.Put(b)
 	// Output: 4096 <nil>

@@ -1,7 +1,9 @@
 package dewpond
 
 import (
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dewpond/dewpond/internal/pressure"
 )
@@ -11,6 +13,24 @@ func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 
 // Waiting reports whether anybody waits in GetContext.
 func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
+
+// WaitingFor reports how many wait in GetContext of a Pool.
+func WaitingFor[T any](p *Pool[T]) int64 { return p.out.waiting.Load() }
+
+// TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
+func TrimAsTimer(p *BytePool) { p.decay.trim() }
+
+// MissTimer returns what the timer does that was armed last for those who wait for
+// AllocLimit.
+func MissTimer(p *BytePool) func() {
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	number := p.queue.timer
+	return func() { p.hasMisses(number) }
+}
+
+// Bubble returns the number of the caller's bubble.
+func Bubble() uint64 { return bubbleOf(time.Now()) }
 
 // Unlocked reports whether nobody holds the budget's lock.
 func Unlocked(b *Budget) bool {
@@ -72,6 +92,87 @@ func Untimed(p *BytePool) {
 	p.decay.timer++
 }
 
+// ForgetWarnings has the log be told again of what it is told once.
+func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync.Once) }
+
+// DuringStats makes every Stats of a pool that is checked call f between two of its looks.
+func DuringStats(p StatsSource, f func()) { checksOf(p).looked = f }
+
+// EndQuarantines does what a tick does to the quarantine of a pool that is checked.
+func EndQuarantines(p interface{ endQuarantines() }) { p.endQuarantines() }
+
+func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks }).checked() }
+
+func (p *BytePool) checked() *checks { return p.checks }
+func (p *Pool[T]) checked() *checks  { return p.checks }
+
+// Tick is what the pool's timer does.
+func Tick(p *BytePool) {
+	p.decay.mu.Lock()
+	number := p.decay.timer
+	p.decay.mu.Unlock()
+	p.decay.tick(number)
+}
+
+// CountTrims counts how often high pressure has emptied an engine, until the test's end, and
+// the most that were at it at once. Each calls pause meanwhile.
+func CountTrims(t interface{ Cleanup(func()) }, pause func()) (trims, most func() int64) {
+	var now, all, max atomic.Int64
+	before, after := beforeTrim, afterTrim
+	beforeTrim = func() {
+		all.Add(1)
+		if n := now.Add(1); n > max.Load() {
+			max.Store(n)
+		}
+		pause()
+	}
+	afterTrim = func() { now.Add(-1) }
+	t.Cleanup(func() {
+		trimming.Lock()
+		defer trimming.Unlock()
+		beforeTrim, afterTrim = before, after
+	})
+	return all.Load, max.Load
+}
+
+// Looks returns how often the registry has looked whether a name is taken.
+func Looks() int {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	return registry.looks
+}
+
+// Families returns how many names of options the registry keeps numbers of, and Numbers
+// how many of one.
+func Families() int {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	return len(registry.families)
+}
+
+func Numbers(name string) int {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	if f := registry.families[name]; f != nil {
+		return f.live
+	}
+	return 0
+}
+
+// A Named is what the registry knows of a pool, alone.
+type Named struct{ registration }
+
+func (n *Named) Name() string { return n.name }
+func (n *Named) Stats() Stats { return Stats{Name: n.name} }
+func (n *Named) Close()       { n.remove() }
+
+// NewNamed registers one.
+func NewNamed(name string) *Named {
+	n := new(Named)
+	register(n, &n.registration, name)
+	return n
+}
+
 // testLevel is the level of pressure that the tests see, or realLevel for the
 // machine's. They begin with low, whatever the machine that they run on says.
 var testLevel atomic.Uint32
@@ -87,8 +188,18 @@ func init() {
 	}
 }
 
-// SetLevel makes the level what a test says.
-func SetLevel(level Level) { testLevel.Store(uint32(level)) }
+// SetLevel makes the level what a test says, as a reading would.
+func SetLevel(level Level) {
+	if testLevel.Swap(uint32(level)) != uint32(level) {
+		addLevel(pressure.Level(level))
+	}
+}
 
 // RealLevel makes it the machine's.
 func RealLevel() { testLevel.Store(realLevel) }
+
+// AfterCollection is what is called after a garbage collection, and Collections how often
+// it was.
+func AfterCollection() { afterCollection() }
+
+func Collections() int64 { return collections.Load() }

@@ -160,6 +160,8 @@ func (p *pooledModel) refusal(n int) error {
 	switch {
 	case p.closed:
 		return dewpond.ErrClosed
+	case c < 0 && !p.m.room(n):
+		return dewpond.ErrExhausted
 	case c < 0 || p.last.Classes[c].Idle > 0:
 		return nil
 	case !p.misses.allows() || !p.m.room(p.o.Classes[c]):
@@ -213,8 +215,15 @@ func (m *poolsModel) tryGet(p *pooledModel) {
 
 // tooLarge is whether the budget never has room for a block for n bytes.
 func (p *pooledModel) tooLarge(n int) bool {
-	c := p.class(n)
-	return p.m.budget != nil && c >= 0 && int64(p.o.Classes[c]) > p.m.budget.Limit()
+	return p.m.budget != nil && int64(p.charge(n)) > p.m.budget.Limit()
+}
+
+// charge is what a Get of n bytes is charged with.
+func (p *pooledModel) charge(n int) int {
+	if c := p.class(n); c >= 0 {
+		return p.o.Classes[c]
+	}
+	return n
 }
 
 func (m *poolsModel) getCancelled(p *pooledModel) {
@@ -244,7 +253,7 @@ func (m *poolsModel) getDeadline(p *pooledModel) {
 	want := p.refusal(n)
 	if want == dewpond.ErrExhausted && !p.tooLarge(n) {
 		want = nil
-		if !m.room(p.o.Classes[p.class(n)]) {
+		if !m.room(p.charge(n)) {
 			want = context.DeadlineExceeded
 		}
 	}
@@ -268,8 +277,12 @@ func (m *poolsModel) put() {
 func (m *poolsModel) putBlock(x *heldBlock, length int) {
 	m.t.Helper()
 	m.giveUp(x.span)
+	overdrawn, idle := m.budget != nil && m.used() > m.budget.Limit(), m.idleEverywhere()
 	x.pool.Put(x.b[:length])
 	x.pool.gaveBack(x.held)
+	if overdrawn && m.idleEverywhere() > idle {
+		m.fail("a block of %d bytes is kept past the budget", x.size)
+	}
 }
 
 func (m *poolsModel) putAll() {
@@ -288,8 +301,9 @@ func (m *poolsModel) putWrong(p *pooledModel) {
 	switch what {
 	case 0:
 		b = make([]byte, from*37)
-	case 1:
-		b = make([]byte, p.o.Classes[from%len(p.o.Classes)])
+	case 1: // where a block can begin, and where none can
+		size, at := p.o.Classes[from%len(p.o.Classes)], from/len(p.o.Classes)%16
+		b = make([]byte, size+16)[at:][:size:size]
 	case 2, 3, 4:
 		if len(m.blocks) == 0 {
 			return
@@ -310,8 +324,8 @@ func (m *poolsModel) putWrong(p *pooledModel) {
 		p.Put(nil)
 		return
 	}
-	ofClass := slices.Contains(p.o.Classes, cap(b))
-	if ofClass && !offHeap && !m.checked {
+	aBlock := slices.Contains(p.o.Classes, cap(b)) && addressOf(b)%16 == 0
+	if aBlock && !offHeap && !m.checked && m.budget == nil {
 		return // nobody sees that
 	}
 	m.say("Put to %d wrongly, %d: cap %d", p.number(), what, cap(b))

@@ -33,7 +33,7 @@ func (m *poolsModel) prewarm(p *pooledModel) {
 	}
 	made := 0
 	switch {
-	case p.closed && count > 0:
+	case p.closed:
 		if !errors.Is(err, dewpond.ErrClosed) {
 			m.fail("Prewarm(%d, %d) after Close: %v", n, count, err)
 		}

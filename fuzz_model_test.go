@@ -36,6 +36,7 @@ type poolsModel struct {
 	scopes  []*heldScope
 	stale   []dewpond.Lease // were released
 	growing bool            // the step's Get was followed by a Put
+	drawn   int64           // what was charged after the last step
 }
 
 // A pooledModel is one pool, and what its Stats must say.
@@ -56,6 +57,7 @@ type pooledModel struct {
 	last      dewpond.Stats // what they said after the last step
 	prewarmed uint64        // blocks
 	inUse     int64         // bytes
+	large     int64         // bytes of no class, which a budget is charged with
 	out       int           // blocks
 	putSizes  []int         // of the step's Puts that the pool may have kept
 }
@@ -242,6 +244,12 @@ func (p *pooledModel) counted(n int, unasked bool) held {
 	c := p.class(n)
 	if c < 0 {
 		p.want.Oversize++
+		p.large += int64(n)
+		over := p.Stats().OverBudget - p.last.OverBudget
+		if past := p.m.budget != nil && p.m.used() > p.m.budget.Limit(); over > 1 || over > 0 && !unasked || over == 0 && past && p.m.drawn <= p.m.budget.Limit() ||
+			over > 0 && !past && !p.m.growing {
+			p.m.fail("a Get of %d bytes is said to have gone past the budget %d times; %d are used", n, over, p.m.used())
+		}
 		return held{n, oversize}
 	}
 	h := held{p.o.Classes[c], ofClass}
@@ -313,6 +321,7 @@ func (p *pooledModel) gaveBack(h held) {
 	switch h.kind {
 	case oversize:
 		p.want.DroppedOversize++
+		p.large -= int64(h.size)
 		return
 	case fallback:
 		p.want.DroppedFallback++
@@ -334,7 +343,7 @@ func (m *poolsModel) room(n int) bool {
 	}
 	used := int64(n)
 	for _, p := range m.pools {
-		used += p.inUse
+		used += p.inUse + p.large
 	}
 	return used <= m.budget.Limit()
 }
@@ -345,7 +354,7 @@ func (m *poolsModel) check() {
 	var used int64
 	for i, p := range m.pools {
 		s := p.Stats()
-		used += s.IdleBytes + s.InUseBytes
+		used += s.IdleBytes + s.InUseBytes + p.large
 		p.checkCounts(i, s)
 		p.checkBounds(i, s)
 		p.last, p.putSizes = s, p.putSizes[:0]
@@ -353,6 +362,7 @@ func (m *poolsModel) check() {
 	if m.budget != nil && m.used() != used {
 		m.fail("%d bytes are charged, %d are idle and in use", m.used(), used)
 	}
+	m.drawn = m.used()
 	for _, s := range m.spans {
 		m.mustBeIntact(s)
 	}
@@ -392,8 +402,10 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 	case s.Violations != w.Violations || len(p.reported()) != int(w.Violations):
 		all := p.reported()
 		p.m.fail("pool %d: %d violations, want %d; the last are %v", i, s.Violations, w.Violations, all[max(0, len(all)-2):])
-	case s.OverBudget > s.Misses || s.OverBudget > 0 && p.m.budget == nil:
+	case s.OverBudget > s.Misses+s.Oversize || s.OverBudget > 0 && p.m.budget == nil:
 		p.m.fail("pool %d: OverBudget %d", i, s.OverBudget)
+	case s.OverBudgetBytes != 0 && (p.m.budget == nil || s.OverBudgetBytes != p.m.used()-p.m.budget.Limit()):
+		p.m.fail("pool %d: OverBudgetBytes %d of %d", i, s.OverBudgetBytes, p.m.used())
 	case offHeap && s.CommittedBytes < s.InUseBytes+s.IdleBytes:
 		p.m.fail("pool %d: %d bytes are committed, fewer than %d in use and %d idle", i, s.CommittedBytes, s.InUseBytes, s.IdleBytes)
 	case p.mapped && (s.ReservedBytes == 0) != (p.closed && s.InUseBytes == 0):
@@ -425,7 +437,8 @@ func (p *pooledModel) checkBounds(i int, s dewpond.Stats) {
 	if full > uint64(len(p.putSizes)) {
 		p.m.fail("pool %d: %d of %d blocks found no room", i, full, len(p.putSizes))
 	}
-	if full > 0 && len(p.putSizes) == 1 {
+	overdrawn := p.m.budget != nil && (p.m.drawn > p.m.budget.Limit() || s.OverBudget > p.last.OverBudget)
+	if full > 0 && len(p.putSizes) == 1 && !overdrawn {
 		perClass := p.o.MaxIdlePerClass
 		if perClass == 0 {
 			perClass = math.MaxInt

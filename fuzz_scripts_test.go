@@ -34,6 +34,7 @@ func plainScript() []byte {
 		opGet, 0, 0, opGet, 0, 3, opGet, 0, 4, opGet, 0, 14, opGet, 0, 255, opGet, 0, 12,
 		opPut, 0, 0, opPut, 0, 9, opGet, 0, 0, opGet, 0, 1,
 		opPutWrong, 0, 0, 3, opPutWrong, 0, 1, 1, opPutWrong, 0, 2, 0, 1, opPutWrong, 0, 3, 0, 2, opPutWrong, 0, 5, 0,
+		opPutWrong, 0, 1, 4, opPutWrong, 0, 1, 33, opPutWrong, 0, 1, 255, // of a class, at odd addresses
 		opPutTwice, 1, opPutTwice, 0,
 		opGrow, 0, 0, 200, 4, opGrow, 0, 0, 100, 8, opGrow, 0, 1, 255, 14, opAppend, 0, 0, 77, 5, 0, opAppend, 0, 0, 255, 5, 1, opAppend, 0, 0, 99, 0, 1,
 		opPrewarm, 0, 0, 3, opPrewarm, 0, 4, 8, opPrewarm, 0, 14, 1, opTryGet, 0, 0, opTryGet, 0, 5, opTryGet, 0, 14,

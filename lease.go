@@ -83,6 +83,7 @@ func (p *BytePool) TryLease(n int) (Lease, error) {
 	if uint64(n) > math.MaxUint32 {
 		p.refuseLease("TryLease", n)
 	}
+	p = p.actual()
 	b, err := p.TryGet(n)
 	if err != nil {
 		return Lease{}, err
@@ -93,7 +94,7 @@ func (p *BytePool) TryLease(n int) (Lease, error) {
 }
 
 func (p *BytePool) refuseLease(method string, n int) {
-	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.name, uint32(math.MaxUint32)))
+	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.Name(), uint32(math.MaxUint32)))
 }
 
 // newLease is the lease of a handle's owner.

@@ -2,6 +2,7 @@ package dewpond
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -11,6 +12,7 @@ import (
 // pool's bounds leave no room for all of them it keeps those that fit and returns
 // an error that says how many; after Close it returns ErrClosed.
 func (p *BytePool) Prewarm(size, count int) error {
+	p = p.actual()
 	class, ok := p.classFor("Prewarm", size)
 	switch {
 	case !ok:
@@ -18,6 +20,9 @@ func (p *BytePool) Prewarm(size, count int) error {
 			size, count, p.name, p.classes.Largest())
 	case count < 0:
 		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", size, count, p.name)
+	}
+	if p.engine.Closed() { // also where there is nothing to do
+		return ErrClosed
 	}
 	for i := range count {
 		if p.engine.Closed() { // whatever the Budget says
@@ -54,10 +59,15 @@ func (p *BytePool) Prewarm(size, count int) error {
 // that lie with other processors too, and returns their bytes. Blocks that are put
 // back meanwhile may stay, or that leave the quarantine of a pool that is checked. Off
 // the heap it then gives memory that is in no block to the system. It stops the world
-// twice, each time for tens of microseconds; until then a Get finds nothing idle and
-// allocates, and TryGet and GetContext wait where AllocLimit does not let them do that.
+// twice, each time for tens of microseconds, and longer where others stop it too. Until
+// that is over every Get finds nothing idle and allocates, which may be thousands of
+// times, and TryGet and GetContext wait where AllocLimit does not let them do that. Trims
+// of many pools at once draw this out for all of them: call one after another.
 func (p *BytePool) Trim() (released int64) {
-	released = p.trimQuarantine(false) + p.engine.Trim(p.free)
+	p = p.actual()
+	var l late
+	defer l.end()
+	released = p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))
 	p.account.serve()
 	if p.leased.Load() {
 		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
@@ -69,6 +79,15 @@ func (p *BytePool) Trim() (released int64) {
 	return released
 }
 
+// trimReserved is Trim as decay does it.
+func (p *BytePool) trimReserved() {
+	var l late
+	defer l.end()
+	p.trimQuarantine(false, &l)
+	trimInTurn(p.engine.TrimReserved, p.free(&l))
+	p.account.serveInReach()
+}
+
 // Close lets go of every idle block and makes the pool keep nothing more: Get
 // allocates, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It wakes
 // all who wait. Blocks that are out stay valid. A second Close does nothing.
@@ -78,15 +97,19 @@ func (p *BytePool) Trim() (released int64) {
 // further Close, and the Put of the last one gives them up. Whoever uses a block after
 // that faults. Get then takes from the Go heap, and counts HeapFallback.
 func (p *BytePool) Close() error {
+	p = p.actual()
+	p.mustReach()
 	p.decay.stop()
+	var l late
+	defer l.end()
 	defer p.registration.remove()
-	defer p.endWaits() // also if the Source panics
+	defer p.endWaits()
 	defer p.account.leave()
 	defer p.handles.Close(forgetHandle)
-	p.trimQuarantine(true)
-	p.engine.Close(p.free)
+	p.trimQuarantine(true, &l)
+	p.engine.Close(p.free(&l))
 	if p.checks != nil && !p.checks.heap {
-		p.checks.out() // nobody else will find these
+		p.checks.leaks(0, time.Time{}, &l) // nobody else will find these
 		if !p.checks.all {
 			p.checks.End() // nor forget them
 		}

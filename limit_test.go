@@ -470,6 +470,7 @@ func TestRefusedCountsWhatIsReturned(t *testing.T) {
 // A Source without memory is no reason to refuse while a block lies idle, with whatever
 // processor.
 func TestFailedAllocationFindsIdle(t *testing.T) {
+	needsThreads(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	elsewhere := false
 	for round := 0; round < 50 || !elsewhere; round++ { // else the test runs into its timeout

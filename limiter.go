@@ -1,6 +1,9 @@
 package dewpond
 
 import (
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -9,44 +12,88 @@ import (
 // up. It is the generic cell rate algorithm (ITU-T I.371): one word holds the time
 // at which everything that was allowed so far is paid for, at one interval each,
 // and it may be at most a second ahead.
+//
+// There is a word for each clock: one for the world, and one for each testing/synctest
+// bubble, which begins anew.
 type limiter struct {
-	interval int64 // nanoseconds a miss; 0: no limit
-	start    time.Time
-	paid     atomic.Int64 // nanoseconds since start
+	interval int64        // nanoseconds a miss; 0: no limit
+	paid     atomic.Int64 // nanoseconds since began
+
+	mu      sync.Mutex
+	bubbles map[uint64]*atomic.Int64 // nanoseconds since bubblesBegin, by the bubble's number
 }
+
+// mostBubbles is how many bubbles a limiter remembers, for nobody says when one ends. One
+// that is forgotten begins anew.
+const mostBubbles = 256
 
 func newLimiter(perSecond int) limiter {
 	if perSecond == 0 {
 		return limiter{}
 	}
-	return limiter{interval: max(1, int64(time.Second)/int64(perSecond)), start: time.Now()}
+	return limiter{interval: max(1, int64(time.Second)/int64(perSecond))}
 }
 
 func (l *limiter) unlimited() bool { return l.interval == 0 }
+
+// clock returns the caller's time, and what is paid for by that clock.
+func (l *limiter) clock() (now int64, paid *atomic.Int64) {
+	t := time.Now()
+	if inBubble(t) {
+		return int64(t.Sub(bubblesBegin)), l.paidIn(bubbleOf(t))
+	}
+	return int64(t.Sub(began)), &l.paid
+}
+
+// paidIn returns what is paid for in a bubble, or with 0 in none.
+func (l *limiter) paidIn(bubble uint64) *atomic.Int64 {
+	if bubble == 0 {
+		return &l.paid
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	paid := l.bubbles[bubble]
+	if paid == nil {
+		if l.bubbles == nil {
+			l.bubbles = make(map[uint64]*atomic.Int64)
+		}
+		if len(l.bubbles) == mostBubbles {
+			delete(l.bubbles, slices.Min(slices.Collect(maps.Keys(l.bubbles)))) // the oldest
+		}
+		paid = new(atomic.Int64)
+		l.bubbles[bubble] = paid
+	}
+	return paid
+}
 
 // allow reports whether one more miss is allowed now, and counts it.
 func (l *limiter) allow() bool {
 	if l.unlimited() {
 		return true
 	}
-	now := int64(time.Since(l.start))
+	now, word := l.clock()
 	for {
-		paid := l.paid.Load()
+		paid := word.Load()
 		next := max(paid, now) + l.interval
 		if next > now+int64(time.Second) {
 			return false
 		}
-		if l.paid.CompareAndSwap(paid, next) {
+		if word.CompareAndSwap(paid, next) {
 			return true
 		}
 	}
 }
 
-// restore takes back that allow counted one, which came to nothing.
-func (l *limiter) restore() { l.paid.Add(-l.interval) }
+// restore takes back that allow counted one, which came to nothing, in a bubble or with
+// 0 in none.
+func (l *limiter) restore(bubble uint64) {
+	if !l.unlimited() {
+		l.paidIn(bubble).Add(-l.interval)
+	}
+}
 
 // delay returns how long it is until allow will be true, if nobody else asks.
 func (l *limiter) delay() time.Duration {
-	next := l.paid.Load() + l.interval - int64(time.Second)
-	return max(0, time.Duration(next)-time.Since(l.start))
+	now, paid := l.clock()
+	return time.Duration(max(0, paid.Load()+l.interval-int64(time.Second)-now))
 }

@@ -176,6 +176,9 @@ func declares(d ast.Decl, name string) bool {
 			if star, ok := of.(*ast.StarExpr); ok {
 				of = star.X
 			}
+			if generic, ok := of.(*ast.IndexExpr); ok {
+				of = generic.X
+			}
 			if id, ok := of.(*ast.Ident); ok {
 				full = id.Name + "." + full
 			}

@@ -14,6 +14,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		return nil, err
 	}
 	p := &BytePool{
+		made:    true,
 		classes: sizeclass.New(o.Classes),
 		zero:    o.Zero,
 		source:  o.Memory,
@@ -32,6 +33,9 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		p.onGet |= askSource
 		p.blocks = p.ledger.Blocks()
 	}
+	if o.Budget != nil {
+		p.onPut |= askBudget
+	}
 	if o.Zero == ZeroOnPut {
 		p.onPut |= clearBlock
 	}
@@ -43,21 +47,23 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdleBytes:    o.MaxIdleBytes - p.checks.quarantined(),
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
-	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles})
+	if p.checks.everything() {
+		p.engine.Gather() // for good: see scatter
+	}
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
 	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *BytePool) *decayer { return &p.decay }))
-	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.engine.Shed(class, n, p.free); p.account.serve() },
-		func() { p.trimQuarantine(false); p.engine.TrimReserved(p.free); p.account.serve() })
+	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.shed(class, n); p.account.serveInReach() }, p.trimReserved)
 	if p.ledger != nil || p.checks != nil {
 		p.decay.settle = p.settle
 	}
 	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
-		func() { p.handles.TrimReserved(forgetHandle) })
+		func() { trimInTurn(p.handles.TrimReserved, forgetHandle) })
 	register(p, &p.registration, o.Name)
 	if p.checks != nil {
 		p.checks.pool = p.name
 		p.others = uint32(p.checks.others)
 	}
-	o.Budget.join(p) // last: from here on its other pools may look at this one
+	o.Budget.join(p, o.Classes) // last: from here on its other pools may look at this one
 	return p, nil
 }
 

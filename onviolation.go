@@ -44,17 +44,28 @@ func tellAll(v Violation) bool {
 // ReportLeaks reports every block that Check watches and that is out as a Leak, none
 // twice, and returns how many. It is for the end of a test or of a program, when all
 // must have come back; a block that comes back later is taken all the same.
-func (p *BytePool) ReportLeaks() int { return p.checks.out() }
+func (p *BytePool) ReportLeaks() int { return p.actual().checks.reportLeaks() }
 
 // ReportLeaks reports every object that Check watches and that is out as a Leak, none
 // twice, and returns how many. It is for the end of a test or of a program, when all
 // must have come back; an object that comes back later is taken all the same.
-func (p *Pool[T]) ReportLeaks() int { return p.checks.out() }
+func (p *Pool[T]) ReportLeaks() int { return p.actual().checks.reportLeaks() }
 
-func (c *checks) out() int {
+func (c *checks) reportLeaks() int {
 	if c == nil {
 		return 0
 	}
-	leaks, _ := c.Out(0, time.Time{})
+	var l late
+	defer l.end()
+	leaks, _ := c.leaks(0, time.Time{}, &l)
 	return leaks
+}
+
+// leaks is check.Checker.Out. It returns how many leaks it finds, which are for l.
+func (c *checks) leaks(age time.Duration, now time.Time, l *late) (n, left int) {
+	leaks, left := c.Out(age, now)
+	for i := range leaks {
+		l.add(c, &leaks[i])
+	}
+	return len(leaks), left
 }

@@ -42,12 +42,15 @@ type BytePoolOptions struct {
 	// Budget bounds the bytes that this pool and all others with the same one have
 	// together, idle and in use. TryGet and GetContext obey it; Get allocates all the
 	// same and counts OverBudget. Idle blocks of any of the pools are let go before
-	// anybody is refused. nil: no limit.
+	// anybody is refused. A pool with a Budget takes back only what it has handed out.
+	// nil: no limit.
 	Budget *Budget
 
 	// AllocLimit is how many misses a second may allocate, with at most one
 	// second's worth saved up. TryGet and GetContext obey it; Get takes from it
-	// what there is, allocates all the same, and counts OverLimit. 0: no limit.
+	// what there is, allocates all the same, and counts OverLimit. In a
+	// testing/synctest bubble it counts by the bubble's clock, from the beginning in
+	// each. 0: no limit.
 	AllocLimit int
 
 	// Memory is where blocks come from; nil is the Go heap. Packages of this
@@ -61,17 +64,21 @@ type BytePoolOptions struct {
 	// The environment's DEWPOND_CHECK overrides it. Default: CheckOff.
 	Check CheckMode
 
-	// OnViolation is called for each misuse that Check finds, by whoever misused or
-	// found it, several at once, perhaps under locks: it must not call a pool.
-	// Default: log it by log/slog, each pair of stacks once, unless the function
-	// OnViolation was called.
+	// OnViolation is called for each misuse that Check finds, several at once, by the
+	// method that finds it when it has done all else, by a timer, or by a cleanup of
+	// the collector, which must not be kept waiting. It may call pools, this one too:
+	// no lock is held. If it panics, so does the method, and nothing is lost by that:
+	// what Get would have returned goes back to the pool. A panic in a timer or cleanup
+	// ends the program. Default: log it by log/slog, each pair of stacks once, unless
+	// the function OnViolation was called.
 	OnViolation func(Violation)
 
 	// LeakAfter is for how long a block that Check watches may be out before it is
 	// reported as a Leak, where a collection would find it later or, off the heap,
 	// Close. It is looked at about 32 times in an IdleTimeout, which it needs, until the
 	// pool is closed; a block that comes back after all is taken. Of a pool that several
-	// testing/synctest bubbles use at once it tells nothing true. 0: for ever.
+	// testing/synctest bubbles use at once it tells nothing true. Without Check it does
+	// nothing, which the log says once. 0: for ever.
 	LeakAfter time.Duration
 
 	// IdleTimeout is for how long idle blocks are kept that nobody needs. Those
@@ -89,7 +96,8 @@ type PoolOptions[T any] struct {
 	Name string
 
 	// New makes an object where none is idle. It is called by whoever asked for
-	// one, several at once, and must not return nil. Default: new(T).
+	// one, several at once, and must not return nil. Default: new(T). It must be given
+	// where T is a pointer, interface, channel or function: new(T) is nil then.
 	New func() *T
 
 	// Reset makes an object that comes back ready for its next owner: nothing of
@@ -97,7 +105,8 @@ type PoolOptions[T any] struct {
 	// one without arguments and results, else *v = *new(T). Where New is given
 	// and *T has no such method, Reset must be given too: the zero T is not what
 	// New makes. So must it where the method is only that of an embedded field, for
-	// that leaves the other fields.
+	// that leaves the other fields, and where T is a slice or map, of which nil would
+	// keep nothing.
 	Reset func(*T)
 
 	// Keep is asked about each object that comes back, before Reset. One that it
@@ -162,11 +171,17 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	if t.Size() == 0 {
 		fail("%v has size 0: all such objects are one, so there is nothing to pool", t)
 	}
+	mustHaveNew, mustHaveReset := needs(t)
+	if mustHaveNew != "" && o.New == nil {
+		fail("%v without New: Get would hand out pointers to nil: %s", t, mustHaveNew)
+	}
 	if o.Reset == nil {
 		if field, ok := promotedReset(t); ok {
 			fail("%v has a method Reset() only by its field %s, which leaves the other fields as they are: give Reset, a func(*%v) that resets all", t, field, t)
 		} else if o.Reset = resetMethod[T](); o.Reset == nil && o.New != nil {
 			fail("New without Reset, and *%v has no method Reset(): give Reset, a func(*%v) that makes an object as good as what New returns", t, t)
+		} else if o.Reset == nil && mustHaveReset != "" {
+			fail("%v without Reset: Put would set it to nil, and lose the memory that it has: %s", t, mustHaveReset)
 		}
 	}
 	switch {
@@ -177,7 +192,7 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	case o.MaxIdle < 0:
 		fail("MaxIdle %d: give a number of objects, 0 for %d, or NoIdle", o.MaxIdle, defaultMaxIdle)
 	}
-	if _, _, err := o.Check.effective(); err != nil {
+	if err := o.Check.valid(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.Limit < 0 {
@@ -188,6 +203,24 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 		return o, fmt.Errorf("dewpond: options of pool %q: %w", o.Name, errors.Join(errs...))
 	}
 	return o, nil
+}
+
+// needs says what to do where a T needs a New, since the zero T is nil, or a Reset, since
+// all that is worth pooling would be lost with nil.
+func needs(t reflect.Type) (toHaveNew, toHaveReset string) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return fmt.Sprintf("take a Pool[%v], whose Get returns a %v, or give New and Reset", t.Elem(), t), ""
+	case reflect.Interface:
+		return "take a Pool of the type that is in it, or give New and Reset", ""
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return "give New and Reset", ""
+	case reflect.Slice:
+		return "", fmt.Sprintf("give Reset, such as func(v *%v) { clear(*v); *v = (*v)[:0] }", t)
+	case reflect.Map:
+		return "", fmt.Sprintf("give Reset, such as func(v *%v) { clear(*v) }", t)
+	}
+	return "", ""
 }
 
 // promotedReset returns the embedded field whose Reset method is also that of a
@@ -296,7 +329,7 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	if o.Budget != nil && o.Budget.limit <= 0 {
 		fail("Budget: make it with NewBudget")
 	}
-	if _, _, err := o.Check.effective(); err != nil {
+	if err := o.Check.valid(); err != nil {
 		errs = append(errs, err)
 	}
 	switch {

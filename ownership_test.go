@@ -42,6 +42,12 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Put(make([]byte, 8192))
 		expect(t, p, dewpond.Stats{DroppedOversize: 1})
 	},
+	"Put of a slice whose cap is a class": func(t *testing.T, p *dewpond.BytePool) {
+		frame := make([]byte, 128)
+		p.Put(frame[1:65:65])
+		p.Put(frame[8:72:72])
+		expect(t, p, dewpond.Stats{DroppedForeign: 2})
+	},
 	"Put of a slice made elsewhere": func(t *testing.T, p *dewpond.BytePool) {
 		p.Get(128)
 		p.Put(make([]byte, 128))

@@ -3,6 +3,7 @@ package dewpond_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -154,12 +155,29 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 		}]{})
 	}, "by its field Buffer")
 
+	// What is nil without New, and what nil keeps nothing of.
+	refuses("pointer", func() { dewpond.NewPool(dewpond.PoolOptions[*account]{Reset: func(**account) {}}) },
+		"*dewpond_test.account without New", "take a Pool[dewpond_test.account]", "or give New and Reset")
+	refuses("interface", func() { dewpond.NewPool(dewpond.PoolOptions[io.Writer]{}) }, "io.Writer without New", "the type that is in it")
+	refuses("channel", func() { dewpond.NewPool(dewpond.PoolOptions[chan int]{}) }, "chan int without New")
+	refuses("function", func() { dewpond.NewPool(dewpond.PoolOptions[func()]{}) }, "func() without New")
+	refuses("slice", func() { dewpond.NewPool(dewpond.PoolOptions[[]int]{}) }, "[]int without Reset", "func(v *[]int) { clear(*v); *v = (*v)[:0] }")
+	refuses("map", func() { dewpond.NewPool(dewpond.PoolOptions[map[string]int]{}) }, "map[string]int without Reset", "func(v *map[string]int) { clear(*v) }")
+	dewpond.NewPool(dewpond.PoolOptions[*account]{New: func() **account { v := new(account); return &v }, Reset: func(v **account) { **v = account{} }}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[[]int]{Reset: func(v *[]int) { clear(*v); *v = (*v)[:0] }}).Close()
+	dewpond.NewPool(dewpond.PoolOptions[truncated]{}).Close()
+
 	dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[declared]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[padded]{}).Close()
 	dewpond.NewPool(dewpond.PoolOptions[generic[int]]{}).Close()
 }
+
+// A truncated is a slice that knows how to keep its array.
+type truncated []int
+
+func (v *truncated) Reset() { clear(*v); *v = (*v)[:0] }
 
 // A session resets only its buffer, a declared all of itself.
 type session struct {

@@ -17,11 +17,12 @@ type Level uint8
 // sets. Off-heap bytes for which GOMEMLIMIT has been lowered (offheap.Options.Coupled)
 // are not counted twice: the limit of before counts. Tasks that wait for memory (PSI on
 // Linux) raise the level too, and so does a collector that has run out of processor
-// time. A rise shows at once; the level falls one step at a time, at most every 10 s.
+// time. A rise shows at once; the level falls one step at a time, at the earliest 10 s
+// after it has last risen or fallen.
 const (
 	PressureLow    Level = iota // keep what is idle as long as IdleTimeout says
 	PressureMedium              // pools let idle memory go four times as fast
-	PressureHigh                // pools let all idle memory go
+	PressureHigh                // pools let all idle memory go, one after another, each at most once a second
 )
 
 // String returns low, medium or high.
@@ -33,7 +34,7 @@ const mediumHaste = 4
 // pressureEvery is how often OnPressure looks.
 const pressureEvery = time.Second
 
-var monitor = pressure.Monitor{Limit: memory.GoLimit.Found}
+var monitor = pressure.Monitor{Limit: memory.GoLimit.Found, Changed: addLevel}
 
 // readLevel is monitor.Level but in tests.
 var readLevel = monitor.Level
@@ -43,15 +44,17 @@ var readLevel = monitor.Level
 // decay: nobody needs to tell them.
 func Pressure() Level { return Level(readLevel(memory.OffHeap.Committed())) }
 
-// OnPressure calls f whenever the level has changed, and first with the level of
-// now unless that is low, from a goroutine of its own and never twice at once. It
-// looks every second until stop is called; f may be running still when stop returns,
-// but is not called again. Caches that are no pools of dewpond's are what it is for.
+// OnPressure calls f with each level that Pressure shows from now on, to whomever, in
+// order, and first with the level of now unless that is low; from a goroutine of its own
+// and never twice at once. It looks every second until stop is called, so f may hear of
+// two levels at once; only where f takes minutes are some left out. f may be running
+// still when stop returns, but is not called again. Caches that are no pools of
+// dewpond's are what it is for.
 func OnPressure(f func(Level)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnPressure(nil): give a function to call")
 	}
-	w := &watcher{f: f}
+	w := &watcher{f: f, next: currentLevel()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(0, w.look)
@@ -61,7 +64,8 @@ func OnPressure(f func(Level)) (stop func()) {
 // A watcher is one call of OnPressure.
 type watcher struct {
 	f    func(Level)
-	last Level // look's alone
+	next int   // number of the level that f is to hear of next; look's alone, as is
+	last Level // what f has heard last
 
 	mu      sync.Mutex
 	stopped bool
@@ -69,13 +73,22 @@ type watcher struct {
 }
 
 func (w *watcher) look() {
-	w.mu.Lock()
-	stopped := w.stopped
-	w.mu.Unlock()
-	if stopped {
+	if w.ended() {
 		return
 	}
-	if level := Pressure(); level != w.last {
+	Pressure() // so that somebody reads
+	for {
+		level, next, ok := nextLevel(w.next)
+		if !ok {
+			break
+		}
+		w.next = next
+		if level == w.last {
+			continue
+		}
+		if w.ended() {
+			return
+		}
 		w.last = level
 		w.f(level)
 	}
@@ -84,6 +97,12 @@ func (w *watcher) look() {
 	if !w.stopped {
 		w.timer = time.AfterFunc(pressureEvery, w.look)
 	}
+}
+
+func (w *watcher) ended() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopped
 }
 
 func (w *watcher) stop() {

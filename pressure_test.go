@@ -88,6 +88,58 @@ func TestOnPressure(t *testing.T) {
 	})
 }
 
+// Whatever Pressure has shown between two looks is heard, in order: also a level that was
+// there for a moment.
+func TestOnPressureHearsEachLevel(t *testing.T) {
+	defer dewpond.SetLevel(dewpond.PressureLow)
+	synctest.Test(t, func(t *testing.T) {
+		dewpond.SetLevel(dewpond.PressureMedium)
+		var seen []dewpond.Level
+		stop := dewpond.OnPressure(func(l dewpond.Level) { seen = append(seen, l) })
+		time.Sleep(300 * time.Millisecond)
+		synctest.Wait()
+		want := []dewpond.Level{dewpond.PressureMedium}
+		for range 30 {
+			for _, level := range []dewpond.Level{dewpond.PressureHigh, dewpond.PressureMedium, dewpond.PressureLow, dewpond.PressureMedium} {
+				dewpond.SetLevel(level)
+				want = append(want, dewpond.Pressure())
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second)
+		stop()
+		synctest.Wait()
+		if !slices.Equal(seen, want) {
+			t.Errorf("called with %v, want %v", seen, want)
+		}
+	})
+}
+
+// Of what it could not hear while it was busy it hears the last.
+func TestOnPressureIsBusy(t *testing.T) {
+	defer dewpond.SetLevel(dewpond.PressureLow)
+	synctest.Test(t, func(t *testing.T) {
+		dewpond.SetLevel(dewpond.PressureMedium)
+		var seen []dewpond.Level
+		stop := dewpond.OnPressure(func(l dewpond.Level) {
+			if seen = append(seen, l); len(seen) == 1 {
+				time.Sleep(time.Hour)
+			}
+		})
+		time.Sleep(time.Second)
+		for range 1000 {
+			dewpond.SetLevel(dewpond.PressureHigh)
+			dewpond.SetLevel(dewpond.PressureMedium)
+		}
+		time.Sleep(time.Hour)
+		stop()
+		synctest.Wait()
+		if n := len(seen); n < 50 || n > 100 || seen[1] != dewpond.PressureHigh || seen[n-1] != dewpond.PressureMedium {
+			t.Errorf("called %d times: %v", n, seen)
+		}
+	})
+}
+
 func TestOnPressureOfNothing(t *testing.T) {
 	if text := panics(func() { dewpond.OnPressure(nil) }); !strings.Contains(text, "OnPressure(nil)") {
 		t.Errorf("panics with %q", text)
@@ -117,6 +169,7 @@ func TestOnPressureStopsDuringALook(t *testing.T) {
 // gives way, and the collector has less to do. Both shares are logged; what is
 // checked is that the pool gave way with pressure and did not without.
 func TestPoolGivesWayToTheHeap(t *testing.T) {
+	needsProcesses(t)
 	onlyOnHeap(t, "GOMEMLIMIT does not see blocks off it")
 	if testing.Short() {
 		t.Skip("two processes of some seconds; the run without -short does")
@@ -128,7 +181,7 @@ func TestPoolGivesWayToTheHeap(t *testing.T) {
 	}
 	said := map[string]string{}
 	for _, how := range []string{"on", "off"} {
-		child := exec.Command(os.Args[0], "-test.run=^TestPoolGivesWayToTheHeap$", "-dewpond.memory=heap")
+		child := exec.Command(os.Args[0], "-test.run=^TestPoolGivesWayToTheHeap$", "-dewpond.memory=heap", childTimeout(t))
 		child.Env = append(os.Environ(), key+"="+how, "GOMEMLIMIT=128MiB", "GOGC=off")
 		out, err := child.CombinedOutput()
 		if err != nil {
@@ -137,7 +190,8 @@ func TestPoolGivesWayToTheHeap(t *testing.T) {
 		said[how] = strings.TrimSpace(string(out))
 		t.Logf("pressure %s: %s", how, said[how])
 	}
-	if !strings.Contains(said["on"], "idle 0 MiB") || !strings.Contains(said["off"], "idle 64 MiB") {
+	// Empty places in the shards keep up to a magazine or two from what may be idle.
+	if !strings.Contains(said["on"], "idle 0 MiB") || !strings.Contains(said["off"], "idle 64 MiB") && !strings.Contains(said["off"], "idle 63 MiB") {
 		t.Errorf("with pressure: %s; without: %s", said["on"], said["off"])
 	}
 }
@@ -156,12 +210,14 @@ func growBesideAFullPool(pressed bool) {
 		live = append(live, make([]byte, 1<<20))
 	}
 	var garbage []byte
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+	// Two gigabytes; and with pressure until the pool is empty, else its test runs into its
+	// timeout.
+	for n := 0; n < 5000 || pressed && p.Stats().IdleBytes > 0; n++ {
 		for range 100 {
 			garbage = make([]byte, 4096)
 			garbage[0] = 1
 		}
-		time.Sleep(100 * time.Microsecond)
+		runtime.Gosched()
 	}
 	cpu := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(cpu)

@@ -1,6 +1,8 @@
 package dewpond_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -39,6 +41,123 @@ func TestNames(t *testing.T) {
 		p.Stats()
 		_ = names()
 		break
+	}
+}
+
+// lookedAt makes a pool's registration and returns how often it looked whether a name is
+// taken.
+func lookedAt(name string) (n *dewpond.Named, looks int) {
+	before := dewpond.Looks()
+	n = dewpond.NewNamed(name)
+	return n, dewpond.Looks() - before
+}
+
+// Ten thousand pools of one name are registered with two looks each, and closed and made
+// again with few.
+func TestManyPoolsOfOneName(t *testing.T) {
+	const pools = 10_000
+	var live []*dewpond.Named
+	for i := range pools {
+		n, looks := lookedAt("crowd")
+		if looks > 2 {
+			t.Fatalf("pool %d: %d looks", i, looks)
+		}
+		live = append(live, n)
+	}
+	if first, last := live[0].Name(), live[pools-1].Name(); first != "crowd" || last != "crowd-10000" {
+		t.Errorf("the first is %q, the last %q", first, last)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	most, all := 0, 0
+	for range 2 * pools {
+		i := rng.IntN(pools)
+		live[i].Close()
+		n, looks := lookedAt("crowd")
+		most, all = max(most, looks), all+looks
+		live[i] = n
+	}
+	if most > 32 || all > 2*pools*10 {
+		t.Errorf("%d looks at most, %d in all for %d pools", most, all, 2*pools)
+	}
+	seen := map[string]bool{}
+	for _, n := range live {
+		if seen[n.Name()] {
+			t.Fatalf("two pools are called %q", n.Name())
+		}
+		seen[n.Name()] = true
+	}
+	for _, n := range live {
+		n.Close()
+		n.Close()
+	}
+	if n := dewpond.Numbers("crowd"); n != 0 {
+		t.Errorf("%d numbers are kept of no pool", n)
+	}
+}
+
+// A pool whose options say a name with a number has it, before and after others of the
+// family; and where they have it, it is the first of a family itself.
+func TestNamesWithNumbers(t *testing.T) {
+	register := func(options, want string) (n *dewpond.Named) {
+		t.Helper()
+		n, looks := lookedAt(options)
+		t.Cleanup(n.Close)
+		if n.Name() != want || looks > 32 {
+			t.Errorf("%q is called %q, want %q; %d looks", options, n.Name(), want, looks)
+		}
+		return n
+	}
+	register("clan-3", "clan-3")
+	first := register("clan", "clan")
+	second := register("clan", "clan-2")
+	register("clan", "clan-4")
+	register("clan-4", "clan-4-2")
+	register("clan-2", "clan-2-2")
+	second.Close()
+	register("clan-2", "clan-2") // its own now
+	register("clan", "clan-5")   // with 2, 3 and 4 in the way
+	first.Close()
+	register("clan", "clan")
+
+	// Names that are in the way of every step, or of the first ten thousand.
+	register("foe", "foe")
+	for step, number := 1, 2; number < 1<<29; step, number = 2*step, number+step {
+		name := fmt.Sprintf("foe-%d", number)
+		register(name, name)
+	}
+	for range 100 {
+		n, looks := lookedAt("foe")
+		if t.Cleanup(n.Close); looks > 40 {
+			t.Errorf("%q: %d looks", n.Name(), looks)
+		}
+	}
+	register("wall", "wall")
+	for number := range 10_000 {
+		name := fmt.Sprintf("wall-%d", number+2)
+		register(name, name)
+	}
+	register("wall", "wall-16385")
+}
+
+// Pools of many names come, and go, closed or not: nothing of them stays.
+func TestRegistryForgets(t *testing.T) {
+	before := dewpond.Families()
+	for i := range 1000 {
+		for range 3 {
+			n := dewpond.NewNamed(fmt.Sprint("brief ", i))
+			if i%2 == 0 {
+				n.Close()
+			}
+		}
+	}
+	left := func() (n int) {
+		for i := range 1000 {
+			n += dewpond.Numbers(fmt.Sprint("brief ", i))
+		}
+		return n
+	}
+	for left() > 0 || dewpond.Families() > before { // else the test runs into its timeout
+		runtime.GC()
 	}
 }
 

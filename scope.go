@@ -48,8 +48,7 @@ const (
 // piece. One that does not escape its caller costs no allocation, one that does
 // costs one: the Scope itself is never pooled, so one that is closed stays closed.
 func (p *BytePool) Scope() *Scope {
-	_ = p.zero // a nil pool panics here
-	return &Scope{pool: p}
+	return &Scope{pool: p.actual()} // a nil pool panics here
 }
 
 // Get returns n bytes that no other piece overlaps, valid until Close. Their cap is
@@ -118,17 +117,35 @@ func (s *Scope) Close() {
 		return
 	}
 	s.pool = nil
+	s.giveBack(p)
+}
+
+// giveBack puts all blocks back, also those after one whose Put panics, in a Source's Free or
+// a report.
+func (s *Scope) giveBack(p *BytePool) {
+	done := false
+	defer func() {
+		if !done {
+			s.giveBack(p)
+		}
+	}()
+	for b := s.drop(); b != nil; b = s.drop() {
+		p.putUsed(b)
+	}
+	s.more, done = nil, true
+}
+
+// drop returns a block that the scope has, and forgets it, or nil.
+func (s *Scope) drop() (b []byte) {
 	if s.chunk != nil {
-		p.putUsed(s.chunk)
+		b, s.chunk = s.chunk, nil
+	} else if last := len(s.more) - 1; last >= 0 {
+		b, s.more = s.more[last], s.more[:last]
+	} else if s.count > 0 {
+		s.count--
+		b, s.held[s.count] = s.held[s.count], nil
 	}
-	for _, b := range s.held[:s.count] {
-		p.putUsed(b)
-	}
-	for _, b := range s.more {
-		p.putUsed(b)
-	}
-	clear(s.held[:s.count])
-	s.chunk, s.count, s.more = nil, 0, nil
+	return b
 }
 
 // putUsed is Put for a block of which nobody could write beyond its length.
@@ -141,7 +158,8 @@ func (p *BytePool) putUsed(b []byte) {
 	clear(b)
 	small, block := p.classes.Small(size), unsafe.Pointer(unsafe.SliceData(b))
 	x := p.engine.Enter()
-	kept := p.engine.Slot(x, small.Number()).Give(block)
+	slot := p.engine.Slot(x, small.Number())
+	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
 		p.pushSmall(small, block)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A semaphore counts what is out of a Pool that has a Limit. Those who wait for
@@ -19,9 +20,12 @@ type semaphore struct {
 	out     atomic.Int64 // above limit by what acquireAnyway took; never below 0
 	waiting atomic.Int64 // length of waiters; changed under mu
 
-	mu      sync.Mutex // held for a few list operations
-	waiters list.List  // of chan error with room for one; nil is an acquisition
-	closed  bool
+	mu       sync.Mutex // held for a few list operations
+	waiters  list.List  // of chan error with room for one; nil is an acquisition
+	sleepers sleepers   // the same
+	closed   bool
+
+	pool string // whose it is
 }
 
 // tryAcquire reports whether one more may be out, and counts it.
@@ -45,24 +49,40 @@ func (s *semaphore) acquireAnyway() bool { return s.out.Add(1) <= s.limit }
 // release takes one back. More releases than acquisitions, objects from
 // elsewhere, count for nothing.
 func (s *semaphore) release() {
+	s.uncount()
+	if s.waiting.Load() > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.serveLocked()
+	}
+}
+
+// uncount takes one back that is counted.
+func (s *semaphore) uncount() {
 	for out := s.out.Load(); out > 0; out = s.out.Load() {
 		if s.out.CompareAndSwap(out, out-1) {
 			break
 		}
 	}
-	if s.waiting.Load() > 0 {
-		s.mu.Lock()
-		s.serveLocked()
-		s.mu.Unlock()
+}
+
+// serveLocked lets those in who came first, as many as the limit allows. It panics where
+// it cannot wake them.
+func (s *semaphore) serveLocked() {
+	for s.waiters.Len() > 0 && s.count() {
+		if !s.sleepers.inReach() {
+			s.uncount()
+			panic(s.sleepers.apart(s.pool))
+		}
+		s.removeLocked(s.waiters.Front()) <- nil
 	}
 }
 
-// serveLocked lets those in who came first, as many as the limit allows.
-func (s *semaphore) serveLocked() {
-	for s.waiters.Len() > 0 && s.count() {
-		s.waiting.Add(-1)
-		s.waiters.Remove(s.waiters.Front()).(chan error) <- nil
-	}
+// removeLocked takes one that waits out of the list.
+func (s *semaphore) removeLocked(place *list.Element) chan error {
+	s.waiting.Add(-1)
+	s.sleepers.leave()
+	return s.waiters.Remove(place).(chan error)
 }
 
 // acquire is tryAcquire for those who would rather wait. ctx is looked at only
@@ -74,17 +94,10 @@ func (s *semaphore) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	served := make(chan error, 1)
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	place, served := s.enlist(bubbleOf(time.Now()))
+	if place == nil {
 		return ErrClosed
 	}
-	place := s.waiters.PushBack(served)
-	s.waiting.Add(1)
-	s.serveLocked() // for releases that came before anybody could see us
-	s.mu.Unlock()
-
 	select {
 	case err := <-served:
 		return err
@@ -97,9 +110,26 @@ func (s *semaphore) acquire(ctx context.Context) error {
 		return err
 	default:
 	}
-	s.waiters.Remove(place)
-	s.waiting.Add(-1)
+	s.removeLocked(place)
 	return ctx.Err()
+}
+
+// enlist makes the caller, in a bubble or with 0 in none, one of those who wait, unless
+// the semaphore is closed.
+func (s *semaphore) enlist(bubble uint64) (place *list.Element, served chan error) {
+	served = make(chan error, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil
+	}
+	if !s.sleepers.admit(bubble) {
+		panic(s.sleepers.apart(s.pool))
+	}
+	place = s.waiters.PushBack(served)
+	s.waiting.Add(1)
+	s.serveLocked() // for releases that came before anybody could see us
+	return place, served
 }
 
 // close ends every wait with ErrClosed, those to come too.
@@ -107,8 +137,21 @@ func (s *semaphore) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.mustReachLocked()
 	for s.waiters.Len() > 0 {
-		s.waiting.Add(-1)
-		s.waiters.Remove(s.waiters.Front()).(chan error) <- ErrClosed
+		s.removeLocked(s.waiters.Front()) <- ErrClosed
+	}
+}
+
+// mustReach panics where its caller cannot end a wait.
+func (s *semaphore) mustReach() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mustReachLocked()
+}
+
+func (s *semaphore) mustReachLocked() {
+	if !s.sleepers.inReach() {
+		panic(s.sleepers.apart(s.pool))
 	}
 }

@@ -6,13 +6,20 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// accepts asks the Source whether a slice is a block that a caller may give back,
-// and counts it where it is not. From then on a Ledger has the block as idle.
-func (p *BytePool) accepts(b []byte) bool {
-	if p.ledger == nil {
+// accepts asks the Source, or on the heap the Budget, whether a slice is a block that a
+// caller may give back, and counts it where it is not. From then on a Ledger has the
+// block as idle.
+func (p *BytePool) accepts(class uint8, b []byte) bool {
+	if p.source == nil {
+		if p.account.holds(class, b) {
+			return true
+		}
+	} else if p.ledger == nil {
 		if p.source.Owns(b) {
 			return true
 		}
+	} else if state := p.blocks.Find(addressOf(b), uint(cap(b))); state != nil && state.Return(memory.WhenOut(addressOf(b), uint(cap(b)))) {
+		return true
 	} else if owned, accepted := p.ledger.Return(b); accepted {
 		return true
 	} else if owned {

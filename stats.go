@@ -21,13 +21,13 @@ type Stats struct {
 
 	Refused      uint64 // TryGet and GetContext that returned no block on an open pool
 	OverLimit    uint64 // Misses that Get allocated past AllocLimit
-	OverBudget   uint64 // Misses that Get allocated past the Budget
+	OverBudget   uint64 // Misses and Oversize that Get allocated past the Budget
 	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on it, outside every bound
-	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound
+	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
 
 	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
 	DroppedOversize uint64 // Puts of slices above the largest class
-	DroppedForeign  uint64 // Puts of slices whose cap is no class, or that the Source does not own
+	DroppedForeign  uint64 // Puts of slices whose cap is no class, that begin at no multiple of 16, or that the Source does not own
 	DroppedDouble   uint64 // Puts of blocks or objects that were not out; off the heap and in checked mode only, for else nobody can see it
 	DroppedFallback uint64 // Puts of what HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
@@ -36,9 +36,12 @@ type Stats struct {
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
 
-	IdleBytes     int64 // in blocks in the pool
-	InUseBytes    int64 // in blocks handed out and not put back; as true as the caller's Puts
-	ReleasedBytes int64 // in all blocks that were Trimmed
+	IdleBytes       int64 // in blocks in the pool
+	InUseBytes      int64 // in blocks handed out and not put back; as true as the caller's Puts
+	OverBudgetBytes int64 // by which all pools of the Budget together are past it now
+	ReleasedBytes   int64 // in all blocks that were Trimmed
+
+	OverheadBytes int64 // of magazines, shards and tables that the pool has beside its blocks
 
 	ReservedBytes    int64 // off the heap: address space; 0 once it is unmapped
 	CommittedBytes   int64 // off the heap: in pages that may be resident
@@ -108,16 +111,21 @@ type counts struct {
 type classCounts struct {
 	misses  atomic.Uint64
 	strays  atomic.Uint64 // misses for which the Source had no block
-	handed  atomic.Uint64 // Puts whose block went straight to a waiter
+	puts    atomic.Uint64 // those that the engine does not count, each once, whatever comes of it
+	handed  atomic.Uint64 // blocks that went from a Put straight to a waiter
 	full    atomic.Uint64 // dropped
-	trimmed atomic.Uint64 // Puts whose block was let go in quarantine
+	trimmed atomic.Uint64 // blocks that were let go in quarantine
 	closed  atomic.Uint64 // dropped
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
 
+// Stats adds up counters that only grow, and nothing else, for what must never go back:
+// the sum of such is at least what it was before, whatever moves meanwhile.
+
 // Stats returns the pool's statistics. It costs microseconds and disturbs nobody.
 func (p *BytePool) Stats() Stats {
+	p = p.actual()
 	s := Stats{
 		Name:            p.name,
 		Engine:          percpu.Engine(),
@@ -140,11 +148,10 @@ func (p *BytePool) Stats() Stats {
 			Size:   p.classes.Size(uint8(i)),
 			Hits:   c.Hits + handed,
 			Misses: own.misses.Load(),
-			Puts:   c.Puts + handed + full + closed + trimmed,
+			Puts:   c.Puts + own.puts.Load(),
 			Idle:   c.Idle,
 		}
 		if held != nil {
-			cs.Puts += uint64(held[i])
 			cs.Idle += held[i]
 		}
 		cs.Gets = cs.Hits + cs.Misses
@@ -165,10 +172,14 @@ func (p *BytePool) Stats() Stats {
 			s.InUseBytes += out * int64(cs.Size)
 		}
 	}
+	s.OverheadBytes = p.overhead()
 	s.Gets += s.Oversize
 	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
+	}
+	if p.account != nil {
+		s.OverBudgetBytes = p.account.budget.over()
 	}
 	if p.ledger != nil {
 		u := p.ledger.Usage()
@@ -180,6 +191,7 @@ func (p *BytePool) Stats() Stats {
 // objectCounts are what only the slow paths of a Pool count.
 type objectCounts struct {
 	misses, refused, overLimit                  atomic.Uint64
+	puts                                        atomic.Uint64 // those that the engine does not count, each once
 	droppedFull, droppedOversize, droppedClosed atomic.Uint64
 	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
 }
@@ -188,10 +200,10 @@ type objectCounts struct {
 // they point to not counted; DroppedOversize is what Keep refused. It costs
 // microseconds and disturbs nobody.
 func (p *Pool[T]) Stats() Stats {
+	p = p.actual()
 	held := p.checks.inQuarantine() // before what it goes to
 	c := p.engine.Counts()[0]
 	trimmed := p.count.trimmed.Load()
-	c.Puts += trimmed
 	c.Released += trimmed
 	s := Stats{
 		Name:            p.name,
@@ -208,13 +220,13 @@ func (p *Pool[T]) Stats() Stats {
 		ReleasedBytes:   int64(c.Released) * p.size,
 	}
 	if p.checks != nil {
-		c.Puts += uint64(held[0])
 		c.Idle += held[0]
 		s.Violations = p.checks.count.Load()
 	}
+	s.OverheadBytes = p.overhead()
 	s.IdleBytes = int64(c.Idle) * p.size
 	s.Gets = s.Hits + s.Misses
-	s.Puts = c.Puts + s.DroppedFull + s.DroppedOversize + s.DroppedClosed
+	s.Puts = c.Puts + p.count.puts.Load()
 	if out := int64(s.Gets - s.Puts); out > 0 {
 		s.InUseBytes = out * p.size
 	}

@@ -120,6 +120,7 @@ func TestPrewarm(t *testing.T) {
 // Trim beside Gets and Puts lets go of every block that was idle before, unless
 // somebody got it meanwhile.
 func TestTrimBesideUsers(t *testing.T) {
+	needsThreads(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for range 30 {
 		source := newFakeSource()

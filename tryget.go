@@ -9,13 +9,15 @@ import (
 // AllocLimit or Budget does not allow to allocate one now, it returns ErrExhausted. For a
 // Budget, what is idle in any of its pools is let go first, as far as it takes, and if
 // that helps. Off the heap it may be the system that refuses: the error wraps the
-// system's. After Close TryGet returns ErrClosed. It panics if n is negative.
+// system's. After Close TryGet returns ErrClosed. It panics if n is negative. Above the
+// largest class it is the Budget alone that may refuse.
 //
 // The first refusal in a while costs tens of microseconds, for each pool of the
 // Budget: blocks that lie idle with other processors are gathered first. The pool then
 // stays gathered, and every Get and Put a little slower, until a tenth of a second has
 // passed without a refusal.
 func (p *BytePool) TryGet(n int) ([]byte, error) {
+	p = p.actual()
 	b, err := p.tryGet("TryGet", n)
 	p.countRefusal(err)
 	return b, err
@@ -27,14 +29,23 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // returns. Those who wait are served in the order in which they came, to any pool of a
 // Budget. ctx is looked at only before waiting. Close ends every wait with ErrClosed.
 // A block that is larger than the whole Budget is not waited for: ErrExhausted.
+//
+// While a call waits in a testing/synctest bubble the pool, with all of its Budget, is
+// that bubble's alone: who would have to wake it from elsewhere, or to wait beside it,
+// panics.
 func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
+	p = p.actual()
 	b, err := p.tryGet("GetContext", n)
 	if err == ErrExhausted {
-		class, _ := p.classes.Class(n)
-		if size := p.classes.Size(class); p.account != nil && int64(size) > p.account.budget.limit {
+		size, large := n, n
+		class, ok := p.classes.Class(n)
+		if ok {
+			size, large = p.classes.Size(class), 0
+		}
+		if p.account != nil && int64(size) > p.account.budget.limit {
 			err = fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
 				err, size, p.name, p.account.budget.limit)
-		} else if b, err = p.wait(ctx, class); err == nil {
+		} else if b, err = p.wait(ctx, class, large); err == nil {
 			b = b[:n]
 		}
 	}
@@ -62,7 +73,7 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	case p.engine.Closed():
 		return nil, ErrClosed
 	case !ok:
-		return p.oversize(n), nil
+		return p.tryOversize(n)
 	}
 	b, err := p.allocateOrReuse(class)
 	if err != nil {

@@ -17,7 +17,13 @@
 //
 // Every pool is then checked as with dewpond.CheckAll, which costs microseconds for
 // each Get: leave benchmarks to other packages. The environment's DEWPOND_CHECK
-// overrides both: DEWPOND_CHECK=off go test checks nothing.
+// overrides both: DEWPOND_CHECK=off go test checks nothing, nor does a value that is no
+// mode, of which the log has an error.
+//
+// In a testing/synctest bubble make the pool there, with the bubble's t, and its Budget
+// too: its timers and those who wait for it are then the bubble's, and it is closed
+// before the bubble ends. A pool from outside works in a bubble too, but while somebody
+// waits for it there nobody else may use it: see docs/ownership.md of dewpond.
 package dewtest
 
 import (

@@ -80,7 +80,7 @@ func lookAround() {
 		runtime.GC()
 		select {
 		case <-done:
-		case <-time.After(time.Second):
+		case <-time.After(time.Minute): // a cleanup of the tests' does not end
 		}
 	}
 }

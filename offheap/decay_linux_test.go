@@ -17,6 +17,9 @@ import (
 // A quarter of a gigabyte that was put back is the system's again within three
 // timeouts, with no garbage collection in between, and its addresses are used again.
 func TestResidentMemoryFallsWithAge(t *testing.T) {
+	if shadowed {
+		t.Skip("the sanitizer's shadow of the blocks stays resident")
+	}
 	const mib = 1 << 20
 	synctest.Test(t, func(t *testing.T) {
 		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{

@@ -214,6 +214,40 @@ func TestHeapFallback(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
+// Whoever holds one block at a time, in a Reserve for one, is never refused, and never gets
+// another's memory, because a Trim has that one's room in hand. Where and when they meet
+// is left to chance; arena's TestFullWaitsForDecommit leaves nothing to it.
+func TestOneBlockBesideTrim(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, MaxIdleBytes: dewpond.NoIdle}, offheap.Options{Reserve: 64 << 10})
+	var stop atomic.Bool
+	trimmed := make(chan struct{})
+	go func() {
+		defer close(trimmed)
+		for !stop.Load() {
+			p.Trim()
+		}
+	}()
+	rounds := 50_000
+	if testing.Short() {
+		rounds = 5_000
+	}
+	for range rounds {
+		b, err := p.TryGet(1000)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		b[0] = 1
+		p.Put(b)
+		p.Put(p.Get(1000))
+	}
+	stop.Store(true)
+	<-trimmed
+	if s := p.Stats(); s.HeapFallback != 0 || s.Refused != 0 {
+		t.Errorf("HeapFallback %d, Refused %d in %d rounds", s.HeapFallback, s.Refused, rounds)
+	}
+}
+
 func TestTrimDecommits(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
 	b := p.Get(1 << 20)

@@ -38,7 +38,9 @@ type Options struct {
 	// can ever have out and idle together, with some lost to the cutting. It is no
 	// memory until it is used, but a limit on address space (ulimit -v) counts it, and
 	// a twelfth more for what the pool notes of the blocks, which stays until the pool
-	// is collected. Where it is full, Get takes from the Go heap and TryGet returns an error.
+	// is collected. Where such a limit refuses it, the error says how much would fit.
+	// Where blocks leave no room in it, Get takes from the Go heap and TryGet
+	// returns an error; room that is on its way back to the system is waited for.
 	// Default: 64 GiB, or 256 MiB where an address has 32 bits.
 	Reserve int64
 

@@ -3,6 +3,7 @@ package offheap_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -253,5 +254,29 @@ func TestTwoOwners(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// Every block begins at a multiple of 16, whatever the class, alone on its pages too.
+func TestBlocksBeginAtMultiplesOf16(t *testing.T) {
+	var narrow []int
+	for size := 64; len(narrow) < 128; size += 16 {
+		narrow = append(narrow, size)
+	}
+	for _, classes := range [][]int{nil, narrow} {
+		for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
+			p := newPool(t, dewpond.BytePoolOptions{Classes: classes, Check: check}, offheap.Options{})
+			for _, c := range p.Stats().Classes {
+				a, b := p.Get(c.Size), p.Get(c.Size)
+				if at, other := reflect.ValueOf(a).Pointer(), reflect.ValueOf(b).Pointer(); at%16 != 0 || other%16 != 0 {
+					t.Errorf("blocks of %d bytes begin at %#x and %#x", c.Size, at, other)
+				}
+				p.Put(a)
+				p.Put(b)
+			}
+			if s := p.Stats(); s.DroppedForeign != 0 || s.InUseBytes != 0 {
+				t.Errorf("%d blocks were taken for strangers, %d bytes are in use", s.DroppedForeign, s.InUseBytes)
+			}
+		}
 	}
 }

@@ -37,7 +37,7 @@ type benchCommand struct {
 	Blocks      *int     `placeholder:"N" help:"burst, churn, window: blocks held at once, in churn by each burst (burst: 256; churn: 6000; window: 200000)."`
 	Collections *int     `placeholder:"N" help:"burst: garbage collections between two bursts (3)."`
 	Every       *string  `placeholder:"TIME" help:"churn: from one burst to the next (2s). soak: from one new pool to the next (100ms)."`
-	IdleTimeout *string  `placeholder:"TIME" help:"burst, churn, soak: dewpond's IdleTimeout (burst: dewpond's default; churn, soak: 500ms)."`
+	IdleTimeout *string  `placeholder:"TIME" help:"burst, churn, soak: dewpond's IdleTimeout (burst: dewpond's default, 60s; churn, soak: 500ms, far below it on purpose, so that decay acts)."`
 	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (schema: docs/benchmarks.md)."`
 	HTML        string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads nothing."`
 	HGRM        string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions that HdrHistogram's plotter opens."`

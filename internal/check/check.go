@@ -174,17 +174,17 @@ func (c *Checker) Stranger(at uintptr, size int) {
 	c.report(v)
 }
 
-// Forget ends the watch of an idle block, which must be intact, because it leaves the
-// pool or joins those that are not watched.
-func (c *Checker) Forget(at uintptr, block []byte) {
+// Forget ends the watch of an idle block because it leaves the pool or joins those that
+// are not watched. A block that is not intact is a violation: its caller, which may hold
+// locks, reports it later.
+func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	s := c.shard(at)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	r := s.at[at]
 	if r == nil || r.size != len(block) || r.state != idle {
-		s.mu.Unlock()
-		return
+		return nil
 	}
-	var found *Violation
 	if !c.exhume(r, block) {
 		found = r.violation(WriteAfterPut, nil)
 	}
@@ -194,10 +194,7 @@ func (c *Checker) Forget(at uintptr, block []byte) {
 		r.leak.Stop()
 	}
 	s.forget(r)
-	s.mu.Unlock()
-	if found != nil {
-		c.report(*found)
-	}
+	return found
 }
 
 // End forgets all blocks, where few are watched: nobody asks about theirs any more, and
@@ -217,11 +214,10 @@ func (c *Checker) End() {
 	}
 }
 
-// Out reports, as leaks, the watched blocks that have been out for longer than age, by
-// the clock of now, and with age 0 all that are out, but none twice. It returns how many
-// those were and how many of that clock are out and not reported.
-func (c *Checker) Out(age time.Duration, now time.Time) (reported, left int) {
-	var leaks []Violation
+// Out returns, as leaks that its caller reports, the watched blocks that have been out for
+// longer than age, by the clock of now, and with age 0 all that are out, but none twice;
+// and how many others of that clock are out.
+func (c *Checker) Out(age time.Duration, now time.Time) (leaks []Violation, left int) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -237,8 +233,5 @@ func (c *Checker) Out(age time.Duration, now time.Time) (reported, left int) {
 		}
 		s.mu.Unlock()
 	}
-	for _, v := range leaks {
-		c.report(v)
-	}
-	return len(leaks), left
+	return leaks, left
 }

@@ -29,6 +29,21 @@ func newDeskOf(few bool) *desk {
 	return d
 }
 
+// Forget and Out are the Checker's, whose findings it leaves to its caller.
+func (d *desk) Forget(at uintptr, block []byte) {
+	if v := d.Checker.Forget(at, block); v != nil {
+		d.report(*v)
+	}
+}
+
+func (d *desk) Out(age time.Duration, now time.Time) (n, left int) {
+	leaks, left := d.Checker.Out(age, now)
+	for _, v := range leaks {
+		d.report(v)
+	}
+	return len(leaks), left
+}
+
 // take returns what was reported since the last call.
 func (d *desk) take() (found []Violation) {
 	d.mu.Lock()

@@ -83,6 +83,14 @@ type atomicPointer[T any] struct{ v *T }
 
 func (p *atomicPointer[T]) Load() *T   { reads(p); return p.v }
 func (p *atomicPointer[T]) Store(v *T) { writes(p); p.v = v }
+func (p *atomicPointer[T]) CompareAndSwap(old, new *T) bool {
+	writes(p)
+	if p.v != old {
+		return false
+	}
+	p.v = new
+	return true
+}
 
 type mutex struct{ locked bool }
 

@@ -21,16 +21,35 @@ func (b *bounds) shardBytes(procs int) int {
 }
 
 // rounds returns how many blocks a magazine of a class holds, where there are so
-// many shards. A small bound makes small magazines: the two of every shard must
-// not come to more than half of what MaxIdlePerClass allows, so that empty places
-// elsewhere never keep a pool below half of its bound. Where that leaves less than
-// two, magazines are no use: 1 says that the class's blocks lie singly in the depot.
+// many shards: MagazineBytes, but more of large blocks, because shards that take and give
+// at random exchange magazines once in rounds squared operations.
+//
+// A small bound makes small magazines: the two of every shard must
+// not come to more than a third of what MaxIdlePerClass allows. With what the transfer
+// caches may have, empty places elsewhere then never keep a pool below half of its
+// bounds. Where that leaves less than two, magazines are no use: 1 says that the class's
+// blocks lie singly in the depot.
 func (b *bounds) rounds(size, procs int) uint32 {
-	n := min(max(MagazineBytes/size, 2), MaxRounds, b.shardBytes(procs)/2/size)
+	shard := b.shardBytes(procs)
+	n := max(MagazineBytes/size, min(16, shard/8/size), 2)
+	n = min(n, MaxRounds, shard/2/size)
 	if b.maxPerClass > 0 {
-		n = min(n, int(b.maxPerClass)/(4*procs))
+		n = min(n, int(b.maxPerClass)/(6*procs))
 	}
 	return uint32(max(n, 1))
+}
+
+// transferBytes returns how many bytes of places all transfer caches together may have:
+// a quarter of MaxIdleBytes, as the shards.
+func (b *bounds) transferBytes() int64 { return b.maxBytes / 4 }
+
+// transferCells returns in how many cells a class's transfer cache may have magazines of
+// so many blocks: they come to a sixth of MaxIdlePerClass at most.
+func (b *bounds) transferCells(rounds uint32) int {
+	if b.maxPerClass > 0 {
+		return min(transferCells, int(b.maxPerClass)/6/int(rounds))
+	}
+	return transferCells
 }
 
 // reserve grants places for up to want blocks, and returns for how many. Where both

@@ -1,11 +1,5 @@
 package magazine
 
-import (
-	"sync/atomic"
-
-	"github.com/dewpond/dewpond/internal/percpu"
-)
-
 // Counts are what one class has seen and holds.
 type Counts struct {
 	Hits     uint64 // blocks that were popped
@@ -15,34 +9,33 @@ type Counts struct {
 }
 
 // counted is how much of a slot's counters has been folded into the totals, and
-// what Strand saw of them.
+// what Strand and ClearStale saw of them.
 type counted struct {
-	hits, puts uintptr
-	used       uintptr // hits + puts at Strand's last call
-	still      uint8   // calls since they changed
+	hits, puts    uint64
+	used          uint64 // hits + puts at Strand's last call
+	seen, cleared uint64 // at ClearStale's last call, and at the last one that cleared the slot
+	still         uint8  // Strand's calls since they changed
+	stale         bool   // ClearStale is about to clear the slot
 }
 
 // fold adds what a's slots have counted since the last fold to the totals. The
 // caller holds e.mu. The owners of the counters may be counting, so on a live
 // array the totals lag by what is under way; after a grace period they are exact.
-// The differences are taken modulo the word, so 32-bit counters may wrap once
-// between two folds.
 func (e *Engine) fold(a *array) {
+	for class := range e.sharded {
+		e.foldClass(a, class)
+	}
+}
+
+func (e *Engine) foldClass(a *array, class int) {
 	for id := range a.procs {
-		if !percpu.Pinned {
-			a.shards[id].guard.Lock()
-		}
-		for class := range e.sharded {
-			s := e.slotOf(a, id, class)
-			hits, puts := atomic.LoadUintptr(&s.hits), atomic.LoadUintptr(&s.puts)
-			c := &a.counted[id][class]
-			e.total[class].Hits += uint64(hits - c.hits)
-			e.total[class].Puts += uint64(puts - c.puts)
-			c.hits, c.puts = hits, puts
-		}
-		if !percpu.Pinned {
-			a.shards[id].guard.Unlock()
-		}
+		a.lock(id)
+		s, c := e.slotOf(a, id, class), &a.counted[id][class]
+		hits, puts := s.hits.load(c.hits), s.puts.load(c.puts)
+		e.total[class].Hits += hits - c.hits
+		e.total[class].Puts += puts - c.puts
+		c.hits, c.puts = hits, puts
+		a.unlock(id)
 	}
 }
 
@@ -56,16 +49,21 @@ func (e *Engine) Counts() []Counts {
 	e.fold(e.array())
 	counts := make([]Counts, len(e.depots))
 	for i := range counts {
-		d, c := &e.depots[i], e.total[i]
-		// What left is read before what came, so that a block that passes
-		// through meanwhile is not counted as gone before it came.
-		released, hits := d.released.Load(), d.hits.Load()
-		added, puts := d.added.Load(), d.puts.Load()
-		c.Hits += hits
-		c.Puts += puts
-		c.Released = released
-		c.Idle = max(0, min(int(c.Puts+added-c.Hits-released), int(d.reserved.Load())))
-		counts[i] = c
+		counts[i] = e.counts(i)
 	}
 	return counts
+}
+
+// counts returns those of one class. The caller holds e.mu and has folded.
+func (e *Engine) counts(class int) Counts {
+	d, c := &e.depots[class], e.total[class]
+	// What left is read before what came, so that a block that passes
+	// through meanwhile is not counted as gone before it came.
+	released, hits := d.released.Load(), d.hits.Load()
+	added, puts := d.added.Load(), d.puts.Load()
+	c.Hits += hits
+	c.Puts += puts
+	c.Released = released
+	c.Idle = max(0, min(int(c.Puts+added-c.Hits-released), int(d.reserved.Load())))
+	return c
 }

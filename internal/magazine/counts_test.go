@@ -71,7 +71,7 @@ func TestCountsWhileInUse(t *testing.T) {
 // puts than belong to the hits. It does not say that more is idle than may be.
 func TestIdleIsWithinWhatIsReserved(t *testing.T) {
 	var e Engine
-	e.Init(Config{Sizes: []int{64 << 10}, MaxIdleBytes: 64 << 20})
+	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})
 	for range 3 {
 		e.Push(0, unsafe.Pointer(new(owned)))
 	}

@@ -8,7 +8,8 @@ type depot struct {
 	aged  stack // likewise, the oldest on top: see Shed
 	empty stack // magazines without blocks and without reservation
 
-	size int // bytes of a block
+	size   int // bytes of a block
+	places int // that a new magazine has
 
 	// several: a magazine of this class may hold more than one block. It stays true
 	// where GOMAXPROCS has grown so that new magazines do not: old ones may be left.
@@ -19,6 +20,10 @@ type depot struct {
 	// blocks is how many are in the two stacks, and low the least that it has been
 	// since Low was asked.
 	blocks, low hint
+
+	// spares is how many magazines are in empty, and spareLow the least that it has
+	// been since Spare was asked.
+	spares, spareLow hint
 
 	// A goroutine that takes one block from a magazine of several holds the
 	// others in hand for a moment, where nobody finds them. started and ended
@@ -40,10 +45,11 @@ type depot struct {
 // pop takes a magazine with blocks, a young one where there is any: its blocks are
 // the likelier to be in a cache. It may miss one that age has in hand.
 func (e *Engine) pop(d *depot) *magazine {
-	if m := d.full.pop(&e.table); m != nil {
-		return m
+	m := d.full.pop(&e.table)
+	if m == nil {
+		m = d.aged.pop(&e.table)
 	}
-	return d.aged.pop(&e.table)
+	return m
 }
 
 // bare reports whether neither stack has a magazine, at two moments one after the
@@ -51,12 +57,16 @@ func (e *Engine) pop(d *depot) *magazine {
 func (d *depot) bare() bool { return d.full.empty() && d.aged.empty() }
 
 // came and went count blocks in and out of the stacks.
-func (d *depot) came(n uint32) { d.blocks.Add(int64(n)) }
+func (d *depot) came(n uint16) { d.blocks.Add(int64(n)) }
 
-func (d *depot) went(n uint32) {
-	left := d.blocks.Add(-int64(n))
-	for low := d.low.Load(); left < low; low = d.low.Load() {
-		if d.low.CompareAndSwap(low, left) {
+func (d *depot) went(n uint16) {
+	lower(&d.low, d.blocks.Add(-int64(n)))
+}
+
+// lower notes in low that a count is v now, if that is less than it has been.
+func lower(low *hint, v int64) {
+	for least := low.Load(); v < least; least = low.Load() {
+		if low.CompareAndSwap(least, v) {
 			return
 		}
 	}
@@ -83,17 +93,12 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 		return nil
 	}
 	delay(seamPopDirect)
-	touch(m)
 	d.went(1)
-	m.n--
-	m.room--
-	at := &m.items[m.n%MaxRounds]
-	block := *at
-	*at = nil
+	block := m.remove()
 	if m.n > 0 {
 		d.full.push(m)
 	} else {
-		d.empty.push(m)
+		d.putSpare(m)
 	}
 	e.release(d, 1)
 	return block
@@ -120,9 +125,8 @@ func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare
 		e.release(d, 1)
 		return false, true
 	}
-	touch(m)
-	m.items[0] = block
-	m.n, m.room = 1, 1
+	m.n, m.room = 0, 0
+	m.add(block)
 	d.came(1)
 	d.full.push(m)
 	return true, false
@@ -136,11 +140,9 @@ func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept b
 		return false
 	}
 	touch(m)
-	if kept = m.n < rounds; kept {
+	if kept = uint32(m.n) < min(rounds, uint32(m.capacity)); kept {
 		d.came(1)
-		m.items[m.n%MaxRounds] = block
-		m.n++
-		m.room++
+		m.add(block)
 	}
 	d.full.push(m)
 	return kept
@@ -152,20 +154,37 @@ func (e *Engine) emptyMagazine(d *depot, spare **magazine) *magazine {
 		*spare = nil
 		return m
 	}
-	return d.empty.pop(&e.table)
+	return e.takeSpare(d)
 }
 
-// store puts a magazine that the caller owns, and that was in a shard, into the
-// depot.
-func (e *Engine) store(d *depot, m *magazine) {
+// takeSpare takes a magazine from the stack of empty ones, or returns nil.
+func (e *Engine) takeSpare(d *depot) *magazine {
+	m := d.empty.pop(&e.table)
+	if m != nil {
+		lower(&d.spareLow, d.spares.Add(-1))
+	}
+	return m
+}
+
+// putSpare puts an empty magazine onto the stack of those.
+func (d *depot) putSpare(m *magazine) {
+	d.spares.Add(1)
+	d.empty.push(m)
+}
+
+// store puts a magazine that the caller owns, and that was in a shard or in a transfer
+// cache, into the depot. It may be nil, with neither blocks nor room.
+func (e *Engine) store(d *depot, m *magazine, n, room uint8) {
+	if m == nil {
+		return
+	}
 	touch(m)
-	clear(m.items[m.n%(MaxRounds+1):]) // see Take
-	e.release(d, m.room-m.n)
-	m.room = m.n
-	if m.n > 0 {
+	m.n, m.room = uint16(n), uint16(n)
+	e.release(d, uint32(room-n))
+	if n > 0 {
 		d.came(m.n)
 		d.full.push(m)
 	} else {
-		d.empty.push(m)
+		d.putSpare(m)
 	}
 }

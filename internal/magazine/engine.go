@@ -3,17 +3,19 @@
 //
 // From the fast path down:
 //
-//  1. A shard (shards.go) belongs to one P. For each class it holds two
+//  1. A shard (shards.go, slot.go) belongs to one P. For each class it holds two
 //     magazines. Pop and Push below move one word in the loaded one, in a section
 //     that nobody else can enter, without a lock or an atomic write.
-//  2. When both of a shard's magazines are empty, or full, one of them is
-//     exchanged with the class's depot (exchange.go, depot.go): a lock-free stack
-//     of full magazines and one of empty ones (stack.go), one swap for up to
-//     MaxRounds operations. Classes of few or large blocks have no magazines in
-//     the shards; their blocks lie singly in the depot.
-//  3. What may be idle is reserved before it is (bounds.go), so the bounds hold
+//  2. When both of a shard's magazines are empty, or full, one of them is exchanged in
+//     the class's transfer cache (transfer.go): one swap, in the same section, for up
+//     to MaxRounds operations.
+//  3. Where that has no magazine of the other kind, the depot has (exchange.go,
+//     depot.go): a lock-free stack of full magazines and one of empty ones (stack.go).
+//     Classes of few or large blocks have no magazines in the shards; their blocks lie
+//     singly in the depot.
+//  4. What may be idle is reserved before it is (bounds.go), so the bounds hold
 //     at every moment.
-//  4. Blocks in other shards are reached by replacing all shards and waiting
+//  5. Blocks in other shards are reached by replacing all shards and waiting
 //     until nobody can be in the old ones (replace.go).
 package magazine
 
@@ -36,16 +38,17 @@ type Config struct {
 
 const (
 	// ShardBytes is the most that one shard holds of all classes together, in
-	// bytes of places reserved. tcmalloc's per-CPU caches have the same bound.
-	ShardBytes = 1536 << 10
+	// bytes of places reserved. All shards of a pool together have at most a quarter
+	// of MaxIdleBytes, so this counts on few processors.
+	ShardBytes = 8 << 20
 
-	// MagazineBytes is what a magazine comes to at most, unless two blocks are
-	// more: one exchange then costs about as much whatever the class.
-	MagazineBytes = 64 << 10
+	// MagazineBytes is what a magazine comes to at most, unless it has 16 blocks or
+	// less: see bounds.rounds.
+	MagazineBytes = 128 << 10
 
 	// MaxShardedSize is the largest class that is kept in shards. A larger block
-	// takes so long to fill that a swap does not show.
-	MaxShardedSize = 32 << 10
+	// takes so long to fill that the depot does not show.
+	MaxShardedSize = 128 << 10
 )
 
 // An Engine keeps the idle blocks of one pool. All its methods may be called by
@@ -58,6 +61,8 @@ type Engine struct {
 	procs   atomicUintptr       // shards of the array in use, or less: see replace
 
 	none slot // stays empty
+
+	reclaimable atomicBool // see Reclaim
 
 	depots  []depot // by class
 	sharded int     // classes below this one can have magazines in shards
@@ -86,10 +91,12 @@ func (e *Engine) Init(c Config) {
 			e.sharded = i + 1
 		}
 	}
+	e.reclaimable.Store(true)
 	e.stride = stride(e.sharded)
 	a := e.newArray(sharded, procs)
 	for i := range e.depots {
 		e.depots[i].several = a.rounds[i] > 1
+		e.depots[i].places = int(a.rounds[i])
 	}
 	a.settled.Store(true)
 	e.current.Store(&a.slots[0])
@@ -127,7 +134,8 @@ const (
 func (e *Engine) Push(class uint8, block unsafe.Pointer) Result {
 	if int(class) < e.sharded {
 		x := e.Enter()
-		kept := e.Slot(x, class+1).Give(block)
+		s := e.Slot(x, class+1)
+		kept := s.Give(block) || s.GiveMore(block)
 		x.Exit()
 		if kept {
 			return Kept

@@ -20,7 +20,7 @@ func check(t *testing.T, e *Engine) {
 		bytes := 0
 		for class := range e.sharded {
 			s := e.slotOf(a, id, class)
-			room := int(s.room) + s.previousRoom()
+			room := int(s.room) + int(s.previousRoom)
 			if room > 2*int(a.rounds[class]) {
 				t.Errorf("shard %d has %d places of class %d in magazines of %d", id, room, class, a.rounds[class])
 			}
@@ -31,7 +31,19 @@ func check(t *testing.T, e *Engine) {
 			t.Errorf("shard %d accounts for %d bytes and holds %d, at most %d", id, got, bytes, a.shardBytes)
 		}
 	}
-	reserved, inShards := int64(0), int64(0)
+	inTransfers := int64(0)
+	for class := range a.transfers {
+		for i := range a.transfers[class].cells {
+			if mark := a.transfers[class].cells[i].mark.Load(); mark != nil {
+				places[class] += int64(a.rounds[class])
+				inTransfers += int64(a.rounds[class]) * int64(e.depots[class].size)
+			}
+		}
+	}
+	if left := a.left.Load(); left != inTransfers || left > e.bounds.maxBytes/4 {
+		t.Errorf("the transfer caches account for %d bytes and hold %d, at most a quarter of %d", left, inTransfers, e.bounds.maxBytes)
+	}
+	reserved, inShards := int64(0), -inTransfers
 	for class := range e.depots {
 		d := &e.depots[class]
 		if limit := e.bounds.maxPerClass; limit > 0 && places[class] > limit/2 {
@@ -162,8 +174,8 @@ func TestWideningMakesWay(t *testing.T) {
 		t.Fatalf("the shard holds %d bytes: this is not the case to test", before)
 	}
 	pushAt(&e, 0, 1, block())
-	if s := e.slotOf(e.array(), 0, 1); s.room != most || s.previousRoom() != most {
-		t.Errorf("magazines of %d and %d places, want %d each", s.room, s.previousRoom(), most)
+	if s := e.slotOf(e.array(), 0, 1); s.room != most || s.previousRoom != most {
+		t.Errorf("magazines of %d and %d places, want %d each", s.room, s.previousRoom, most)
 	}
 	check(t, &e)
 }
@@ -189,7 +201,7 @@ func TestTableReusesIndexes(t *testing.T) {
 	seen := map[uint32]bool{}
 	var all []*magazine
 	for range 1000 {
-		m := tb.add()
+		m := tb.add(1)
 		if seen[m.index] || m.index == 0 || tb.at(m.index) != m {
 			t.Fatalf("index %d", m.index)
 		}
@@ -200,11 +212,11 @@ func TestTableReusesIndexes(t *testing.T) {
 	if tb.at(all[500].index) != nil {
 		t.Error("a removed magazine is still in the table")
 	}
-	if m := tb.add(); m.index != all[500].index {
+	if m := tb.add(1); m.index != all[500].index {
 		t.Errorf("index %d is not given out again", all[500].index)
 	}
 	tb.free, tb.last = nil, indexMask
-	if tb.add() != nil {
+	if tb.add(1) != nil {
 		t.Error("a table that is full made another magazine")
 	}
 }
@@ -214,7 +226,7 @@ func TestTableReusesIndexes(t *testing.T) {
 func TestGenerationWraps(t *testing.T) {
 	var tb table
 	var s stack
-	a, b := tb.add(), tb.add()
+	a, b := tb.add(1), tb.add(1)
 	s.head.Store(^uint64(indexMask)) // the last generation, empty
 	s.push(a)
 	s.push(b)

@@ -16,21 +16,23 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 		if block := s.Take(); block != nil { // a Put on this P since Pop looked
 			return block
 		}
-		switch {
-		case s.previous != nil && s.previous.n != 0:
-			s.swap()
-			return s.Take()
-		case d.bare():
+		if d.bare() && !s.transfer.hasFull() {
 			return nil
 		}
-		rounds := x.array().rounds[class]
-		if e.makeWay(x, class, int(rounds)-s.previousRoom()) {
-			switch m := e.pop(d); {
+		if e.makeWay(x, class, int(s.rounds)-int(s.previousRoom)) {
+			m := e.fetch(x.array(), class)
+			if m == nil {
+				if m = e.pop(d); m != nil {
+					d.went(m.n)
+				}
+			}
+			switch {
 			case m == nil:
 				return nil
-			case m.room <= rounds:
+			case m.room <= uint16(s.rounds):
 				return e.refill(x, s, d, m)
 			default: // from before GOMAXPROCS grew, and too much for one shard
+				d.came(m.n)
 				d.full.push(m)
 			}
 		}
@@ -46,18 +48,12 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 }
 
 // refill exchanges the previous magazine of a slot, which like the loaded one is
-// empty, for one from the depot.
+// empty, for one that the caller owns.
 func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointer {
-	delay(seamRefill)
 	sh := x.shard()
-	if s.previous != nil {
-		sh.bytes -= int(s.previous.room) * d.size
-		e.store(d, s.previous)
-	}
-	sh.bytes += int(m.room) * d.size
-	d.went(m.n)
-	s.previous = m
-	s.swap()
+	sh.bytes += (int(m.room) - int(s.previousRoom)) * d.size
+	e.store(d, s.previous, 0, s.previousRoom)
+	s.previous, s.previousN, s.previousRoom = m, uint8(m.n), uint8(m.room)
 	return s.Take()
 }
 
@@ -81,12 +77,12 @@ func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
 		result, wantsSpare := e.pushIn(x, class, block, added, &spare)
 		x.Exit()
 		if wantsSpare {
-			if spare = e.table.add(); spare != nil {
+			if spare = e.table.add(e.depots[class].places); spare != nil {
 				continue
 			}
 		}
 		if spare != nil {
-			e.depots[class].empty.push(spare)
+			e.depots[class].putSpare(spare)
 		}
 		return result
 	}
@@ -96,21 +92,15 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	d := &e.depots[class]
 	rounds := x.array().rounds[class]
 	if s := e.usable(x, class); s != nil && !added {
-		if s.Give(block) { // a Get on this P since Push looked
+		if s.Give(block) || s.GiveMore(block) { // a Get on this P since Push looked
 			return Kept, false
 		}
-		s.settle()
-		if s.previous != nil && s.previous.n < s.previous.room {
-			s.swap()
-			s.Give(block)
-			return Kept, false
-		}
-		more := int(rounds) - s.previousRoom()
-		if s.widens(rounds) {
-			more = int(rounds - s.room)
+		more := int(s.rounds) - int(s.previousRoom)
+		if s.widens() {
+			more = int(s.rounds) - int(s.room)
 		}
 		if e.makeWay(x, class, more) {
-			return e.unload(x, s, d, rounds, block, spare)
+			return e.unload(x, s, class, block, spare)
 		}
 	}
 	switch {
@@ -138,36 +128,36 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 
 // unload makes room in a slot whose magazines are both full: it widens the
 // loaded one where that has less places than it could, else lets the previous
-// one go to the depot and takes an empty one.
-func (e *Engine) unload(x section, s *slot, d *depot, rounds uint32, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
-	sh := x.shard()
-	if s.widens(rounds) {
-		more := e.reserve(d, rounds-s.room)
+// one go and takes an empty one.
+func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
+	d, sh := &e.depots[class], x.shard()
+	if s.widens() {
+		more := e.reserve(d, uint32(s.rounds-s.room))
 		if more == 0 {
 			return Full, false
 		}
-		s.room += more
-		s.reopen()
+		s.room += uint8(more)
 		sh.bytes += int(more) * d.size
-		s.Give(block)
+		s.GiveMore(block)
 		return Kept, false
 	}
-	delay(seamUnload)
 	m := e.emptyMagazine(d, spare)
 	if m == nil {
 		return Full, true
 	}
-	if m.room = e.reserve(d, rounds); m.room == 0 {
-		d.empty.push(m)
+	room := uint8(e.reserve(d, uint32(s.rounds)))
+	if room == 0 {
+		d.putSpare(m)
 		return Full, false
 	}
-	if s.previous != nil {
-		sh.bytes -= int(s.previous.room) * d.size
-		e.store(d, s.previous)
+	sh.bytes += (int(room) - int(s.previousRoom)) * d.size
+	if s.previousRoom != s.rounds || !e.park(x.array(), class, s.previous) {
+		e.store(d, s.previous, s.previousN, s.previousRoom)
 	}
-	sh.bytes += int(m.room) * d.size
-	s.previous = m
+	s.previous, s.previousN, s.previousRoom = m, 0, room
+	s.settle()
 	s.swap()
+	s.state = open
 	s.Give(block)
 	return Kept, false
 }
@@ -178,13 +168,16 @@ func (e *Engine) usable(x section, class uint8) *slot {
 	if x.array().mode != sharded || e.outgrown(x) || x.array().rounds[class] < 2 {
 		return nil
 	}
-	return e.Slot(x, class+1)
+	return e.ownSlot(x, class+1)
 }
 
-// makeWay makes sure that the shard may hold so many more places of the class, by
+// makeWay makes sure that the section's shard, which it has, may hold so many more places of the class, by
 // sending the magazines of other classes to their depots, in turn, until they fit.
 // It gives up after all of them: then this one operation goes to the depot.
 func (e *Engine) makeWay(x section, class uint8, places int) bool {
+	if places <= 0 {
+		return true
+	}
 	sh, most := x.shard(), x.array().shardBytes
 	need := places * e.depots[class].size
 	for range e.sharded {
@@ -196,7 +189,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 			sh.hand = 0
 		}
 		if sh.hand != class {
-			sh.bytes -= e.evict(e.Slot(x, sh.hand+1), &e.depots[sh.hand])
+			sh.bytes -= e.evict(e.ownSlot(x, sh.hand+1), &e.depots[sh.hand])
 		}
 	}
 	return sh.bytes+need <= most
@@ -205,19 +198,12 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 // evict moves the magazines of a slot to the depot and returns how many bytes of
 // places they had. The caller owns the slot.
 func (e *Engine) evict(s *slot, d *depot) (bytes int) {
+	touch(s)
 	s.settle()
-	for range 2 {
-		if s.loaded != nil {
-			m := s.loaded
-			m.n, m.room = s.n, s.room
-			bytes += int(m.room) * d.size
-			e.store(d, m)
-		}
-		s.loaded, s.n, s.room = nil, 0, 0
-		s.reopen()
-		if s.previous != nil {
-			s.swap()
-		}
-	}
+	bytes = (int(s.room) + int(s.previousRoom)) * d.size
+	e.store(d, s.loaded, s.n, s.room)
+	e.store(d, s.previous, s.previousN, s.previousRoom)
+	s.loaded, s.n, s.room = nil, 0, 0
+	s.previous, s.previousN, s.previousRoom = nil, 0, 0
 	return bytes
 }

@@ -118,10 +118,6 @@ func TestTrimWaitsForSections(t *testing.T) {
 	// Without the grace period that happens, unless the two never run at once.
 	defer func(before func()) { gracePeriod = before }(gracePeriod)
 	gracePeriod = func() {}
-	for range 1000 {
-		if trimsInSection() {
-			return
-		}
+	for !trimsInSection() { // else the test runs into its timeout
 	}
-	t.Error("without the grace period nothing went wrong")
 }

@@ -1,18 +1,16 @@
 package magazine
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "unsafe"
 
-// MaxRounds is the most blocks that one magazine holds. A power of two, so that
-// a masked index needs no bounds check and pinned code cannot panic.
+// MaxRounds is the most blocks that one magazine holds.
 const MaxRounds = 64
 
 // A magazine is a fixed array of idle blocks (Bonwick and Adams, "Magazines and
-// Vmem", USENIX 2001). It is always in one of four places, and whoever took it
-// from there owns all its fields but next: a slot of a shard, a depot's full
-// stack, a depot's empty stack, or the hands of one goroutine.
+// Vmem", USENIX 2001). It is always in one of five places, and whoever took it
+// from there owns all its fields but next: a slot of a shard, a cell of a transfer
+// cache, a depot's full stack, a depot's empty stack, or the hands of one goroutine.
+//
+// This is its head. Its items follow in the same allocation: see newMagazine.
 type magazine struct {
 	// next is the table index of the magazine below this one in a stack, 0 at
 	// the bottom. Atomic because a goroutine that has lost the race to pop this
@@ -23,88 +21,75 @@ type magazine struct {
 	index uint32
 
 	// n is the number of blocks and room the number of places that are
-	// reserved within the pool's bounds: n <= room <= rounds. While the
-	// magazine is a slot's loaded one, the slot holds both and these are stale.
-	n, room uint32
+	// reserved within the pool's bounds: n <= room <= capacity. In a depot and
+	// in somebody's hands they are true. A slot holds the counts of its magazines
+	// itself, and a cell says what they are, so there these are stale.
+	n, room uint16
 
-	// items[:n] are the blocks. Outside the shards the rest is nil, so that a
-	// block that its owner loses is collected.
-	items [MaxRounds]unsafe.Pointer
+	// capacity is how many items there are. It never changes.
+	capacity uint8
 }
 
-const (
-	indexBits = 24
-	indexMask = 1<<indexBits - 1
-)
-
-// A table turns the index of a magazine into its address, because a stack's
-// head has no room for an address and a generation in one word that can be
-// swapped. Lookups are lock-free; adding and removing take the mutex, and happen
-// only where memory is allocated or let go anyway.
-type table struct {
-	chunks [indexBits - chunkBits + 1]atomicPointer[[]atomicPointer[magazine]]
-
-	mu   mutex // held for a few instructions and one allocation
-	free []uint32
-	last uint32
+// A sized magazine is a magazine with its items. Items that are no block are nil, so
+// that a block that its owner loses is collected.
+type sized[A any] struct {
+	magazine
+	items A
 }
 
-// chunkBits: the first chunk has 64 places and each next one twice as many.
-const chunkBits = 6
+// The items of every sized magazine are in the same place.
+const firstItem = unsafe.Offsetof(sized[[1]unsafe.Pointer]{}.items)
 
-// place returns the chunk of an index, which is never 0, and the place in it.
-func place(index uint32) (chunk, offset uint32) {
-	i := index - 1 + 1<<chunkBits
-	chunk = uint32(bits.Len32(i)) - chunkBits - 1
-	return chunk, i - 1<<(chunk+chunkBits)
-}
-
-// at returns the magazine at an index, or nil when it has been removed. The
-// index came from a magazine that was added, so its chunk exists and both
-// lookups are within bounds.
-func (t *table) at(index uint32) *magazine {
-	chunk, offset := place(index)
-	return (*t.chunks[chunk].Load())[offset].Load()
-}
-
-// below returns the magazine that is next after one of those that popAll took, or
-// nil after the last.
-func (t *table) below(m *magazine) *magazine {
-	if index := m.next.Load(); index != 0 {
-		return t.at(index)
+// newMagazine makes a magazine with places for so many blocks at least, up to
+// MaxRounds.
+func newMagazine(places int) *magazine {
+	switch {
+	case places <= 1:
+		return newSized[[1]unsafe.Pointer](1)
+	case places <= 2:
+		return newSized[[2]unsafe.Pointer](2)
+	case places <= 4:
+		return newSized[[4]unsafe.Pointer](4)
+	case places <= 8:
+		return newSized[[8]unsafe.Pointer](8)
+	case places <= 16:
+		return newSized[[16]unsafe.Pointer](16)
+	case places <= 32:
+		return newSized[[32]unsafe.Pointer](32)
 	}
-	return nil
+	return newSized[[MaxRounds]unsafe.Pointer](MaxRounds)
 }
 
-// add makes an empty magazine, or returns nil when 16 million exist.
-func (t *table) add() *magazine {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	m := new(magazine)
-	if last := len(t.free) - 1; last >= 0 {
-		m.index, t.free = t.free[last], t.free[:last]
-	} else if t.last < indexMask {
-		t.last++
-		m.index = t.last
-	} else {
-		return nil
-	}
-	chunk, offset := place(m.index)
-	if t.chunks[chunk].Load() == nil {
-		places := make([]atomicPointer[magazine], 1<<(chunk+chunkBits))
-		t.chunks[chunk].Store(&places)
-	}
-	(*t.chunks[chunk].Load())[offset].Store(m)
-	return m
+func newSized[A any](capacity uint8) *magazine {
+	m := new(sized[A])
+	m.capacity = capacity
+	return &m.magazine
 }
 
-// remove lets a magazine go that the caller owns; its index is given out again.
-// A goroutine that is about to lose the race to pop it may find nil at the index
-// or the next magazine there: its swap fails either way, by the generation.
-func (t *table) remove(m *magazine) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	chunk, offset := place(m.index)
-	(*t.chunks[chunk].Load())[offset].Store(nil)
-	t.free = append(t.free, m.index)
+// bytes is what the magazine takes.
+func (m *magazine) bytes() int64 {
+	return int64(firstItem + uintptr(m.capacity)*unsafe.Sizeof(unsafe.Pointer(nil)))
+}
+
+// item returns the place of block i. The caller knows that i is below the capacity:
+// there is no check, which could panic in a section.
+func (m *magazine) item(i uint16) *unsafe.Pointer {
+	touch(m)
+	return (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(m), firstItem+uintptr(i)*unsafe.Sizeof(unsafe.Pointer(nil))))
+}
+
+// add puts a block on top. There is a place for it.
+func (m *magazine) add(block unsafe.Pointer) {
+	*m.item(m.n) = block
+	m.n++
+	m.room++
+}
+
+// remove takes the uppermost block and its place. There is one.
+func (m *magazine) remove() (block unsafe.Pointer) {
+	m.n--
+	m.room--
+	at := m.item(m.n)
+	block, *at = *at, nil
+	return block
 }

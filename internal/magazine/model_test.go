@@ -20,7 +20,7 @@ func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
 	var spare *magazine
 	result, wantsSpare := e.pushIn(x, class, block, false, &spare)
 	if wantsSpare {
-		spare = e.table.add()
+		spare = e.table.add(MaxRounds)
 		result, _ = e.pushIn(x, class, block, false, &spare)
 	}
 	return result

@@ -33,12 +33,19 @@ func (e *Engine) replace(m mode) *array {
 // array returns the array in use.
 func (e *Engine) array() *array { return e.current.Load().array }
 
-// drain empties the shards of an array that nobody else can reach.
+// drain empties the shards and transfer caches of an array that nobody else can reach.
 func (e *Engine) drain(a *array) {
 	e.fold(a)
 	for id := range a.procs {
 		for class := range e.sharded {
 			e.evict(e.slotOf(a, id, class), &e.depots[class])
+		}
+	}
+	for class := range a.transfers {
+		for i := range a.transfers[class].cells {
+			if mark := a.transfers[class].cells[i].mark.Load(); mark != nil {
+				e.unpark(a, class, mark)
+			}
 		}
 	}
 }
@@ -77,11 +84,13 @@ func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes in
 }
 
 // TrimReserved is Trim where anything may be idle. Else that would stop the world for
-// nothing.
+// nothing, and it lets go of the empty magazines.
 func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 	if e.Reserved() > 0 {
 		e.Trim(release)
+		return
 	}
+	e.ShedSpares()
 }
 
 // Close is Trim, after which the engine keeps nothing. A Push that races it ends
@@ -109,6 +118,9 @@ func (e *Engine) detach() []detached {
 	for class := range all {
 		d := &e.depots[class]
 		all[class] = detached{[2]*magazine{d.full.popAll(&e.table), d.aged.popAll(&e.table)}, d.empty.popAll(&e.table)}
+		for m := all[class].spare; m != nil; m = e.table.below(m) {
+			lower(&d.spareLow, d.spares.Add(-1))
+		}
 	}
 	return all
 }
@@ -122,7 +134,7 @@ func (e *Engine) count(all []detached) {
 			for m := top; m != nil; m = e.table.below(m) {
 				touch(m)
 				d.went(m.n)
-				e.release(d, m.room)
+				e.release(d, uint32(m.room))
 				d.released.Add(uint64(m.n))
 			}
 		}
@@ -136,12 +148,11 @@ func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Po
 		for i := range all[class].full {
 			for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
 				m := *top
-				touch(m)
-				for i, block := range m.items[:m.n] {
-					m.items[i] = nil
+				for m.n > 0 {
+					block := m.remove()
+					bytes += int64(e.depots[class].size)
 					release(uint8(class), block)
 				}
-				bytes += int64(m.n) * int64(e.depots[class].size)
 			}
 		}
 	}

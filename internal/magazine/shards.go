@@ -17,138 +17,6 @@ const (
 	closed               // nowhere
 )
 
-// A slot is one class in one shard. It belongs to the goroutine that is pinned
-// to the shard's P (or holds the shard's guard), which reads and writes it
-// without atomics. 64 bytes on 64-bit machines: a Get and a Put that follow each
-// other touch no other line of the engine's than its first, this one, and the
-// size table's. That shows where callers fill the cache with what they read and
-// write, which is what they want blocks for.
-type slot struct {
-	hot    unsafe.Pointer // the block that was put back last, while state is full
-	loaded *magazine      // the others; nil when n and room are 0
-	n      uint32         // blocks in loaded
-	room   uint32         // places reserved for loaded and hot together
-	// hits and puts count the operations served here since the shard was made.
-	// Their owner writes them plainly; a reader of statistics loads them while
-	// he does: the one exception to typed atomics. They wrap on 32-bit machines,
-	// so readers fold differences (see counts.go).
-	hits, puts uintptr
-	// previous is either full or empty, so that Gets and Puts that alternate at
-	// a boundary swap it with loaded and stay off the depot. nil until needed.
-	previous *magazine
-	// array is set in the first slot of an array only, which is no class's slot
-	// but the way to the rest.
-	array *array
-	state hotState
-	_     [64 - 6*unsafe.Sizeof(uintptr(0)) - 12]byte
-}
-
-// A slot is one line, where words have 64 bits.
-var _ = [1]struct{}{}[unsafe.Sizeof(slot{})-64]
-
-// A hotState says whether a slot's hot block is there, and else whether one may be.
-// It is one word that a Get and a Put test and set, where hot, n and room are three.
-// Unless it is shut, n < room.
-type hotState uint32
-
-const (
-	shut hotState = iota // no block is there, and no place is reserved for one
-	open                 // none is there, and one may be put
-	full                 // there is one
-)
-
-// Take pops a block, or returns nil when the slot has none. The place that a block
-// was in keeps pointing to it until the next that goes there, or until the magazine
-// leaves the shard: clearing it here would cost a sixth of a Get and Put. So a block
-// that its owner loses may be collected a little later.
-func (s *slot) Take() unsafe.Pointer {
-	touch(s)
-	if s.state == full {
-		s.state = open
-		s.hits++
-		return s.hot
-	}
-	if s.n == 0 {
-		return nil
-	}
-	s.n--
-	s.state = open
-	s.hits++
-	return *s.item(s.n)
-}
-
-// Hits returns how many blocks were taken from the slot, if its owner asks.
-func (s *slot) Hits() uintptr { return s.hits }
-
-// Give pushes a block and reports whether there was room for it.
-func (s *slot) Give(block unsafe.Pointer) bool {
-	touch(s)
-	if s.state == open {
-		s.hot = block
-		s.state = full
-		s.puts++
-		return true
-	}
-	if s.n+1 >= s.room { // also when shut: then n is room, or both are 0
-		return false
-	}
-	*s.item(s.n) = block
-	s.n++
-	s.puts++
-	return true
-}
-
-// item is &s.loaded.items[i] for 0 <= i < MaxRounds, without the checks that i is
-// in range and loaded is not nil: neither may panic in a section, and they show.
-func (s *slot) item(i uint32) *unsafe.Pointer {
-	touch(s.loaded)
-	return (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.loaded),
-		unsafe.Offsetof(s.loaded.items)+uintptr(i)*unsafe.Sizeof(s.loaded.items[0])))
-}
-
-// settle puts the hot block into the magazine, which has a place for it.
-func (s *slot) settle() {
-	touch(s)
-	if s.state == full {
-		*s.item(s.n) = s.hot
-		s.n++
-	}
-	s.hot = nil
-	s.reopen()
-}
-
-// reopen sets the state of a settled slot after n or room have changed.
-func (s *slot) reopen() {
-	s.state = shut
-	if s.n < s.room {
-		s.state = open
-	}
-}
-
-// swap makes the previous magazine the loaded one. The slot is settled.
-func (s *slot) swap() {
-	m := s.previous
-	touch(m)
-	if s.loaded != nil {
-		s.loaded.n, s.loaded.room = s.n, s.room
-	}
-	s.previous = s.loaded
-	s.loaded, s.n, s.room = m, m.n, m.room
-	s.reopen()
-}
-
-// previousRoom is the number of places that the slot gives up when it lets its
-// previous magazine go.
-func (s *slot) previousRoom() int {
-	if s.previous == nil {
-		return 0
-	}
-	return int(s.previous.room)
-}
-
-// widens reports whether the loaded magazine has less places than it could.
-func (s *slot) widens(rounds uint32) bool { return s.loaded != nil && s.room < rounds }
-
 // A shard is what the fast path does not need of one P's shard.
 type shard struct {
 	// guard makes the portable engine's sections exclusive. Held for a handful
@@ -175,10 +43,13 @@ type array struct {
 	shardBytes int      // at most ShardBytes
 	rounds     []uint32 // by class; blocks of a full magazine, 1 where the shards have none
 
-	procs   uint   // shards
-	slots   []slot // the first is the way to this array
-	shards  []shard
-	counted [][]counted // by shard and class: what has been folded of the slots' counters
+	procs     uint   // shards
+	slots     []slot // the first is the way to this array
+	shards    []shard
+	transfers []transfer               // by class
+	left      hint                     // bytes of places in all of them
+	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
+	parked    [][transferCells]uintptr // by class: the marks that Strand saw last
 }
 
 // stride returns the bytes of one shard's slots in an engine of so many sharded
@@ -196,7 +67,9 @@ func (e *Engine) newArray(m mode, procs int) *array {
 		procs:      uint(procs),
 		slots:      make([]slot, procs*(e.sharded+2)),
 		shards:     make([]shard, procs),
+		transfers:  make([]transfer, e.sharded),
 		counted:    make([][]counted, procs),
+		parked:     make([][transferCells]uintptr, e.sharded),
 	}
 	for class := range a.rounds {
 		a.rounds[class] = 1
@@ -206,6 +79,10 @@ func (e *Engine) newArray(m mode, procs int) *array {
 	}
 	for id := range a.counted {
 		a.counted[id] = make([]counted, e.sharded)
+		for class := range e.sharded {
+			s := e.slotOf(a, uint(id), class)
+			s.transfer, s.rounds = &a.transfers[class], uint8(a.rounds[class])
+		}
 	}
 	a.slots[0].array = a
 	return a
@@ -214,14 +91,14 @@ func (e *Engine) newArray(m mode, procs int) *array {
 // A section is the time in which a goroutine is the only user of one shard of
 // one array. Code in a section only moves words: it does not allocate, block, or
 // panic, and calls nothing but the collector's write barrier. A hit takes a few
-// nanoseconds, an exchange with the depot some hundred, and one that must make way
+// nanoseconds, an exchange of magazines some hundred, and one that must make way
 // in a full shard a few microseconds at worst: on the pinned engine a section
 // holds off the scheduler and every stop-the-world, on the portable one others wait
 // for its lock.
 //
 // It cannot panic because no index in it can be out of range and no pointer nil
-// while the invariants of slot hold: n and room are at most MaxRounds and 0 while
-// loaded is nil; ids are below the array's length or not used, see outgrown;
+// while the invariants of slot hold: n and room are at most the capacity of loaded and 0
+// while that is nil; ids are below the array's length or not used, see outgrown;
 // classes come from the size table.
 type section struct {
 	id    int   // of the shard, if the array has one for this P
@@ -257,11 +134,15 @@ func (e *Engine) EnterBeside(x section) section {
 // enterGuarded begins a section of the portable engine: the first free guard
 // from the hint on, or the hint's own when all are held. A section that finds
 // its array replaced after it has the guard starts again, so once replace has
-// held each guard of the old array in turn, nobody is left in it.
+// held each guard of the old array in turn, nobody is left in it. The zero Engine has no
+// array, and a section of it no guard.
 func (e *Engine) enterGuarded() section {
 	hint := uint(percpu.Pin())
 	for {
 		first := e.current.Load()
+		if first == nil {
+			return section{}
+		}
 		a := first.array
 		id := hint % a.procs
 		for i := range a.procs {
@@ -285,12 +166,14 @@ func (x section) Exit() {
 		percpu.Unpin()
 		return
 	}
-	x.shard().guard.Unlock()
+	if x.first != nil {
+		x.shard().guard.Unlock()
+	}
 }
 
 // ExitBeside ends a section that EnterBeside began.
 func (x section) ExitBeside() {
-	if !percpu.Pinned {
+	if !percpu.Pinned && x.first != nil {
 		x.shard().guard.Unlock()
 	}
 }
@@ -302,14 +185,35 @@ func (e *Engine) Slot(x section, number uint8) *slot {
 	if e.outgrown(x) {
 		return &e.none
 	}
+	return e.ownSlot(x, number)
+}
+
+// ownSlot is Slot after the section has found, by outgrown, that it has a shard. To ask
+// again could have another answer, see ClearStale.
+func (e *Engine) ownSlot(x section, number uint8) *slot {
 	mustExist(x)
 	return (*slot)(unsafe.Add(unsafe.Pointer(x.first),
 		uintptr(x.id)*e.stride+uintptr(number)*unsafe.Sizeof(slot{})))
 }
 
-// slotOf is Slot for those who own a shard without being in a section of it.
+// slotOf is Slot for those who own a shard, or read its counters, without being in a
+// section of it.
 func (e *Engine) slotOf(a *array, id uint, class int) *slot {
-	return e.Slot(section{int(id), &a.slots[0]}, uint8(class+1))
+	return &a.slots[int(id)*(e.sharded+2)+class+1]
+}
+
+// lock keeps sections of the portable engine out of a shard, so that what they count
+// can be read.
+func (a *array) lock(id uint) {
+	if !percpu.Pinned {
+		a.shards[id].guard.Lock()
+	}
+}
+
+func (a *array) unlock(id uint) {
+	if !percpu.Pinned {
+		a.shards[id].guard.Unlock()
+	}
 }
 
 // grace returns once nobody is in a section of a, which is no longer current.

@@ -1,11 +1,6 @@
 package magazine
 
-import (
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/dewpond/dewpond/internal/percpu"
-)
+import "unsafe"
 
 // Low returns the least number of blocks of a class that the depot held at any
 // moment since the last call. What the shards hold is in use or stranded: see Strand.
@@ -89,21 +84,17 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 			return 0
 		}
 	}
-	touch(m)
 	for n < len(blocks) && m.n > 0 {
-		m.n--
-		m.room--
-		at := &m.items[m.n%MaxRounds]
-		blocks[n], *at = *at, nil
+		blocks[n] = m.remove()
 		n++
 	}
-	d.went(uint32(n))
+	d.went(uint16(n))
 	e.release(d, uint32(n))
 	d.released.Add(uint64(n))
 	if m.n > 0 {
 		from.push(m)
 	} else {
-		d.empty.push(m)
+		d.putSpare(m)
 	}
 	return n
 }
@@ -129,7 +120,7 @@ func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
 	d.started.Add(1)
 	if m := d.full.pop(&e.table); m != nil {
 		touch(m)
-		blocks = m.n
+		blocks = uint32(m.n)
 		d.aged.push(m)
 	}
 	d.ended.Add(1)
@@ -145,21 +136,39 @@ func (e *Engine) Strand(calls uint8) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.array()
-	if a.mode != sharded || !e.stranded(a, calls) {
+	if a.mode != sharded {
+		return false
+	}
+	e.unparkOld(a)
+	if !e.stranded(a, calls) {
 		return false
 	}
 	e.replace(sharded)
 	return true
 }
 
+// unparkOld moves what has been in a cell of a transfer cache since the last call to the
+// depot, where age finds it. The caller holds e.mu, and a is in use.
+func (e *Engine) unparkOld(a *array) {
+	for class := range a.transfers {
+		for i := range a.parked[class] {
+			at, seen := &a.transfers[class].cells[i].mark, &a.parked[class][i]
+			mark := at.Load()
+			address := uintptr(unsafe.Pointer(mark))
+			if mark != nil && address == *seen && at.CompareAndSwap(mark, nil) {
+				e.unpark(a, class, mark)
+				address = 0
+			}
+			*seen = address
+		}
+	}
+}
+
 func (e *Engine) stranded(a *array, calls uint8) (any bool) {
 	for id := range a.procs {
-		if !percpu.Pinned {
-			a.shards[id].guard.Lock()
-		}
+		a.lock(id)
 		for class := range e.sharded {
-			s, c := e.slotOf(a, id, class), &a.counted[id][class]
-			used := atomic.LoadUintptr(&s.hits) + atomic.LoadUintptr(&s.puts)
+			c, used := &a.counted[id][class], e.used(a, id, class)
 			switch {
 			case used == 0: // nothing was ever put here
 			case used != c.used:
@@ -169,9 +178,7 @@ func (e *Engine) stranded(a *array, calls uint8) (any bool) {
 			}
 			any = any || used != 0 && c.still >= calls
 		}
-		if !percpu.Pinned {
-			a.shards[id].guard.Unlock()
-		}
+		a.unlock(id)
 	}
 	return any
 }

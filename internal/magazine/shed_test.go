@@ -8,9 +8,9 @@ import (
 // What has lain longest in the depot goes first, also when younger blocks come
 // between two calls, and what is left is found.
 func TestShedTakesTheOldest(t *testing.T) {
-	for _, size := range []int{1024, 64 << 10} { // in magazines of many, and singly
+	for _, size := range []int{1024, 2 * MaxShardedSize} { // in magazines of many, and singly
 		var e Engine
-		e.Init(Config{Sizes: []int{1024, 64 << 10}, MaxIdleBytes: 64 << 20})
+		e.Init(Config{Sizes: []int{1024, 2 * MaxShardedSize}, MaxIdleBytes: 1 << 30})
 		class := uint8(0)
 		if size > MaxShardedSize {
 			class = 1
@@ -58,7 +58,7 @@ func TestShedTakesTheOldest(t *testing.T) {
 // Low is the least, not the last.
 func TestLow(t *testing.T) {
 	var e Engine
-	e.Init(Config{Sizes: []int{64 << 10}, MaxIdleBytes: 64 << 20})
+	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})
 	for range 10 {
 		e.Add(0, block())
 	}

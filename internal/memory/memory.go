@@ -13,7 +13,9 @@ type Source interface {
 	Alloc(size int) ([]byte, error)
 
 	// Free takes back a block that Alloc returned and that nobody uses. It may be
-	// called under the lock of a Budget, so it must not call a pool.
+	// called under the lock of a Budget, so it must not call a pool. If it panics the
+	// block counts as taken back, and the method that let it go panics when it has done
+	// all else.
 	Free(block []byte)
 
 	// Owns reports whether b, whatever its length, starts where a block of this

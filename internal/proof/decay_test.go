@@ -16,7 +16,7 @@ func TestDecayHasNoGoroutine(t *testing.T) {
 	objects := dewpond.NewPool(dewpond.PoolOptions[int]{Name: "decaying", IdleTimeout: time.Hour})
 	for range 100 {
 		p.Put(p.Get(1000))
-		p.Put(p.Get(100_000))
+		p.Put(p.Get(200_000))
 		objects.Put(objects.Get())
 	}
 	goleak.VerifyNone(t, before)

@@ -33,8 +33,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
-		Old: "	touch(m)\n	m.items[0] = block\n	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n",
-		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n	touch(m)\n	m.items[0] = block\n",
+		Old: "	m.n, m.room = 0, 0\n	m.add(block)\n	d.came(1)\n	d.full.push(m)\n",
+		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n	*m.item(0) = block\n",
 	},
 	{
 		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound-both"},
@@ -108,12 +108,12 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "hot-block-forgotten", File: "exchange.go", Scenarios: []string{"trim"},
-		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	s.settle()\n",
-		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n",
+		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	touch(s)\n	s.settle()\n",
+		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	touch(s)\n",
 	},
 	{
 		Name: "room-not-given-up", File: "depot.go", Scenarios: []string{"trim"},
-		Old: "	e.release(d, m.room-m.n)\n",
+		Old: "	e.release(d, uint32(room-n))\n",
 		New: "",
 	},
 	{
@@ -137,9 +137,9 @@ var Mutants = []Mutant{
 		New: "d.started.Load() == ended\n",
 	},
 	{
-		Name: "counts-lost-in-swap", File: "shards.go", Scenarios: []string{"exchange"},
-		Old: "		s.loaded.n, s.loaded.room = s.n, s.room\n",
-		New: "",
+		Name: "counts-lost-in-swap", File: "slot.go", Scenarios: []string{"exchange"},
+		Old: "	s.n, s.previousN = s.previousN, s.n\n",
+		New: "	s.n = s.previousN\n",
 	},
 	{
 		Name: "settled-before-drain", File: "replace.go", Scenarios: []string{"settle"},
@@ -230,5 +230,60 @@ var Mutants = []Mutant{
 		Name: "claimant-does-not-gather", File: "replace.go", Scenarios: []string{"room-gather"},
 		Old: "	if a.mode == sharded {\n		a = e.replace(direct)\n	}\n	return a.mode == direct\n",
 		New: "	if a.mode == sharded {\n		next := e.newArray(direct, int(a.procs))\n		e.current.Store(&next.slots[0])\n		e.drain(a)\n		next.settled.Store(true)\n		a = next\n	}\n	return a.mode == direct\n",
+	},
+	{
+		Name: "exchange-does-not-compare", File: "transfer.go", Scenarios: []string{"transfer"},
+		Old: "t.cells[i].mark.CompareAndSwap(mark, mine) {\n",
+		New: "true {\n			t.cells[i].mark.Store(mine)\n",
+	},
+	{
+		Name: "full-for-full", File: "transfer.go", Scenarios: []string{"transfer-return"},
+		Old: "mark != nil && isFull(mark) != isFull(mine) &&",
+		New: "mark != nil &&",
+	},
+	{
+		Name: "marks-look-alike", File: "transfer.go", Scenarios: []string{"transfer-return"},
+		Old: "(mark) != isFull(mine) && t.cells[i].mark.CompareAndSwap(mark, mine) {\n",
+		New: "(mark) != isFull(mine) && t.cells[i].mark.Load() != nil && marked(t.cells[i].mark.Load()) == marked(mark) {\n			t.cells[i].mark.Store(mine)\n",
+	},
+	{
+		Name: "fetch-does-not-compare", File: "transfer.go", Scenarios: []string{"transfer"},
+		Old: "isFull(mark) && at.CompareAndSwap(mark, nil) {\n",
+		New: "isFull(mark) {\n			at.Store(nil)\n",
+	},
+	{
+		Name: "park-does-not-compare", File: "transfer.go", Scenarios: []string{"transfer-park"},
+		Old: "at.Load() == nil && at.CompareAndSwap(nil, fullMark(m)) {\n",
+		New: "at.Load() == nil {\n				at.Store(fullMark(m))\n",
+	},
+	{
+		Name: "left-does-not-compare", File: "shed.go", Scenarios: []string{"transfer-left"},
+		Old: "address == *seen && at.CompareAndSwap(mark, nil) {\n",
+		New: "address == *seen {\n				at.Store(nil)\n",
+	},
+	{
+		Name: "transfer-not-drained", File: "replace.go", Scenarios: []string{"transfer-trim"},
+		Old: "				e.unpark(a, class, mark)\n",
+		New: "				_ = class\n",
+	},
+	{
+		Name: "stale-without-grace", File: "stale.go", Scenarios: []string{"stale"},
+		Old: "		gracePeriod()\n",
+		New: "",
+	},
+	{
+		Name: "stale-in-use", File: "stale.go", Scenarios: []string{"stale"},
+		Old: "		e.procs.Store(0)\n",
+		New: "",
+	},
+	{
+		Name: "stale-asked-twice", File: "exchange.go", Scenarios: []string{"stale-slow"},
+		Old: "	return e.ownSlot(x, class+1)\n",
+		New: "	return e.Slot(x, class+1)\n",
+	},
+	{
+		Name: "stale-clears-what-is-idle", File: "stale.go", Scenarios: []string{"stale"},
+		Old: "	if s.state != full {\n		s.hot = nil\n	}\n",
+		New: "	s.hot = nil\n",
 	},
 }

@@ -13,6 +13,7 @@ import (
 var sources = map[string][]string{
 	"lease.go":                  {`"sync/atomic"`, `atomic "` + twin + `"`},
 	"internal/memory/blocks.go": {`"sync/atomic"`, `atomic "` + twin + `"`},
+	"collections.go":            {`"runtime"`, `runtime "` + twin + `"`}, // no collection calls the engine
 	"decay.go": {
 		`"sync/atomic"`, `atomic "` + twin + `"`, `"sync"`, `sync "` + twin + `"`, `"runtime"`, `runtime "` + twin + `"`,
 		"time.AfterFunc(", "runtime.AfterFunc(",

@@ -65,8 +65,8 @@ var PoolMutants = []Mutant{
 	},
 	{
 		Name: "kept-looks-first", File: "bytepool.go", Scenarios: []string{"decay-put"},
-		Old: "	if r := p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n		return\n	}\n	p.decay.kept()\n",
-		New: "	p.decay.kept()\n	if r := p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
+		Old: "	p.kept(class, b, p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))))\n",
+		New: "	p.decay.kept()\n	if r := p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
 	},
 	{
 		Name: "still-armed-forgotten", File: "decay.go", Scenarios: []string{"decay-put"},

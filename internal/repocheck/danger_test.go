@@ -146,6 +146,12 @@ package dewpond
 import rt "runtime"
 
 func watch(p *int) { rt.SetFinalizer(p, nil); rt.AddCleanup(p, nil, 0) }
+-- budgetblocks.go --
+package dewpond
+
+import "runtime"
+
+func hold(p *byte) { runtime.SetFinalizer(p, nil) } // allowed
 `,
 		"registry.go:5: finalizer:",
 	)

@@ -49,6 +49,8 @@ var layers = []layer{
 	{"internal/pressure", nil},
 	{"internal/sizeclass", nil},
 
+	{"internal/attack", []string{".", "offheap"}}, // a test alone, and as a user sees them
+
 	{"internal/repocheck", nil},
 }
 

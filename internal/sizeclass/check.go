@@ -1,6 +1,9 @@
 package sizeclass
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Check returns one error for each class that breaks the rules, saying what
 // would do instead; none when classes are fit for New. With onHeap every class
@@ -20,10 +23,9 @@ func Check(classes []int, onHeap bool) []error {
 		case size < MinSize || size > MaxSize:
 			fail("class %d: a block size is %d to %d bytes", size, MinSize, MaxSize)
 		case size%Multiple != 0:
-			fail("class %d: a block size is a multiple of %d; %d or %d would do",
-				size, Multiple, size/Multiple*Multiple, (size/Multiple+1)*Multiple)
+			fail("class %d: a block size is a multiple of %d; %s", size, Multiple, instead(classes, size, onHeap))
 		case onHeap && goSize(size) != size:
-			fail("class %d: Go would allocate %d bytes for it; %s would do", size, goSize(size), neighbours(size))
+			fail("class %d: Go would allocate %d bytes for it; %s", size, goSize(size), instead(classes, size, onHeap))
 		}
 		if i > 0 && size <= classes[i-1] {
 			fail("class %d after %d: block sizes ascend strictly", size, classes[i-1])
@@ -43,13 +45,25 @@ func goSize(size int) int {
 	return cap(append([]byte(nil), make([]byte, size)...))
 }
 
-// neighbours names the exact Go sizes on both sides of size, within the limits.
-func neighbours(size int) string {
-	up := goSize(size)
-	for down := size - Multiple; down >= MinSize; down -= Multiple {
-		if goSize(down) == down {
-			return fmt.Sprintf("%d or %d", down, up)
-		}
+// instead names what would do in the place of a size, which is between the limits: the
+// nearest sizes on both sides that break no rule, as far as they are not classes too.
+func instead(classes []int, size int, onHeap bool) string {
+	fits := func(size int) bool { return !onHeap || goSize(size) == size }
+	down := size / Multiple * Multiple
+	for !fits(down) { // MinSize does
+		down -= Multiple
 	}
-	return fmt.Sprint(up)
+	up := (size + Multiple - 1) / Multiple * Multiple
+	if onHeap {
+		up = goSize(up) // MaxSize is whole pages
+	}
+	switch hasDown, hasUp := slices.Contains(classes, down), slices.Contains(classes, up); {
+	case hasDown && hasUp:
+		return fmt.Sprintf("leave it out, for %d and %d are classes", down, up)
+	case hasDown:
+		return fmt.Sprintf("%d would do", up)
+	case hasUp:
+		return fmt.Sprintf("%d would do", down)
+	}
+	return fmt.Sprintf("%d or %d would do", down, up)
 }

@@ -1,7 +1,10 @@
 package sizeclass
 
 import (
+	"reflect"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,6 +43,31 @@ func allocated(size int) int {
 		least = min(least, (after.TotalAlloc-before.TotalAlloc)/4)
 	}
 	return int(least)
+}
+
+// What make returns of a size that a class can have on the heap begins at a multiple of
+// Multiple.
+func TestHeapBlocksAreAligned(t *testing.T) {
+	sizes := []int{2 * MaxSmall, 2*MaxSmall + 8<<10, 1 << 20, 1<<20 + 8<<10, MaxSize}
+	for size := MinSize; size <= MaxSmall; size += Multiple {
+		sizes = append(sizes, size)
+	}
+	tried := 0
+	for _, size := range sizes {
+		if Check([]int{size}, true) != nil {
+			continue
+		}
+		tried++
+		for range 4 { // on a page there are several of the small ones
+			sink = make([]byte, size)
+			if at := reflect.ValueOf(sink).Pointer(); at%Multiple != 0 {
+				t.Fatalf("%d bytes begin at %#x", size, at)
+			}
+		}
+	}
+	if tried < 60 {
+		t.Errorf("%d sizes were tried", tried)
+	}
 }
 
 func TestLookupEveryN(t *testing.T) {
@@ -101,6 +129,9 @@ func TestCheck(t *testing.T) {
 		{"none", []int{}, true, []string{"no class"}},
 		{"not a Go size", []int{64, 7168}, true, []string{"class 7168: Go would allocate 8192 bytes for it; 6912 or 8192 would do"}},
 		{"not whole pages", []int{40000}, true, []string{"Go would allocate 40960"}},
+		{"odd on the heap", []int{1000}, true, []string{"class 1000: a block size is a multiple of 16; 896 or 1024 would do"}},
+		{"odd, beside a class", []int{896, 1000}, true, []string{"1024 would do"}},
+		{"odd, between classes", []int{64, 65, 80}, true, []string{"class 65: a block size is a multiple of 16; leave it out, for 64 and 80 are classes"}},
 		{"odd", []int{100}, false, []string{"class 100: a block size is a multiple of 16; 96 or 112 would do"}},
 		{"tiny and huge", []int{32, 128 << 20}, false, []string{"class 32: a block size is 64 to", "class 134217728"}},
 		{"descending", []int{128, 64, 64}, true, []string{"class 64 after 128", "class 64 after 64"}},
@@ -118,5 +149,42 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What an error suggests is accepted, alone and with the classes that were given.
+func TestCheckSuggestsWhatItAccepts(t *testing.T) {
+	suggested := regexp.MustCompile(`(?:(\d+) or )?(\d+) would do$`)
+	check := func(size int, onHeap bool) {
+		const beside = MinSize // a class that must stay
+		classes := []int{beside, size}
+		errs := Check(classes, onHeap)
+		if errs == nil || size <= beside {
+			return
+		}
+		found := suggested.FindStringSubmatch(errs[0].Error())
+		if len(errs) != 1 || found == nil {
+			t.Fatalf("class %d suggests nothing: %v", size, errs)
+		}
+		for _, text := range found[1:] {
+			instead, err := strconv.Atoi(text)
+			if text == "" {
+				continue // one would do
+			}
+			if errs := Check([]int{beside, instead}, onHeap); err != nil || errs != nil {
+				t.Fatalf("%v; but of %d: %v", found[0], instead, errs)
+			}
+		}
+	}
+	for size := MinSize; size <= 4096; size++ {
+		check(size, false)
+	}
+	for size := MinSize; size <= 2*MaxSmall; size += 1 + size/64 {
+		check(size, true)
+	}
+	for _, onHeap := range []bool{true, false} {
+		for _, size := range []int{1000, 1500, 65535, 1<<20 - 1, 1<<20 + 1, MaxSize - 1, MaxSize - Multiple} {
+			check(size, onHeap)
+		}
 	}
 }

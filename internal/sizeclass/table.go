@@ -10,9 +10,13 @@ const (
 	Multiple   = 16       // every class is a multiple of it
 	MaxClasses = 128      // most classes in one table
 
-	// MaxSmall is the largest size that Small looks up, in bytes. Above it a
-	// block costs so much to fill that a binary search does not show.
+	// MaxSmall is the largest size, in bytes, that is looked up in steps of Multiple.
 	MaxSmall = 32 << 10
+
+	// MaxLarge is the largest size, in bytes, that Large looks up, in steps of
+	// largeStep: that of the Go heap's sizes above MaxSmall.
+	MaxLarge  = 128 << 10
+	largeStep = 8 << 10
 )
 
 // A Table finds the smallest class that holds n bytes. It is read-only once
@@ -20,11 +24,14 @@ const (
 type Table struct {
 	// small holds for (n+15)/16 the class of n, up to MaxSmall: both of what Get
 	// and Put need from one load, and no branch on the size.
-	small   [MaxSmall/Multiple + 1]Small
+	small [MaxSmall/Multiple + 1]Small
+	// large holds for (n+largeStep-1)/largeStep the class of n, up to MaxLarge, or
+	// zero where more than one class is in the step.
+	large   [MaxLarge/largeStep + 1]Small
 	classes []int
 }
 
-// A Small is a class and its size in one word: bits 0-7 the number of the class,
+// A Small is a class of at most MaxLarge bytes and its size in one word: bits 0-7 the number of the class,
 // bits 8-31 the size in bytes. The zero Small says that no small class holds n.
 type Small uint32
 
@@ -46,12 +53,24 @@ func New(classes []int) (t Table) {
 			t.small[i] = Small(classes[c]<<8 | (c + 1))
 		}
 	}
+	for i := range t.large {
+		top := i * largeStep
+		c, _ := slices.BinarySearch(classes, top)
+		below, _ := slices.BinarySearch(classes, top-largeStep+1)
+		if c < len(classes) && c == below && classes[c] <= MaxLarge {
+			t.large[i] = Small(classes[c]<<8 | (c + 1))
+		}
+	}
 	return t
 }
 
 // Small looks up a size from 0 to MaxSmall. The caller has checked the range: the
 // fast path has to anyway.
 func (t *Table) Small(n uint) Small { return t.small[(n+Multiple-1)/Multiple] }
+
+// Large looks up a size from MaxSmall+1 to MaxLarge. It may return zero where there is
+// a class.
+func (t *Table) Large(n uint) Small { return t.large[(n+largeStep-1)/largeStep] }
 
 // Class returns the class of any size and whether there is one.
 func (t *Table) Class(n int) (class uint8, ok bool) {

@@ -8,18 +8,21 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 )
 
 func main() {
 	name := flag.String("scenario", "", "run only this one; see -list")
-	list := flag.Bool("list", false, "list the scenarios")
+	list := flag.Bool("list", false, "list the scenarios, without -long those that are not long")
 	long := flag.Bool("long", false, "run the long ones too")
 	pool := flag.Bool("pool", false, "the scenarios of a pool instead; the explorer must be built as TestPoolIsExplored builds it")
 	limit := flag.Int("limit", 100_000, "for scenarios too long to see all of: after so many executions, go through those of few preemptions instead")
+	most := flag.Int("most", 0, "give up after so many executions; 0: never")
 	check := flag.Int("selfcheck", 0, "test the search itself on so many random programs, and nothing else")
 	seed := flag.Uint64("seed", 1, "for -selfcheck")
 	flag.Parse()
+	debug.SetGCPercent(1000) // each execution makes its own garbage, and nothing of it lives on
 	if *check > 0 {
 		if err := selfCheck(*check, *seed); err != nil {
 			fmt.Println("selfcheck:", err)
@@ -33,16 +36,15 @@ func main() {
 		all = poolScenarios
 	}
 	for _, s := range all {
-		switch {
-		case *list:
-			fmt.Printf("%-12s %s\n", s.name, s.about)
-			ran++
-			continue
-		case *name != "" && s.name != *name, *name == "" && s.long && !*long:
+		if *name != "" && s.name != *name || *name == "" && s.long && !*long {
 			continue
 		}
 		ran++
-		if !explore(s, *limit) {
+		if *list {
+			fmt.Printf("%-12s %s\n", s.name, s.about)
+			continue
+		}
+		if !explore(s, *limit, *most) {
 			os.Exit(1)
 		}
 	}
@@ -54,14 +56,15 @@ func main() {
 
 // explore goes through all interleavings of a scenario. Of a long one it goes
 // through as many as limit, and then through all of no preemption, of one and of two.
-func explore(s scenario, limit int) (ok bool) {
+// Where most is not 0 it gives up after so many of either.
+func explore(s scenario, limit, most int) (ok bool) {
 	if !s.long {
-		ok, _ = run1(s, unbounded, 0)
+		ok, _ = run1(s, unbounded, most)
 		return ok
 	}
 	ok, complete := run1(s, unbounded, limit)
 	for bound := 0; ok && !complete && bound <= 2; bound++ {
-		ok, _ = run1(s, bound, 0)
+		ok, _ = run1(s, bound, most)
 	}
 	return ok
 }
@@ -81,11 +84,11 @@ func run1(s scenario, bound, limit int) (ok, complete bool) {
 		return false, false
 	}
 	extent := "all interleavings"
-	switch {
-	case bound != unbounded:
+	if bound != unbounded {
 		extent = fmt.Sprintf("all of at most %d preemptions", bound)
-	case !complete:
-		extent = "NOT all interleavings"
+	}
+	if !complete {
+		extent = "NOT " + extent
 	}
 	fmt.Printf("%-12s ok, %s of %d threads: %d executions (%d cut short), %d steps, %v\n",
 		s.name, extent, len(s.threads), search.executions, search.pruned, search.steps, time.Since(start).Round(time.Millisecond))

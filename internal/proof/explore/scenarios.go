@@ -24,14 +24,14 @@ type scenario struct {
 	long    bool           // has too many interleavings to see them all
 }
 
-// Magazines of two blocks: 64 KiB / 32 KiB. Single blocks above that.
+// Magazines of two blocks, and single blocks above the largest that shards keep.
 const (
-	pairs   = 32 << 10
-	singles = 64 << 10
+	pairs   = 128 << 10
+	singles = 256 << 10
 )
 
 func engine(sizes ...int) magazine.Config {
-	return magazine.Config{Sizes: sizes, MaxIdleBytes: 64 << 20}
+	return magazine.Config{Sizes: sizes, MaxIdleBytes: 16 << 20}
 }
 
 func limited(perClass int, sizes ...int) magazine.Config {
@@ -95,6 +95,12 @@ func put(w *world)           { w.put(w.fresh(0)) }
 func exact(w *world)         { w.popExact(0) }
 func try(w *world)           { w.tryGet(0) }
 func strand(w *world)        { w.engine.Strand(0) }
+func clearStale(w *world)    { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
+func reclaim(w *world)       { w.engine.Reclaim(0) }
+
+// leave has what is in transfer caches moved to the depots, where it has not changed since
+// the last call, and nothing else.
+func leave(w *world) { w.engine.Strand(255) }
 
 func claim(w *world)     { w.claim() }
 func tryRoom(w *world)   { w.makeRoom() }
@@ -140,6 +146,15 @@ func spares(n int) func(w *world) {
 	}
 }
 
+// fillTransfer fills the first shard, and its class's transfer cache with a magazine.
+func fillTransfer(w *world) { pushes(0, 6)(w) }
+
+// transferable is fillTransfer, and then takes all but what is in the transfer cache.
+func transferable(w *world) {
+	fillTransfer(w)
+	pops(0, 4)(w)
+}
+
 var scenarios = []scenario{
 	{
 		name: "aba", about: "one thread is about to pop a depot's top while the other pops two and puts the first back",
@@ -175,7 +190,63 @@ var scenarios = []scenario{
 	{
 		name: "overflow", about: "two shards put more than their magazines hold",
 		config: engine(pairs), procs: 2,
+		long:    true,
 		threads: []func(w *world){pushes(0, 5), pushes(0, 5)},
+	},
+	{
+		name: "transfer", about: "a shard exchanges an empty magazine for the full one of a transfer cache, while one without magazines takes it",
+		config: engine(pairs), procs: 2, setup: transferable,
+		threads: []func(w *world){pops(0, 1), pops(0, 1)},
+	},
+	{
+		name: "transfer-put", about: "a shard leaves a full magazine in a transfer cache while another takes one",
+		config: engine(pairs), procs: 2, setup: fillTransfer,
+		threads: []func(w *world){pushes(0, 1), pops(0, 1)},
+	},
+	{
+		name: "transfer-return", about: "a thread is about to take a full magazine out of a cell, where another exchanges it and brings it back full",
+		config: engine(pairs), procs: 2, setup: transferable,
+		threads: []func(w *world){sequence(pops(0, 3), pushes(0, 5)), pops(0, 1)},
+	},
+	{
+		name: "transfer-park", about: "two shards leave a full magazine in a transfer cache that has none",
+		config: engine(pairs), procs: 2, setup: spares(6),
+		threads: []func(w *world){pushes(0, 5), pushes(0, 5)},
+	},
+	{
+		name: "transfer-left", about: "a full magazine that has been left in a transfer cache comes to the depot while a shard takes it",
+		config: engine(pairs), procs: 2, setup: sequence(transferable, leave),
+		threads: []func(w *world){pops(0, 1), leave},
+	},
+	{
+		name: "transfer-trim", about: "Trim while a shard takes a full magazine out of a transfer cache",
+		timed: true, config: engine(pairs), procs: 2, setup: transferable,
+		threads: []func(w *world){pops(0, 1), trim},
+	},
+	{
+		name: "transfer-gather", about: "PopExact finds the blocks of a transfer cache",
+		timed: true, config: engine(pairs), procs: 2, setup: transferable,
+		threads: []func(w *world){pops(0, 1), sequence(gather, exact)},
+	},
+	{
+		name: "stale", about: "slots that were not used since the last collection are cleared while a thread begins to use them",
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), clearStale),
+		threads: []func(w *world){sequence(getPut(0), pops(0, 1)), sequence(clearStale, clearStale)},
+	},
+	{
+		name: "stale-slow", about: "a slot is cleared while a thread on another P finds nothing, and then puts more than its shard holds",
+		config: engine(pairs), procs: 2, places: []int{1, 0}, setup: sequence(pushes(0, 1), clearStale, pops(0, 1), clearStale),
+		threads: []func(w *world){sequence(pops(0, 1), pushes(0, 3)), clearStale},
+	},
+	{
+		name: "stale-trim", about: "the same beside Trim",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), clearStale),
+		threads: []func(w *world){trim, sequence(clearStale, clearStale)},
+	},
+	{
+		name: "reclaim", about: "large blocks are fetched from another shard while that gets and puts",
+		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 2),
+		threads: []func(w *world){getPut(0), sequence(reclaim, pops(0, 1))},
 	},
 	{
 		name: "bound", about: "two threads put three where a bound of two has room for one",
@@ -432,6 +503,7 @@ var scenarios = []scenario{
 	{
 		name: "one-p", about: "two threads on one P, and Trim's is one of them",
 		config: engine(pairs), procs: 1, places: []int{0, 0}, setup: pushes(0, 2),
+		long:    true,
 		threads: []func(w *world){getPut(0), sequence(pops(0, 1), trim)},
 	},
 	{

@@ -37,6 +37,11 @@ const (
 	objectsOfPiece = 2
 
 	litterTick = 5 * time.Millisecond
+
+	// bite is how many pieces are made at a tick at most. What is owed beyond stays so: on
+	// a machine that cannot make so much garbage, each time to make up for would take
+	// longer than the one before, without an end.
+	bite = 32 << 20 / bytesOfPiece
 )
 
 // live is the heap that the rest of a service would keep alive: it sets the collector's
@@ -76,7 +81,12 @@ func (l *litter) run(rate float64) {
 			return
 		case <-tick.C:
 		}
-		due := uint64(rate * time.Since(began).Seconds() / bytesOfPiece)
+		select {
+		case <-l.done: // before garbage that is due as well
+			return
+		default:
+		}
+		due := min(uint64(rate*time.Since(began).Seconds()/bytesOfPiece), l.pieces.Load()+bite)
 		l.mu.Lock()
 		for l.pieces.Load() < due {
 			b := make([]byte, piece)

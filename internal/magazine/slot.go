@@ -1,0 +1,157 @@
+package magazine
+
+import "unsafe"
+
+// A slot is one class in one shard. It belongs to the goroutine that is pinned
+// to the shard's P (or holds the shard's guard), which reads and writes it
+// without atomics. 64 bytes on 64-bit machines: a Get and a Put that follow each
+// other touch no other line of the engine's than its first, this one, and the
+// size table's. That shows where callers fill the cache with what they read and
+// write, which is what they want blocks for.
+type slot struct {
+	hot    unsafe.Pointer // the block that was put back last, while state is full
+	loaded *magazine      // the others; nil when room is 0
+	// previous is either full or empty, so that Gets and Puts that alternate at
+	// a boundary swap it with loaded and stay off the transfer cache. nil until needed.
+	previous *magazine
+	transfer *transfer // of the class; nil where it has no slots
+
+	// hits and puts count the operations served here since the shard was made.
+	// Their owner writes them plainly; a reader of statistics loads them
+	// meanwhile: the one exception to typed atomics. See counts.go.
+	hits, puts counter
+
+	// array is set in the first slot of an array only, which is no class's slot
+	// but the way to the rest.
+	array *array
+
+	// n is the number of blocks in loaded, and room the number of places that are
+	// reserved for it and for hot together. Unless state is shut, n < room.
+	n, room uint8
+	// The same of previous: n is 0 or room.
+	previousN, previousRoom uint8
+
+	rounds uint8 // of a magazine of the class
+
+	state hotState
+
+	_ [64 - 5*unsafe.Sizeof(uintptr(0)) - 2*unsafe.Sizeof(counter{}) - 6]byte
+}
+
+// A slot is one line, where words have 64 bits.
+var _ = [1]struct{}{}[unsafe.Sizeof(slot{})-64]
+
+// A hotState says whether a slot's hot block is there, and else whether one may be.
+// It is one word that a Get and a Put test and set, where hot, n and room are three.
+type hotState uint8
+
+const (
+	shut hotState = iota // no block is there, and no place is reserved for one
+	open                 // none is there, and one may be put
+	full                 // there is one
+)
+
+// Take pops a block, or returns nil where neither the slot nor the class's transfer cache
+// has one. All that it needs lies in few lines of code and data, for in traffic that comes
+// and goes it finds them cold: then each line costs as much as a hit. So it is one
+// function, not inlined: inlined in part it made the P99 of Get in mixed traffic half as
+// long again, and a hit no faster (cmd/dewpond: bench churn; BenchmarkHotPath).
+//
+// hot goes on pointing to the block until the slot's next operation: to clear it here
+// would cost a tenth of a Get and Put. Where there is none, see ClearStale.
+//
+//go:noinline
+//go:nosplit
+func (s *slot) Take() unsafe.Pointer {
+	touch(s)
+	if s.state == full {
+		s.state = open
+		s.hits.count()
+		return s.hot
+	}
+	if s.n == 0 {
+		if s.previousN == 0 {
+			delay(seamRefill)
+			if s.previousRoom != s.rounds || s.transfer == nil {
+				return nil
+			}
+			m := s.transfer.exchange(emptyMark(s.previous))
+			if m == nil {
+				return nil
+			}
+			s.previous, s.previousN = m, s.rounds
+		}
+		s.swap()
+	}
+	s.n--
+	at := s.loaded.item(uint16(s.n))
+	block := *at
+	*at = nil
+	s.hot, s.state = nil, open
+	s.hits.count()
+	return block
+}
+
+// Hits returns how many blocks were taken from the slot, if its owner asks.
+func (s *slot) Hits() uintptr { return s.hits.low }
+
+// Give makes a block the hot one, and reports whether there was a place for it: else
+// GiveMore may find one.
+func (s *slot) Give(block unsafe.Pointer) bool {
+	touch(s)
+	if s.state != open {
+		return false
+	}
+	s.hot = block
+	s.state = full
+	s.puts.count()
+	return true
+}
+
+// GiveMore pushes a block into the magazines, and reports whether they, or the class's
+// transfer cache, had a place for it. A block is hot, or nothing is reserved.
+//
+//go:nosplit
+func (s *slot) GiveMore(block unsafe.Pointer) bool {
+	if s.n+1 >= s.room {
+		if s.previousN == s.previousRoom {
+			delay(seamUnload)
+			if s.previousRoom != s.rounds || s.transfer == nil {
+				return false
+			}
+			m := s.transfer.exchange(fullMark(s.previous))
+			if m == nil {
+				return false
+			}
+			s.previous, s.previousN = m, 0
+		}
+		s.settle()
+		s.swap()
+		s.hot, s.state = block, full
+		s.puts.count()
+		return true
+	}
+	*s.loaded.item(uint16(s.n)) = block
+	s.n++
+	s.puts.count()
+	return true
+}
+
+// settle puts the hot block into the loaded magazine, where there is a place for it.
+func (s *slot) settle() {
+	if s.state == full {
+		*s.loaded.item(uint16(s.n)) = s.hot
+		s.n++
+	}
+	s.hot, s.state = nil, shut
+}
+
+// swap makes the previous magazine the loaded one. The slot is settled.
+func (s *slot) swap() {
+	s.loaded, s.previous = s.previous, s.loaded
+	s.n, s.previousN = s.previousN, s.n
+	s.room, s.previousRoom = s.previousRoom, s.room
+}
+
+// widens reports whether the loaded magazine has less places than it could.
+func (s *slot) widens() bool { return s.loaded != nil && s.room < s.rounds }

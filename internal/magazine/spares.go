@@ -1,0 +1,40 @@
+package magazine
+
+import "unsafe"
+
+// ShedSpares lets go of empty magazines. It is to be called from time to time: of those
+// that no Put wanted since the last call an eighth goes, at least one, and all where
+// nothing is idle any more.
+func (e *Engine) ShedSpares() {
+	all := e.Reserved() == 0
+	for class := range e.depots {
+		d := &e.depots[class]
+		spares := d.spares.Load()
+		n := (min(d.spareLow.Swap(spares), spares) + 7) / 8
+		if all {
+			n = spares
+		}
+		for range n {
+			m := e.takeSpare(d)
+			if m == nil {
+				break
+			}
+			e.table.remove(m)
+		}
+	}
+}
+
+// Overhead returns the bytes that the engine keeps beside the blocks and itself:
+// magazines, shards and tables.
+func (e *Engine) Overhead() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.array()
+	bytes := unsafe.Sizeof(*a) + size(e.depots) + size(e.total) + size(a.rounds) + size(a.slots) + size(a.shards) + size(a.transfers) + size(a.counted) + size(a.parked)
+	for id := range a.counted {
+		bytes += size(a.counted[id])
+	}
+	return int64(bytes) + e.table.bytes.Load()
+}
+
+func size[T any](s []T) uintptr { return uintptr(cap(s)) * unsafe.Sizeof(*new(T)) }

@@ -1,0 +1,89 @@
+package magazine
+
+import "github.com/dewpond/dewpond/internal/percpu"
+
+// A slot that has given out its hot block goes on pointing to it until the slot's next
+// operation. Where there is none, and the block's owner loses it, the collector would
+// never have the block.
+//
+// ClearStale is to be called after each garbage collection. It clears what slots point
+// to that have not been used since the call before. It gets hold of them as replace
+// does, but keeps the array: while procs is 0 every section finds that it has no shard,
+// and after one grace period those that began before have ended. Meanwhile, some tens
+// of microseconds, a Get looks into the depots only. One grace period serves all
+// engines. An engine that is being replaced just then is left out: its new slots point
+// to nothing. It also lets Reclaim act once more.
+func ClearStale(engines []*Engine) {
+	var held []*Engine
+	for _, e := range engines {
+		if !e.mu.TryLock() {
+			continue
+		}
+		e.reclaimable.Store(true)
+		if !e.findStale() {
+			e.mu.Unlock()
+			continue
+		}
+		held = append(held, e)
+		e.procs.Store(0)
+	}
+	if held != nil && percpu.Pinned {
+		gracePeriod()
+	}
+	for _, e := range held {
+		e.clearStale()
+		e.procs.Store(uintptr(e.array().procs))
+		e.mu.Unlock()
+	}
+}
+
+// findStale reports whether there are slots to clear, and notes what it sees of all.
+// The caller holds e.mu.
+func (e *Engine) findStale() (any bool) {
+	if e.Reserved() == 0 {
+		return false
+	}
+	a := e.array()
+	for id := range a.procs {
+		a.lock(id)
+		for class := range e.sharded {
+			if e.depots[class].reserved.Load() == 0 {
+				continue // no slot has a place
+			}
+			c, used := &a.counted[id][class], e.used(a, id, class)
+			c.stale = used != c.cleared && used == c.seen
+			c.seen = used
+			any = any || c.stale
+		}
+		a.unlock(id)
+	}
+	return any
+}
+
+// clearStale clears what findStale has found. No section uses a slot.
+func (e *Engine) clearStale() {
+	a := e.array()
+	for id := range a.procs {
+		a.lock(id)
+		for class := range e.sharded {
+			if c := &a.counted[id][class]; c.stale {
+				e.slotOf(a, id, class).clearStale()
+				c.stale, c.cleared = false, c.seen
+			}
+		}
+		a.unlock(id)
+	}
+}
+
+func (s *slot) clearStale() {
+	touch(s)
+	if s.state != full {
+		s.hot = nil
+	}
+}
+
+// used returns how many operations a slot has served.
+func (e *Engine) used(a *array, id uint, class int) uint64 {
+	s, c := e.slotOf(a, id, class), &a.counted[id][class]
+	return s.hits.load(c.hits) + s.puts.load(c.puts)
+}

@@ -1,0 +1,118 @@
+package magazine
+
+import "unsafe"
+
+// transferCells is the most magazines that a transfer cache holds: with them it fills
+// one cache line, on 64-bit machines.
+const transferCells = 8
+
+// A transfer is a class's transfer cache: a few magazines in one cache line, in which
+// shards exchange a full magazine for an empty one, by one compare-and-swap. (tcmalloc
+// has transfer caches between its caches and the lists that they fill from; the one
+// swap that does both halves is ours.) The depot's stacks are for what goes beyond.
+//
+// It belongs to one array, so replace drains it with the shards. Blocks in it are like
+// those in the shards of other Ps: a Get finds them, while PopExact, Trim and Shed have
+// the array replaced, or take them to the depot, first. All its magazines have the
+// class's rounds as room, and are full or empty, so an exchange neither reserves
+// places nor gives any up.
+type transfer struct {
+	cells [transferCells]cell
+}
+
+// A cell holds a magazine, or nothing. The pointer in it says which of the two the
+// magazine is: it points to its count, n, when it is full, and to its index when it is
+// empty. So the swap succeeds only on a magazine of the kind that was looked for, even
+// where the same one has left and come back meanwhile, and then it is as good.
+//
+// The swap publishes the contents of the one magazine and takes ownership of the other.
+type cell struct{ mark atomicPointer[byte] }
+
+func fullMark(m *magazine) *byte  { return (*byte)(unsafe.Pointer(&m.n)) }
+func emptyMark(m *magazine) *byte { return (*byte)(unsafe.Pointer(&m.index)) }
+
+// isFull reports which mark of a magazine this is. Magazines start at multiples of 8.
+func isFull(mark *byte) bool {
+	return uintptr(unsafe.Pointer(mark))%8 == unsafe.Offsetof(magazine{}.n)%8
+}
+
+var _ = [1]struct{}{}[unsafe.Offsetof(magazine{}.n)%8]         // 0
+var _ = [1]struct{}{}[(unsafe.Offsetof(magazine{}.index)%8)-4] // 4
+
+// marked returns the magazine of a mark.
+func marked(mark *byte) *magazine {
+	if isFull(mark) {
+		return (*magazine)(unsafe.Add(unsafe.Pointer(mark), -int(unsafe.Offsetof(magazine{}.n))))
+	}
+	return (*magazine)(unsafe.Add(unsafe.Pointer(mark), -int(unsafe.Offsetof(magazine{}.index))))
+}
+
+// exchange gives a magazine that the caller owns, whose mark this is, for one of the
+// other kind. It returns nil where there is none, or others are faster.
+//
+//go:nosplit
+func (t *transfer) exchange(mine *byte) *magazine {
+	for i := range t.cells {
+		mark := t.cells[i].mark.Load()
+		if mark != nil && isFull(mark) != isFull(mine) && t.cells[i].mark.CompareAndSwap(mark, mine) {
+			return marked(mark)
+		}
+	}
+	return nil
+}
+
+// hasFull reports whether a cell has a full magazine.
+func (t *transfer) hasFull() bool {
+	for i := range t.cells {
+		if mark := t.cells[i].mark.Load(); mark != nil && isFull(mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// fetch takes a full magazine out of a cell, for a slot that has none to give for it,
+// or returns nil.
+func (e *Engine) fetch(a *array, class uint8) *magazine {
+	rounds := a.rounds[class]
+	for i := range a.transfers[class].cells {
+		at := &a.transfers[class].cells[i].mark
+		if mark := at.Load(); mark != nil && isFull(mark) && at.CompareAndSwap(mark, nil) {
+			a.left.Add(-int64(rounds) * int64(e.depots[class].size))
+			m := marked(mark)
+			touch(m)
+			m.n, m.room = uint16(rounds), uint16(rounds)
+			return m
+		}
+	}
+	return nil
+}
+
+// park leaves a full magazine that the caller owns in a cell that has none, and reports
+// whether the bounds allow that and there was one.
+func (e *Engine) park(a *array, class uint8, m *magazine) bool {
+	rounds := a.rounds[class]
+	bytes := int64(rounds) * int64(e.depots[class].size)
+	if a.left.Add(bytes) <= e.bounds.transferBytes() {
+		cells := a.transfers[class].cells[:e.bounds.transferCells(rounds)]
+		for i := range cells {
+			if at := &cells[i].mark; at.Load() == nil && at.CompareAndSwap(nil, fullMark(m)) {
+				return true
+			}
+		}
+	}
+	a.left.Add(-bytes)
+	return false
+}
+
+// unpark puts the magazine of a mark, which the caller has taken from a cell, into the
+// depot.
+func (e *Engine) unpark(a *array, class int, mark *byte) {
+	n, rounds := uint8(0), uint8(a.rounds[class])
+	if isFull(mark) {
+		n = rounds
+	}
+	d := &e.depots[class]
+	a.left.Add(-int64(rounds) * int64(d.size))
+	e.store(d, marked(mark), n, rounds)
+}

@@ -1,0 +1,265 @@
+package dewpond_test
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// What the program's own code does that a pool calls: it uses pools, panics, or ends its
+// goroutine.
+
+// A budgeted is a pool with CheckAll and blocks of 1024 bytes of a Source that knows them,
+// and another pool of the same Budget.
+type budgeted struct {
+	*dewpond.BytePool
+	source *panicsInFree
+	budget *dewpond.Budget
+	other  *dewpond.BytePool
+}
+
+// newBudgeted makes pools with a Budget of so many blocks.
+func newBudgeted(t *testing.T, blocks int, on func(dewpond.Violation)) budgeted {
+	p := budgeted{source: &panicsInFree{fakeSource: newFakeSource()}, budget: dewpond.NewBudget(int64(blocks) << 10)}
+	p.BytePool = newPool(t, dewpond.BytePoolOptions{
+		Classes: []int{1024}, Memory: p.source, Budget: p.budget, IdleTimeout: -1, Check: dewpond.CheckAll, OnViolation: on,
+	})
+	p.other = newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 256 << 10}, Budget: p.budget, IdleTimeout: -1})
+	return p
+}
+
+// idle leaves n blocks idle, to which somebody has written since if written.
+func (p budgeted) idle(n int, written bool) {
+	var all [][]byte
+	for range n {
+		all = append(all, p.Get(1))
+	}
+	for _, b := range all {
+		p.Put(b)
+		if written {
+			b[0]++
+		}
+	}
+}
+
+// expectNothingLost checks that nothing is charged, allocated or waiting once nothing is idle.
+func (p budgeted) expectNothingLost(t *testing.T) {
+	t.Helper()
+	p.Trim()
+	p.other.Trim()
+	if out, twice := p.source.report(); p.budget.Used() != 0 || out != 0 || twice != 0 || dewpond.Claims(p.budget) != 0 ||
+		dewpond.Waiting(p.BytePool) || dewpond.Waiting(p.other) || !dewpond.Unlocked(p.budget) {
+		t.Errorf("charged %d, not freed %d, freed twice %d, waiting %d", p.budget.Used(), out, twice, dewpond.Claims(p.budget))
+	}
+	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// findWays are the ways in which one write after Put is found, in a Budget of one block.
+var findWays = map[string]func(t *testing.T, p budgeted){
+	"Get":               func(t *testing.T, p budgeted) { p.idle(1, true); p.Put(p.Get(1)) },
+	"TryGet":            func(t *testing.T, p budgeted) { p.idle(1, true); p.Put(must(p.TryGet(1))) },
+	"GetContext":        func(t *testing.T, p budgeted) { p.idle(1, true); p.Put(must(p.GetContext(t.Context(), 1))) },
+	"Lease":             func(t *testing.T, p budgeted) { p.idle(1, true); must(0, p.Lease(1).Release()) },
+	"Trim":              func(t *testing.T, p budgeted) { p.idle(1, true); p.Trim() },
+	"Close":             func(t *testing.T, p budgeted) { p.idle(1, true); p.Close() },
+	"Get of another":    func(t *testing.T, p budgeted) { p.idle(1, true); p.other.Put(p.other.Get(1000)) },
+	"TryGet of another": func(t *testing.T, p budgeted) { p.idle(1, true); p.other.Put(must(p.other.TryGet(1000))) },
+	"wait of another": func(t *testing.T, p budgeted) { // the block becomes idle when GetContext has looked for one
+		b := p.Get(1)
+		ctx := hookedContext{t.Context(), func() {
+			p.Put(b)
+			b[0]++
+		}}
+		p.other.Put(must(p.other.GetContext(ctx, 1000)))
+	},
+}
+
+// Whoever is told of a violation may use any pool: no lock is held.
+func TestReportsHoldNoLock(t *testing.T) {
+	for name, way := range findWays {
+		t.Run(name, func(t *testing.T) {
+			var p budgeted
+			told := 0
+			p = newBudgeted(t, 1, func(v dewpond.Violation) {
+				if told++; v.Kind != dewpond.WriteAfterPut || v.Put == nil {
+					t.Error(v)
+				}
+				if !dewpond.Unlocked(p.budget) {
+					t.Error("the lock of the Budget is held")
+					return // else this waits for ever
+				}
+				p.Put(p.Get(1))
+				p.other.Put(p.other.Get(64))
+				if b, err := p.TryGet(1); err == nil {
+					p.Put(b)
+				}
+				p.Trim()
+				p.Stats()
+			})
+			if way(t, p); told != 1 {
+				t.Errorf("reported %d times", told)
+			}
+			p.expectNothingLost(t)
+		})
+	}
+}
+
+// A slog.Handler may format into a pool of the Budget under which the violation is found.
+func TestLoggerMayUsePoolsOfTheBudget(t *testing.T) {
+	p := newBudgeted(t, 1, nil)
+	unlocked := false
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(writerFunc(func(text []byte) {
+		if unlocked = dewpond.Unlocked(p.budget); !unlocked {
+			return // else this waits for ever
+		}
+		b := p.other.Buffer()
+		defer b.Release()
+		b.Write(text)
+	}), nil)))
+	findWays["wait of another"](t, p)
+	if s := p.Stats(); !unlocked || s.Violations != 1 {
+		t.Errorf("unlocked: %v, Violations %d", unlocked, s.Violations)
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(text []byte) (int, error) { f(text); return len(text), nil }
+
+// endings are the ways in which a callback ends without returning.
+var endings = map[string]func(){
+	"panics":  func() { panic("a callback") },
+	"Goexits": runtime.Goexit,
+}
+
+// returns runs f in a goroutine of its own and reports whether it returned.
+func returns(f func()) (returned bool) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		defer func() { recover() }()
+		f()
+		returned = true
+	}()
+	<-done
+	return returned
+}
+
+// An OnViolation that does not return loses nothing, whoever calls it.
+func TestPanickingReportLosesNothing(t *testing.T) {
+	for name, way := range findWays {
+		for how, end := range endings {
+			t.Run(name+" "+how, func(t *testing.T) {
+				told := 0
+				p := newBudgeted(t, 1, func(dewpond.Violation) { told++; end() })
+				if returned := returns(func() { way(t, p) }); told != 1 || returned {
+					t.Errorf("reported %d times, returned: %v", told, returned)
+				}
+				for _, q := range []*dewpond.BytePool{p.BytePool, p.other} {
+					if b, err := q.TryGet(1000); err == nil {
+						q.Put(b)
+					} else if name != "Close" || q != p.BytePool {
+						t.Errorf("afterwards: %v", err)
+					}
+				}
+				p.expectNothingLost(t)
+			})
+		}
+	}
+}
+
+// All that is found is reported, all that is let go is freed, and nothing of it stays
+// charged, whatever panics meanwhile.
+func TestPanicsDoNotEndTrim(t *testing.T) {
+	const blocks = 256 // more than a magazine has
+	for name, trim := range map[string]func(t *testing.T, p budgeted, b []byte){
+		"Trim":              func(_ *testing.T, p budgeted, b []byte) { p.Put(b); p.Trim() },
+		"Close":             func(_ *testing.T, p budgeted, b []byte) { p.Put(b); p.Close() },
+		"TryGet of another": func(_ *testing.T, p budgeted, b []byte) { p.Put(b); p.other.TryGet(blocks << 10) },
+		"wait of another": func(t *testing.T, p budgeted, b []byte) {
+			p.other.GetContext(hookedContext{t.Context(), func() { p.Put(b) }}, blocks<<10)
+		},
+	} {
+		for _, inFree := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, in Free %v", name, inFree), func(t *testing.T) {
+				told, want := 0, 0
+				p := newBudgeted(t, blocks, func(dewpond.Violation) { told++; panic("OnViolation") })
+				b := p.Get(1)
+				p.idle(blocks-1, !inFree)
+				if !inFree {
+					want = blocks - 1
+				}
+				p.source.on = inFree
+				if returns(func() { trim(t, p, b) }) {
+					t.Error("nothing panics")
+				}
+				if p.source.on = false; told != want {
+					t.Errorf("reported %d times, want %d", told, want)
+				}
+				p.expectNothingLost(t)
+			})
+		}
+	}
+}
+
+// A callback of a Pool that does not return leaves no place of Limit taken.
+func TestPanickingCallbacksLeaveLimit(t *testing.T) {
+	ways := map[string]func(t *testing.T, p *dewpond.Pool[account]){
+		"Get":        func(t *testing.T, p *dewpond.Pool[account]) { p.Put(p.Get()) },
+		"TryGet":     func(t *testing.T, p *dewpond.Pool[account]) { p.Put(must(p.TryGet())) },
+		"GetContext": func(t *testing.T, p *dewpond.Pool[account]) { p.Put(must(p.GetContext(t.Context()))) },
+		"Trim":       func(t *testing.T, p *dewpond.Pool[account]) { p.Trim() },
+	}
+	for _, at := range []string{"New", "Keep", "Reset", "Drop", "OnViolation"} {
+		for name, way := range ways {
+			for how, end := range endings {
+				for _, mode := range []string{"off", "sampled=1/1", "all"} {
+					t.Run(fmt.Sprint(at, " ", how, " in ", name, ", ", mode), func(t *testing.T) {
+						t.Setenv("DEWPOND_CHECK", mode)
+						ends, told := "", 0 // ends is which of them does not return
+						in := func(name string) {
+							if ends == name {
+								end()
+							}
+						}
+						const limit = 2
+						p := newObjects(t, dewpond.PoolOptions[account]{
+							Limit: limit, MaxIdle: 1, IdleTimeout: -1,
+							New:         func() *account { in("New"); return new(account) },
+							Keep:        func(*account) bool { in("Keep"); return true },
+							Reset:       func(v *account) { in("Reset"); *v = account{} },
+							Drop:        func(*account) { in("Drop") },
+							OnViolation: func(dewpond.Violation) { told++; in("OnViolation") },
+						})
+						v, w := p.Get(), p.Get()
+						p.Put(w)
+						w.ID++
+						ends = at
+						returns(func() { way(t, p) })
+						returns(func() { p.Put(v) }) // no room for it: Drop
+						ends = ""
+						if told != 1 && mode == "all" {
+							t.Errorf("reported %d times", told)
+						}
+						var out []*account
+						for range limit {
+							out = append(out, must(p.TryGet()))
+						}
+						if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+							t.Errorf("one more than Limit: %v", err)
+						}
+						for _, v := range out {
+							p.Put(v)
+						}
+					})
+				}
+			}
+		}
+	}
+}

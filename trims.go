@@ -1,0 +1,70 @@
+package dewpond
+
+import (
+	"sync"
+	"time"
+)
+
+// trimEvery is how often high pressure empties a pool at most. What a pool that is in use
+// has idle is needed again at once: to trim it more often costs misses, and memory.
+const trimEvery = time.Second
+
+// trimming is held while high pressure empties an engine. While a trim waits for its stops
+// of the world every Get of the pool misses; the trims of hundreds of pools at once would
+// wait for each other's. A mutex, because those who wait may be in different
+// testing/synctest bubbles.
+var trimming sync.Mutex
+
+// trimInTurn calls trim, an engine's TrimReserved, one engine at a time. It lets the next
+// one go ahead when the first block is handed to release, which may be a caller's code: by
+// then Gets find blocks again.
+func trimInTurn[B any](trim func(release func(class uint8, block B)), release func(class uint8, block B)) {
+	var once sync.Once
+	done := func() {
+		once.Do(func() {
+			afterTrim()
+			trimming.Unlock()
+		})
+	}
+	trimming.Lock()
+	defer done()
+	beforeTrim()
+	trim(func(class uint8, block B) {
+		done()
+		release(class, block)
+	})
+}
+
+// Tests put others in their place, that count. They are called with trimming held.
+var beforeTrim, afterTrim = func() {}, func() {}
+
+// A lastTrim is when high pressure emptied a pool last, for each of two clocks: that of
+// testing/synctest bubbles and the other.
+type lastTrim struct {
+	at      [2]time.Time
+	running bool
+}
+
+// begin reports whether the pool may be emptied at the time now, and takes it that it is.
+// A clock that was set back, as that of a later bubble is, hinders nothing.
+func (l *lastTrim) begin(now time.Time) bool {
+	since := now.Sub(*l.of(now))
+	if l.running || since >= 0 && since < trimEvery {
+		return false
+	}
+	l.running = true
+	return true
+}
+
+// end is called once the pool is empty.
+func (l *lastTrim) end(now time.Time) {
+	*l.of(now) = now
+	l.running = false
+}
+
+func (l *lastTrim) of(now time.Time) *time.Time {
+	if inBubble(now) {
+		return &l.at[1]
+	}
+	return &l.at[0]
+}

@@ -1,0 +1,58 @@
+package dewpond_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// BenchmarkZeroValue is a Get, a write and a Put of the zero value of a pool. Its
+// control is a pool that a constructor has made, and then the zero sync.Pool.
+func BenchmarkZeroValue(b *testing.B) {
+	var zero dewpond.BytePool
+	made := newPool(b, dewpond.BytePoolOptions{Name: "made"})
+	var theirs sync.Pool
+	b.Run("BytePool", func(b *testing.B) {
+		ours := func(n int) { ourLoop(&zero, 512, n) }
+		versus(b, "made", ours, func(n int) { ourLoop(made, 512, n) })
+		versus(b, "sync", ours, func(n int) {
+			for range n {
+				v, _ := theirs.Get().(*[512]byte)
+				if v == nil {
+					v = new([512]byte)
+				}
+				v[0], v[len(v)-1] = 1, 1
+				clear(v[:])
+				theirs.Put(v)
+			}
+		})
+	})
+
+	var zeroTrades dewpond.Pool[trade]
+	madeTrades := newObjects(b, dewpond.PoolOptions[trade]{Name: "made"})
+	var theirTrades sync.Pool
+	b.Run("Pool", func(b *testing.B) {
+		ours := func(n int) { useTrades(&zeroTrades, n) }
+		versus(b, "made", ours, func(n int) { useTrades(madeTrades, n) })
+		versus(b, "sync", ours, func(n int) {
+			for range n {
+				v, _ := theirTrades.Get().(*trade)
+				if v == nil {
+					v = new(trade)
+				}
+				v.ID = 1
+				*v = trade{}
+				theirTrades.Put(v)
+			}
+		})
+	})
+}
+
+func useTrades(p *dewpond.Pool[trade], n int) {
+	for range n {
+		v := p.Get()
+		v.ID = 1
+		p.Put(v)
+	}
+}
