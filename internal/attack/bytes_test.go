@@ -1,0 +1,175 @@
+package attack
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/offheap"
+)
+
+// A bytePond is a BytePool and what the attack knows of it.
+type bytePond struct {
+	*dewpond.BytePool
+	o       dewpond.BytePoolOptions
+	offHeap bool
+	obeys   bool         // nobody asks it by Get
+	source  *moodySource // nil: the pool's own
+	// upset says that a callback has panicked: what was counted then, nobody knows. It is
+	// apart, because an OnViolation that leads to its pool would keep it alive for as long
+	// as any of its blocks is watched.
+	upset   *atomic.Bool
+	strange atomic.Int64 // Puts that no Get belongs to
+}
+
+// sizes are what the attackers ask for: of every class, some between two of them.
+var sizes = []int{0, 1, 64, 100, 128, 1000, 1024, 4096, 5000, 30_000, 32 << 10, 64 << 10, 100_000}
+
+const oversize = 1<<20 + 1
+
+func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
+
+func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
+	p := &bytePond{offHeap: rng.IntN(3) == 0, upset: new(atomic.Bool)}
+	p.o = dewpond.BytePoolOptions{
+		Name:            fmt.Sprint("bytes", place),
+		Classes:         pick(rng, nil, nil, []int{64, 1024, 32 << 10, 128 << 10}),
+		MaxIdleBytes:    pick[int64](rng, 0, 0, dewpond.NoIdle, 64<<10, 1<<20),
+		MaxIdlePerClass: pick(rng, 0, 0, 1, 20),
+		AllocLimit:      pick(rng, 0, 0, 5000),
+		Zero:            pick(rng, dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever),
+		Check:           pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
+		IdleTimeout:     pick[time.Duration](rng, 0, -1, 100*time.Millisecond),
+		OnViolation:     func(dewpond.Violation) {},
+	}
+	if place%2 == 0 {
+		p.o.Budget = r.budgets[place/2%2]
+		p.obeys = r.obeyed && p.o.Budget == r.budgets[0]
+	}
+	// What panics in a timer ends the process: so it is where none is armed alone.
+	if p.o.IdleTimeout < 0 && !leftOut[panickingViolation] && rng.IntN(2) == 0 {
+		var calls atomic.Int64
+		upset := p.upset
+		p.o.OnViolation = func(v dewpond.Violation) {
+			if v.Kind != dewpond.Leak && calls.Add(1)%3 == 0 {
+				upset.Store(true)
+				panic(errPanic)
+			}
+		}
+	}
+	var err error
+	if p.offHeap {
+		p.BytePool, err = offheap.NewBytePool(p.o, offheap.Options{Reserve: pick[int64](rng, 1<<20, 16<<20), Coupled: rng.IntN(4) == 0})
+	} else {
+		if rng.IntN(4) == 0 {
+			p.source = &moodySource{upset: p.upset, out: map[*byte]int{}, panics: p.o.IdleTimeout < 0}
+			p.o.Memory = p.source
+		}
+		p.BytePool, err = dewpond.NewBytePool(p.o)
+	}
+	if err != nil {
+		panic(err)
+	}
+	r.pools.Add(1)
+	r.mu.Lock()
+	r.allBytes = append(r.allBytes, p)
+	r.mu.Unlock()
+	return p
+}
+
+// mayBeStrange reports whether strangers may be put into it, and more than a block got.
+func (p *bytePond) mayBeStrange() bool { return p.o.Budget == nil || !leftOut[budgetedStrangers] }
+
+// judgeCounts looks at what was counted, once all is put back.
+func (p *bytePond) judgeCounts(r *round) {
+	if p.upset.Load() {
+		return
+	}
+	until(func() string {
+		s := p.Stats()
+		if int64(s.Puts) != int64(s.Gets)+p.strange.Load() || s.InUseBytes != 0 || s.Gets != s.Hits+s.Misses+s.Oversize {
+			return fmt.Sprintf("round %d: all is put back, %d strangers too: %s", r.number, p.strange.Load(), p)
+		}
+		return ""
+	})
+}
+
+// judgeEnd trims and closes the pool, of which nothing is left then.
+func (p *bytePond) judgeEnd(r *round) {
+	until(func() string {
+		r.safely(p.upset, func() { p.Trim() })
+		if n := p.Stats().IdleBytes; n != 0 {
+			return fmt.Sprintf("round %d: after Trim %d bytes are idle: %s", r.number, n, p)
+		}
+		return ""
+	})
+	until(func() (what string) {
+		r.safely(p.upset, func() {
+			if err := p.Close(); err != nil {
+				what = fmt.Sprintf("round %d: Close: %v: %s", r.number, err, p)
+			}
+		})
+		if n := p.Stats().ReservedBytes; n != 0 {
+			what = fmt.Sprintf("round %d: after Close %d bytes are reserved: %s", r.number, n, p)
+		}
+		return what
+	})
+	if p.source != nil {
+		p.source.judge(p, r)
+	}
+}
+
+func (p *bytePond) String() string {
+	s := p.Stats()
+	s.Classes = nil
+	return fmt.Sprintf("%+v; its options %+v; off heap %v, upset %v", s, p.o, p.offHeap, p.upset.Load())
+}
+
+// A loan is a block that is out, stamped.
+type loan struct {
+	pond  *bytePond
+	b     []byte
+	stamp uint64
+}
+
+var stamps atomic.Uint64
+
+// stride is the distance of the stamps in a block: at most 64 of them.
+func stride(b []byte) int { return max(8, len(b)/64&^7) }
+
+// lend stamps a block that was got, all of its cap, and looks whether it is clean.
+func (p *bytePond) lend(r *round, b []byte) *loan {
+	if p.o.Zero != dewpond.ZeroNever {
+		for i := 0; i < len(b); i += stride(b) {
+			if b[i] != 0 {
+				r.t.Errorf("a block of %d bytes has %#x at %d: %s", len(b), b[i], i, p)
+				break
+			}
+		}
+	}
+	l := &loan{p, b, stamps.Add(1)}
+	b = b[:cap(b)]
+	for i := 0; i+8 <= len(b); i += stride(b) {
+		binary.LittleEndian.PutUint64(b[i:], l.stamp)
+	}
+	return l
+}
+
+// verify looks whether anybody else has had it.
+func (l *loan) verify(r *round) {
+	b := l.b[:cap(l.b)]
+	for i := 0; i+8 <= len(b); i += stride(b) {
+		if got := binary.LittleEndian.Uint64(b[i:]); got != l.stamp {
+			r.t.Errorf("a block of %d bytes stamped %d has %d at %d: it had another owner: %s", len(b), l.stamp, got, i, l.pond)
+			return
+		}
+	}
+}
+
+func (l *loan) putBack(r *round) {
+	l.verify(r)
+	l.pond.Put(l.b)
+}
