@@ -197,14 +197,7 @@ func TestPoolScattersByAnyClock(t *testing.T) {
 		}
 		putAll(p, out)
 	}
-	scatters := func(p *dewpond.BytePool) {
-		for range 64 {
-			p.Put(p.Get(64))
-		}
-		if dewpond.Gathered(p) {
-			t.Error("still gathered")
-		}
-	}
+	scatters := func(p *dewpond.BytePool) { mustScatter(t, p, func() { p.Put(p.Get(64)) }) }
 	for _, budget := range []bool{false, true} {
 		for _, first := range []string{"outside", "in a bubble, later"} {
 			t.Run(fmt.Sprint(first, ", with a Budget ", budget), func(t *testing.T) {

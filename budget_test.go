@@ -828,12 +828,7 @@ func TestBudgetGathersAndScatters(t *testing.T) {
 		for _, b := range out {
 			p.Put(b) // else what q gets is past the budget, and is not kept
 		}
-		for range 200 {
-			q.Put(q.Get(64))
-			late.Put(late.Get(256))
-		}
-		if dewpond.Gathered(q) || dewpond.Gathered(late) {
-			t.Error("gathered still")
-		}
+		mustScatter(t, q, func() { q.Put(q.Get(64)) })
+		mustScatter(t, late, func() { late.Put(late.Get(256)) })
 	})
 }

@@ -385,13 +385,10 @@ func TestPoolScatters(t *testing.T) {
 			t.Fatal("not gathered after a refusal")
 		}
 		time.Sleep(200 * time.Millisecond)
-		for range 64 {
+		mustScatter(t, p, func() {
 			p.Put(b)
 			b = p.Get(100)
-		}
-		if dewpond.Gathered(p) {
-			t.Error("still gathered long after the last refusal")
-		}
+		})
 	})
 }
 

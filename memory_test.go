@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -202,4 +203,20 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// mustScatter fails the test if a pool stays gathered, however often it is used. One
+// attempt, every 64th Put, may come to nothing: where a collection's work has the engine.
+func mustScatter(t *testing.T, p *dewpond.BytePool, use func()) {
+	t.Helper()
+	for range 100_000 {
+		for range 64 {
+			use()
+		}
+		if !dewpond.Gathered(p) {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("%s is gathered still", p.Name())
 }
