@@ -243,12 +243,15 @@ give:
 	// This is engine.Push, opened up.
 	x := p.engine.Enter()
 	slot := p.engine.Slot(x, small.Number())
-	if slot.Give(block) || slot.GiveMore(block) {
+	if slot.Give(block) {
 		x.Exit()
 		return
 	}
+	kept := slot.GiveMore(block)
 	x.Exit()
-	p.pushSmall(small, block)
+	if !kept {
+		p.pushSmall(small, block)
+	}
 }
 
 // putLarge is Put above MaxSmall.
