@@ -226,12 +226,15 @@ func (p *Pool[T]) Put(v *T) {
 		clearObject(v)
 		x := p.engine.Enter()
 		slot := p.engine.Slot(x, 1)
-		if slot.Give(unsafe.Pointer(v)) || slot.GiveMore(unsafe.Pointer(v)) {
+		if slot.Give(unsafe.Pointer(v)) {
 			x.Exit()
 			return
 		}
+		kept := slot.GiveMore(unsafe.Pointer(v))
 		x.Exit()
-		p.pushSlow(v)
+		if !kept {
+			p.pushSlow(v)
+		}
 		return
 	}
 	if p.onPut == callReset {
@@ -241,12 +244,15 @@ func (p *Pool[T]) Put(v *T) {
 	}
 	x := p.engine.Enter()
 	slot := p.engine.Slot(x, 1)
-	if slot.Give(unsafe.Pointer(v)) || slot.GiveMore(unsafe.Pointer(v)) {
+	if slot.Give(unsafe.Pointer(v)) {
 		x.Exit()
 		return
 	}
+	kept := slot.GiveMore(unsafe.Pointer(v))
 	x.Exit()
-	p.pushSlow(v)
+	if !kept {
+		p.pushSlow(v)
+	}
 }
 
 // asked is what Put does where there is more than a Reset to call. It reports
