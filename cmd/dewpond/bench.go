@@ -40,6 +40,7 @@ type benchCommand struct {
 	IdleTimeout *string  `placeholder:"TIME" help:"burst, churn, soak: dewpond's IdleTimeout (burst: dewpond's default, 60s; churn, soak: 500ms, far below it on purpose, so that decay acts)."`
 	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (schema: docs/benchmarks.md)."`
 	HTML        string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads nothing."`
+	SVG         string   `name:"svg" type:"path" placeholder:"FILE" help:"Also draw the figures as one small picture, and as FILE's name with -dark for a dark page."`
 	HGRM        string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions that HdrHistogram's plotter opens."`
 }
 
@@ -54,7 +55,7 @@ func (b *benchCommand) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	files, err := openOutputs(b.JSON, b.HTML, b.HGRM)
+	files, err := openOutputs(b.JSON, b.HTML, b.SVG, b.HGRM)
 	if err != nil {
 		return err
 	}

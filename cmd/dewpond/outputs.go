@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/report"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
@@ -24,14 +26,25 @@ type output struct {
 	written bool
 }
 
-func openOutputs(json, html, hgrm string) (*outputs, error) {
+func openOutputs(json, html, svg, hgrm string) (*outputs, error) {
 	o := &outputs{hgrm: hgrm}
-	err := errors.Join(o.open("--json", json, report.JSON), o.open("--html", html, report.HTML), probe("--hgrm", hgrm))
+	err := errors.Join(o.open("--json", json, report.JSON), o.open("--html", html, report.HTML),
+		o.open("--svg", svg, report.Picture(false)), o.open("--svg", darkOf(svg), report.Picture(true)),
+		probe("--hgrm", hgrm))
 	if err != nil {
 		o.close()
 		return nil, err
 	}
 	return o, nil
+}
+
+// darkOf is the name of a picture's twin for a dark page: burst-dark.svg of burst.svg.
+func darkOf(svg string) string {
+	if svg == "" {
+		return ""
+	}
+	ext := filepath.Ext(svg)
+	return strings.TrimSuffix(svg, ext) + "-dark" + ext
 }
 
 // open opens a file as it stands: an old result is overwritten only by a new one.
