@@ -12,10 +12,10 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 )
 
-// docs/benchmarks.md describes each struct of the document under a heading of
+// docs/schema.md describes each struct of the document under a heading of
 // its name: exactly the fields that the struct has.
 func TestSchemaIsDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../../../docs/benchmarks.md")
+	data, err := os.ReadFile("../../../../docs/schema.md")
 	if err != nil {
 		t.Fatal(err)
 	}
