@@ -43,6 +43,7 @@ var rules = []rule{
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
+	{"document", checkDocuments},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns what

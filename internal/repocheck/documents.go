@@ -1,0 +1,157 @@
+package repocheck
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	readme      = "README.md"
+	docsMap     = "docs/README.md"  // names every document and every module
+	results     = "docs/results.md" // has every figure, with its date, machine and command
+	mostWords   = 900               // words of the README: two minutes
+	mostColumns = 100               // of its prose, which then wraps in no editor
+)
+
+// checkDocuments: a relative link leads somewhere, the README stays short, what it
+// measures is quoted from the results, and the map is whole. A module zip lacks the
+// nested modules that documents link to, so there nothing is checked.
+func checkDocuments(r *repository, report reporter) {
+	documents := map[string]*file{}
+	places := map[string]bool{}
+	for _, dir := range r.dirs {
+		places[dir] = true
+	}
+	for _, f := range r.files {
+		places[f.path] = true
+		if path.Ext(f.path) == ".md" && !ignoredByGo(f.path) {
+			documents[f.path] = f
+		}
+	}
+	if !places["go.work"] {
+		return
+	}
+	mapped := map[string]bool{docsMap: true}
+	for _, f := range documents {
+		for _, l := range links(f) {
+			target := path.Join(path.Dir(f.path), l.path)
+			if l.path == "" {
+				target = f.path
+			}
+			if f.path == docsMap {
+				mapped[target] = true
+			}
+			switch to := documents[target]; {
+			case !places[target]:
+				report(f.path, l.line, "the link to %s leads nowhere", l.path)
+			case l.anchor != "" && (to == nil || !slices.Contains(anchors(to), l.anchor)):
+				report(f.path, l.line, "%s has no heading #%s", target, l.anchor)
+			}
+		}
+	}
+	if documents[docsMap] != nil {
+		for name := range documents {
+			if !mapped[name] {
+				report(name, 0, "%s does not list this document", docsMap)
+			}
+		}
+		for _, m := range r.modules {
+			if !mapped[m.dir] {
+				report(path.Join(m.dir, "go.mod"), 0, "%s does not list this module", docsMap)
+			}
+		}
+	}
+	if f := documents[readme]; f != nil {
+		checkReadme(f, documents[results], report)
+	}
+}
+
+// figure matches a ratio with its interval, and a range: "0.81 [0.79, 0.83]", "1.2 to 1.7".
+var figure = regexp.MustCompile(`\d[\d.]* \[[\d.]+, [\d.]+\]|\d+\.\d+ to \d+\.\d+`)
+
+func checkReadme(f, results *file, report reporter) {
+	if n := len(strings.Fields(string(f.data))); n > mostWords {
+		report(f.path, 0, "it has %d words: %d at most, the rest belongs into docs", n, mostWords)
+	}
+	for line, text := range prose(f) {
+		wraps := !strings.HasPrefix(text, "|") && !strings.HasPrefix(strings.TrimSpace(text), "<")
+		if n := len([]rune(text)); wraps && n > mostColumns {
+			report(f.path, line, "the line has %d columns: break it after %d", n, mostColumns)
+		}
+		for _, found := range figure.FindAllString(text, -1) {
+			if results == nil || !strings.Contains(string(results.data), found) {
+				report(f.path, line, "the figure %s is not in docs/results.md, which has the command", found)
+			}
+		}
+	}
+}
+
+// A link leads to a file or directory relative to its document, or to a heading.
+type link struct {
+	path, anchor string
+	line         int
+}
+
+var (
+	markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	htmlLink     = regexp.MustCompile(`(?:src|srcset|href)="([^"\s]+)"`)
+	codeSpan     = regexp.MustCompile("`[^`]*`")
+)
+
+// links are a document's relative links.
+func links(f *file) []link {
+	var all []link
+	for line, text := range prose(f) {
+		text = codeSpan.ReplaceAllString(text, "")
+		for _, m := range append(markdownLink.FindAllStringSubmatch(text, -1), htmlLink.FindAllStringSubmatch(text, -1)...) {
+			if strings.Contains(m[1], ":") {
+				continue // a scheme: another site's page
+			}
+			target, anchor, _ := strings.Cut(m[1], "#")
+			all = append(all, link{target, anchor, line})
+		}
+	}
+	return all
+}
+
+// prose yields a document's lines, by number, but for those between fences.
+func prose(f *file) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		fenced := false
+		for i, text := range strings.Split(string(f.data), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(text), "```") {
+				fenced = !fenced
+				continue
+			}
+			if !fenced && !yield(i+1, text) {
+				return
+			}
+		}
+	}
+}
+
+// anchors are what a document's headings are called in links.
+func anchors(f *file) []string {
+	var all []string
+	for _, text := range prose(f) {
+		if heading := strings.TrimLeft(text, "#"); heading != text && strings.HasPrefix(heading, " ") {
+			all = append(all, slug(heading))
+		}
+	}
+	return all
+}
+
+func slug(heading string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == ' ':
+			return '-'
+		case unicode.IsLetter(c) || unicode.IsDigit(c) || c == '-' || c == '_':
+			return unicode.ToLower(c)
+		}
+		return -1
+	}, strings.TrimSpace(heading))
+}
