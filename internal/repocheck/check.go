@@ -44,6 +44,7 @@ var rules = []rule{
 	{"init", checkInit},
 	{"twins", checkTwins},
 	{"document", checkDocuments},
+	{"hacking", checkHacking},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns what

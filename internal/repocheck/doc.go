@@ -5,6 +5,7 @@
 //   - addresses.go where unsafe, linkname, system calls and raw atomics may be
 //   - foreign.go   how someone else's code is told
 //   - documents.go that links resolve, the README is short and the map is whole
+//   - hacking.go   that HACKING.md names what is there
 //
 // The other files are a rule each. Check applies all of them to a tree of files.
 // It parses the files itself: a test that asks go list is served from the test
