@@ -10,7 +10,8 @@ const documented = `
 -- docs/README.md --
 [dewpond](..), [the command](../cmd/dewpond), [tools](../tools/), [README](../README.md), [a](a.md)
 -- docs/results.md --
-Get and Put: 0.81 [0.79, 0.83]; off the heap 1.2 to 1.7 times.
+Get and Put: 0.81
+[0.79, 0.83]; off the heap 1.2 to 1.7 times.
 [map](README.md)
 -- docs/a.md --
 # A heading: of "two" parts
