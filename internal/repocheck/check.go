@@ -38,13 +38,13 @@ var rules = []rule{
 	{"unsafe", checkUnsafe},
 	{"linkname", checkLinkname},
 	{"syscall", checkSyscall},
+	{"document", checkDocuments},
+	{"hacking", checkHacking},
 	{"atomic", checkAtomics},
 	{"testing", checkTesting},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
-	{"document", checkDocuments},
-	{"hacking", checkHacking},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns what
