@@ -1,9 +1,9 @@
 package dewpond
 
 import (
-	"runtime"
 	"sync/atomic"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -25,9 +25,7 @@ func awaitCollectionLocked() {
 		return
 	}
 	registry.awaited = true
-	type garbage struct{ _, _ *byte }                // large enough to be an object of its own
-	later := func(struct{}) { go afterCollection() } // for cleanups wait in line
-	runtime.AddCleanup(new(garbage), later, struct{}{})
+	atomics.AfterCollection(func() { go afterCollection() }) // for cleanups wait in line
 }
 
 // collections is how often afterCollection was called, for tests.

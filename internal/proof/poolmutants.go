@@ -1,7 +1,7 @@
 package proof
 
-// PoolMutants are the bugs that the explorer must find in the scenarios of -pool. File
-// is relative to the root.
+// PoolMutants are the bugs that the explorer must find in what a pool adds to its engine.
+// File is relative to the root.
 var PoolMutants = []Mutant{
 	{
 		Name: "release-loads-then-stores", File: "lease.go", Scenarios: []string{"lease-copies"},

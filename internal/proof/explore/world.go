@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/percpu"
@@ -34,7 +35,9 @@ type world struct {
 	queue    queue
 	budget   budget
 
-	// Of the scenarios of -pool alone.
+	timers []func() // that nobody has called yet
+
+	// Of the scenarios of pool.go alone.
 	pool               *dewpond.BytePool
 	leases             map[unsafe.Pointer]*owner
 	shared, shared2    *owner
@@ -85,21 +88,22 @@ func (w *world) hooks() {
 	at := func(object unsafe.Pointer, k kind, ready func() bool) {
 		r.announce(access{object: object, kind: k, ready: ready})
 	}
-	magazine.Explore.Access = func(object unsafe.Pointer, writes bool) {
+	atomics.Explore.Access = func(object unsafe.Pointer, writes bool) {
 		if writes {
 			at(object, write, nil)
 		} else {
 			at(object, read, nil)
 		}
 	}
-	magazine.Explore.Touch = func(object unsafe.Pointer) {
+	atomics.Explore.Touch = func(object unsafe.Pointer) {
 		if object != w.engine.None() {
 			// Not at the address of its first field, which may be an atomic.
 			at(unsafe.Add(object, 1), plain, nil)
 		}
 	}
-	magazine.Explore.Wait = func(object unsafe.Pointer, ready func() bool) { at(object, write, ready) }
-	magazine.Explore.Spin = r.spin
+	atomics.Explore.Wait = func(object unsafe.Pointer, ready func() bool) { at(object, write, ready) }
+	atomics.Explore.Spin = r.spin
+	atomics.Explore.AfterFunc = func(f func()) { w.timers = append(w.timers, f) }
 
 	percpu.Explore.Procs = func() int { return w.procs }
 	percpu.Explore.Pin = func() int {
