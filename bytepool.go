@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
@@ -429,7 +430,7 @@ func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
 
 // free returns a function that lets go of a block that the engine no longer holds. Whoever
 // makes it be called calls p.account.serve afterwards, and then l.end.
-func (p *BytePool) free(l *late) func(class uint8, block unsafe.Pointer) {
+func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 	return func(class uint8, block unsafe.Pointer) {
 		p.releaseLocked(unsafe.Slice((*byte)(block), p.classes.Size(class)), l)
 	}

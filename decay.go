@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -101,7 +102,7 @@ func (d *decayer) arm() {
 		d.armed.Store(true)
 		d.startLocked(now)
 		d.hangOnCollector()
-	case d.bubble.Load() && !inBubble(now): // its timer may be dead
+	case d.bubble.Load() && !bubble.In(now): // its timer may be dead
 		d.startLocked(now)
 	}
 }
@@ -110,7 +111,7 @@ func (d *decayer) arm() {
 func (d *decayer) startLocked(now time.Time) {
 	d.last = now
 	d.seen = time.Time{}
-	d.bubble.Store(inBubble(now))
+	d.bubble.Store(bubble.In(now))
 	d.setTimerLocked()
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
@@ -30,7 +31,7 @@ func MissTimer(p *BytePool) func() {
 }
 
 // Bubble returns the number of the caller's bubble.
-func Bubble() uint64 { return bubbleOf(time.Now()) }
+func Bubble() uint64 { return bubble.Of(time.Now()) }
 
 // Unlocked reports whether nobody holds the budget's lock.
 func Unlocked(b *Budget) bool {

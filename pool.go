@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -339,13 +340,13 @@ func (p *Pool[T]) settled(v *T, r magazine.Result) {
 
 // letGo lets go of an object that the engine does not hold.
 func (p *Pool[T]) letGo(v *T) {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.letGoLate(v, &l)
 }
 
 // letGoLate is letGo for whoever has more to let go.
-func (p *Pool[T]) letGoLate(v *T, l *late) {
+func (p *Pool[T]) letGoLate(v *T, l *late.List) {
 	p.unwatch(v, l)
 	if p.drop != nil {
 		p.drop(v)
@@ -388,23 +389,23 @@ func (p *Pool[T]) Prewarm(count int) error {
 // (A limited pool has all its objects in one place and stops nothing.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	return (p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))) * p.size
 }
 
 // trimReserved is Trim as decay does it.
 func (p *Pool[T]) trimReserved() {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.trimQuarantine(false, &l)
 	trimInTurn(p.engine.TrimReserved, p.free(&l))
 }
 
 // shed lets go of up to n objects that have been idle for long.
 func (p *Pool[T]) shed(class uint8, n int) {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.engine.Shed(class, n, p.free(&l))
 }
 
@@ -415,8 +416,8 @@ func (p *Pool[T]) Close() error {
 	p = p.actual()
 	p.out.mustReach()
 	p.decay.stop()
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	defer p.remove()
 	defer p.out.close()              // also if Drop panics
 	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
@@ -426,7 +427,7 @@ func (p *Pool[T]) Close() error {
 
 // free returns a function that lets go of an object that the engine held. Whoever makes it
 // be called calls l.end afterwards.
-func (p *Pool[T]) free(l *late) func(class uint8, v unsafe.Pointer) {
+func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 	return func(_ uint8, v unsafe.Pointer) { p.letGoLate((*T)(v), l) }
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/bubble"
 )
 
 // A semaphore counts what is out of a Pool that has a Limit. Those who wait for
@@ -20,9 +22,9 @@ type semaphore struct {
 	out     atomic.Int64 // above limit by what acquireAnyway took; never below 0
 	waiting atomic.Int64 // length of waiters; changed under mu
 
-	mu       sync.Mutex // held for a few list operations
-	waiters  list.List  // of chan error with room for one; nil is an acquisition
-	sleepers sleepers   // the same
+	mu       sync.Mutex      // held for a few list operations
+	waiters  list.List       // of chan error with room for one; nil is an acquisition
+	sleepers bubble.Sleepers // the same
 	closed   bool
 
 	pool string // whose it is
@@ -70,9 +72,9 @@ func (s *semaphore) uncount() {
 // it cannot wake them.
 func (s *semaphore) serveLocked() {
 	for s.waiters.Len() > 0 && s.count() {
-		if !s.sleepers.inReach() {
+		if !s.sleepers.InReach() {
 			s.uncount()
-			panic(s.sleepers.apart(s.pool))
+			panic(s.sleepers.Apart(s.pool))
 		}
 		s.removeLocked(s.waiters.Front()) <- nil
 	}
@@ -81,7 +83,7 @@ func (s *semaphore) serveLocked() {
 // removeLocked takes one that waits out of the list.
 func (s *semaphore) removeLocked(place *list.Element) chan error {
 	s.waiting.Add(-1)
-	s.sleepers.leave()
+	s.sleepers.Leave()
 	return s.waiters.Remove(place).(chan error)
 }
 
@@ -94,7 +96,7 @@ func (s *semaphore) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	place, served := s.enlist(bubbleOf(time.Now()))
+	place, served := s.enlist(bubble.Of(time.Now()))
 	if place == nil {
 		return ErrClosed
 	}
@@ -123,8 +125,8 @@ func (s *semaphore) enlist(bubble uint64) (place *list.Element, served chan erro
 	if s.closed {
 		return nil, nil
 	}
-	if !s.sleepers.admit(bubble) {
-		panic(s.sleepers.apart(s.pool))
+	if !s.sleepers.Admit(bubble) {
+		panic(s.sleepers.Apart(s.pool))
 	}
 	place = s.waiters.PushBack(served)
 	s.waiting.Add(1)
@@ -151,7 +153,7 @@ func (s *semaphore) mustReach() {
 }
 
 func (s *semaphore) mustReachLocked() {
-	if !s.sleepers.inReach() {
-		panic(s.sleepers.apart(s.pool))
+	if !s.sleepers.InReach() {
+		panic(s.sleepers.Apart(s.pool))
 	}
 }
