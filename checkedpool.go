@@ -63,7 +63,7 @@ func (p *Pool[T]) putWatched(v *T) bool {
 		return true
 	}
 	if p.limited() {
-		defer p.out.release()
+		defer p.out.Release()
 	}
 	panics := true
 	defer func() {

@@ -16,7 +16,7 @@ func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
 
 // WaitingFor reports how many wait in GetContext of a Pool.
-func WaitingFor[T any](p *Pool[T]) int64 { return p.out.waiting.Load() }
+func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 
 // TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
 func TrimAsTimer(p *BytePool) { p.decay.trim() }

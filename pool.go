@@ -7,6 +7,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
 // A Pool hands out objects of one type and takes them back for their next owner.
@@ -38,7 +39,7 @@ type Pool[T any] struct {
 
 	decay decayer
 
-	out   semaphore // where onPut is countOut
+	out   semaphore.Semaphore // where onPut is countOut
 	count objectCounts
 
 	standIn standIn[Pool[T]]
@@ -66,7 +67,7 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	p := &Pool[T]{keep: o.Keep, reset: o.Reset, new: o.New, drop: o.Drop}
 	p.size = int64(unsafe.Sizeof(*new(T)))
 	p.checks = objectChecks(o, p.size)
-	p.out.limit = int64(o.Limit)
+	p.out.Init(o.Limit, p.Name)
 	switch {
 	case p.checks != nil:
 		p.onPut = askChecks
@@ -89,7 +90,6 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, 1, p.shed, p.trimReserved)
 	register(p, &p.registration, o.Name)
-	p.out.pool = p.name
 	if p.checks != nil {
 		p.decay.settle = p.endQuarantines
 		p.checks.pool = p.name
@@ -117,14 +117,14 @@ func (p *Pool[T]) Get() *T {
 	return p.getSlow()
 }
 
-func (p *Pool[T]) limited() bool { return p.out.limit > 0 }
+func (p *Pool[T]) limited() bool { return p.out.Limit() > 0 }
 
 // getSlow is Get where the shard has no object, or the pool has a Limit.
 func (p *Pool[T]) getSlow() *T {
 	if p.onPut == askStandIn {
 		return p.actual().Get()
 	}
-	if p.limited() && !p.out.acquireAnyway() {
+	if p.limited() && !p.out.AcquireAnyway() {
 		p.count.overLimit.Add(1)
 	}
 	if v := p.engine.Pop(0); v != nil {
@@ -137,7 +137,7 @@ func (p *Pool[T]) getSlow() *T {
 // Close it returns ErrClosed.
 func (p *Pool[T]) TryGet() (*T, error) {
 	p = p.actual()
-	if p.limited() && !p.out.tryAcquire() {
+	if p.limited() && !p.out.TryAcquire() {
 		if p.engine.Closed() {
 			return nil, ErrClosed
 		}
@@ -157,7 +157,7 @@ func (p *Pool[T]) TryGet() (*T, error) {
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	p = p.actual()
 	if p.limited() {
-		if err := p.out.acquire(ctx); err != nil {
+		if err := p.out.Acquire(ctx); err != nil {
 			if p.engine.Closed() { // also where ctx is done too
 				return nil, ErrClosed
 			}
@@ -175,7 +175,7 @@ func (p *Pool[T]) acquired() (*T, error) {
 	}
 	if p.engine.Closed() {
 		if p.limited() { // Get counts on
-			p.out.release()
+			p.out.Release()
 		}
 		return nil, ErrClosed
 	}
@@ -194,7 +194,7 @@ func (p *Pool[T]) counted() (v *T) {
 		if v != nil {
 			p.count.misses.Add(1)
 		} else if p.limited() {
-			p.out.release()
+			p.out.Release()
 		}
 	}()
 	return p.fresh()
@@ -273,7 +273,7 @@ func (p *Pool[T]) asked(v *T) bool {
 // putLimited is Put in a pool that has a Limit. The object counts as out until
 // another can have it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
-	defer p.out.release()
+	defer p.out.Release()
 	if p.cleaned(v) {
 		p.pushSlow(v)
 	}
@@ -414,12 +414,12 @@ func (p *Pool[T]) shed(class uint8, n int) {
 // wakes all who wait. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
 	p = p.actual()
-	p.out.mustReach()
+	p.out.MustReach()
 	p.decay.stop()
 	var l late.List
 	defer l.End()
 	defer p.remove()
-	defer p.out.close()              // also if Drop panics
+	defer p.out.Close(ErrClosed)     // also if Drop panics
 	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
 	p.trimQuarantine(true, &l)
 	return nil

@@ -59,6 +59,26 @@ var PoolMutants = []Mutant{
 		New: "	s.word.Store(0)\n	return true\n",
 	},
 	{
+		Name: "release-looks-first", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-wake"},
+		Old: "	s.uncount()\n	if s.waiting.Load() > 0 {\n",
+		New: "	waiting := s.waiting.Load()\n	s.uncount()\n	if waiting > 0 {\n",
+	},
+	{
+		Name: "waiter-does-not-look", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-wake"},
+		Old: "	s.serveLocked() // for releases that came before anybody could see us\n",
+		New: "",
+	},
+	{
+		Name: "counts-without-comparing", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-last"},
+		Old: "		if s.out.CompareAndSwap(out, out+1) {\n",
+		New: "		if s.out.Store(out + 1); true {\n",
+	},
+	{
+		Name: "close-forgets-those-to-come", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-close"},
+		Old: "	if s.closed != nil {\n",
+		New: "	if false {\n",
+	},
+	{
 		Name: "tick-disarms-late", File: "decay.go", Scenarios: []string{"decay-put"},
 		Old: "		if d.armed.Store(false); d.empty() {\n			return\n		}\n		d.armed.Store(true)\n",
 		New: "		d.armed.Store(false)\n		return\n",

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func main() {
 	}
 
 	ran := 0
-	for _, s := range append(scenarios, poolScenarios...) {
+	for _, s := range slices.Concat(scenarios, semaphoreScenarios, poolScenarios) {
 		if *name != "" && s.name != *name || *name == "" && s.long && !*long {
 			continue
 		}

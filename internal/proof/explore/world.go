@@ -10,6 +10,7 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
 // A block of the explorer is its own account of where it is.
@@ -36,6 +37,12 @@ type world struct {
 	budget   budget
 
 	timers []func() // that nobody has called yet
+
+	// Of the scenarios of semaphore.go alone.
+	semaphore semaphore.Semaphore
+	acquired  int // without waiting, less what was released
+	dozers    int // calls that would have slept
+	ended     bool
 
 	// Of the scenarios of pool.go alone.
 	pool               *dewpond.BytePool
@@ -162,6 +169,7 @@ func (w *world) check() {
 		w.scenario.after(w)
 	}
 	w.checkPool()
+	w.checkSemaphore()
 	w.checkHistory()
 	w.checkWaiters(idle)
 	w.checkClaims(idle[0])
