@@ -12,6 +12,7 @@ import (
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -43,7 +44,8 @@ type BytePool struct {
 	ledger   memory.Ledger // the same, where it is one
 	fallback *fallbacks    // blocks of the Go heap that stand in for the source's
 
-	registration
+	name  string
+	entry *registry.Entry // in livePools
 
 	handles magazine.Engine // idle handles of leases, one class of size 1
 	leased  atomic.Bool     // whether there ever was a handle

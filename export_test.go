@@ -136,44 +136,6 @@ func CountTrims(t interface{ Cleanup(func()) }, pause func()) (trims, most func(
 	return all.Load, max.Load
 }
 
-// Looks returns how often the registry has looked whether a name is taken.
-func Looks() int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return registry.looks
-}
-
-// Families returns how many names of options the registry keeps numbers of, and Numbers
-// how many of one.
-func Families() int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return len(registry.families)
-}
-
-func Numbers(name string) int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	if f := registry.families[name]; f != nil {
-		return f.live
-	}
-	return 0
-}
-
-// A Named is what the registry knows of a pool, alone.
-type Named struct{ registration }
-
-func (n *Named) Name() string { return n.name }
-func (n *Named) Stats() Stats { return Stats{Name: n.name} }
-func (n *Named) Close()       { n.remove() }
-
-// NewNamed registers one.
-func NewNamed(name string) *Named {
-	n := new(Named)
-	register(n, &n.registration, name)
-	return n
-}
-
 // testLevel is the level of pressure that the tests see, or realLevel for the
 // machine's. They begin with low, whatever the machine that they run on says.
 var testLevel atomic.Uint32

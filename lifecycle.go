@@ -103,7 +103,7 @@ func (p *BytePool) Close() error {
 	p.decay.stop()
 	var l late.List
 	defer l.End()
-	defer p.registration.remove()
+	defer livePools.Remove(p.entry)
 	defer p.endWaits()
 	defer p.account.leave()
 	defer p.handles.Close(forgetHandle)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
@@ -30,7 +31,8 @@ type Pool[T any] struct {
 	checks *checks
 	engine magazine.Engine // of one class; its blocks are *T, each of size 1
 
-	registration
+	name  string
+	entry *registry.Entry // in livePools
 
 	new  func() *T // nil: new(T)
 	keep func(*T) bool
@@ -89,11 +91,13 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	})
 	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, 1, p.shed, p.trimReserved)
-	register(p, &p.registration, o.Name)
+	p.entry = reserve(p, o.Name)
+	p.name = p.entry.Name()
 	if p.checks != nil {
 		p.decay.settle = p.endQuarantines
 		p.checks.pool = p.name
 	}
+	publish(p.entry)
 	return p
 }
 
@@ -418,7 +422,7 @@ func (p *Pool[T]) Close() error {
 	p.decay.stop()
 	var l late.List
 	defer l.End()
-	defer p.remove()
+	defer livePools.Remove(p.entry)
 	defer p.out.Close(ErrClosed)     // also if Drop panics
 	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
 	p.trimQuarantine(true, &l)

@@ -38,7 +38,7 @@ var layers = []layer{
 	{".", []string{ // not internal/arena: memory comes through internal/memory
 		"internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/magazine",
 		"internal/memory",
-		"internal/percpu", "internal/pressure", "internal/semaphore", "internal/sizeclass",
+		"internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/percpu"}},
@@ -51,6 +51,7 @@ var layers = []layer{
 	{"internal/memory", []string{"internal/atomics"}},
 	{"internal/percpu", nil},
 	{"internal/pressure", nil},
+	{"internal/registry", nil},
 	{"internal/semaphore", []string{"internal/atomics", "internal/bubble"}},
 	{"internal/sizeclass", nil},
 
