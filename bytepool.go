@@ -40,9 +40,9 @@ type BytePool struct {
 	engine  magazine.Engine
 	classes sizeclass.Table
 
-	source   memory.Source // nil: the Go heap
-	ledger   memory.Ledger // the same, where it is one
-	fallback *fallbacks    // blocks of the Go heap that stand in for the source's
+	source   memory.Source     // nil: the Go heap
+	ledger   memory.Ledger     // the same, where it is one
+	fallback *memory.Fallbacks // blocks of the Go heap that stand in for the source's
 
 	name  string
 	entry *registry.Entry // in livePools
@@ -191,7 +191,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		p.count.class[class].misses.Add(1)
 		p.count.class[class].strays.Add(1)
 		b = make([]byte, p.classes.Size(class))
-		p.fallback.add(b)
+		p.fallback.Add(dataOf(b), addressOf(b))
 	}
 	return b[:n]
 }

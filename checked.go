@@ -162,7 +162,7 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 	if !c.all {
 		return true, false
 	}
-	if p.fallback.remove(b) {
+	if p.fallback.Remove(dataOf(b), addressOf(b)) {
 		p.count.droppedFallback.Add(1)
 		return false, false
 	}

@@ -19,7 +19,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		zero:    o.Zero,
 		source:  o.Memory,
 		// A Source that fails is the only reason for a fallback.
-		fallback: new(fallbacks),
+		fallback: new(memory.Fallbacks),
 		limiter:  newLimiter(o.AllocLimit),
 		checks:   blockChecks(o),
 		count:    newCounts(len(o.Classes)),
