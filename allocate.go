@@ -3,6 +3,8 @@ package dewpond
 import (
 	"fmt"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/bubble"
 )
 
 // classFor returns the class of a size that a caller asked for, or false for one
@@ -119,7 +121,7 @@ func (p *BytePool) returnMiss() {
 	if p.limiter.unlimited() {
 		return
 	}
-	p.limiter.restore(bubbleOf(time.Now()))
+	p.limiter.restore(bubble.Of(time.Now()))
 	p.queue.mu.Lock()
 	defer p.unlock()
 	p.allowLocked()

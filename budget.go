@@ -7,6 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"weak"
+
+	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/late"
 )
 
 // A Budget bounds the bytes that any number of BytePools have together, idle and in
@@ -34,8 +37,8 @@ type Budget struct {
 	// mu is the mutex of the queues of all pools of the budget, which so are one
 	// queue. It is held over Gather and while idle blocks are let go.
 	mu       sync.Mutex
-	late     late // what has come up since mu was locked: see unlock
-	sleepers sleepers
+	late     late.List // what has come up since mu was locked: see unlock
+	sleepers bubble.Sleepers
 	claims   list.List // of *waiter that wait for bytes alone, by turn
 	turn     uint64    // of the last that came to any of the pools
 }
@@ -59,7 +62,7 @@ func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		panic(fmt.Sprintf("dewpond: NewBudget(%d): give a number of bytes above 0", limit))
 	}
-	b := &Budget{limit: limit, sleepers: sleepers{others: " or another of its Budget"}}
+	b := &Budget{limit: limit, sleepers: bubble.Sleepers{Others: " or another of its Budget"}}
 	b.members.Store(new([]member))
 	return b
 }

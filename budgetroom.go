@@ -1,6 +1,12 @@
 package dewpond
 
-import "math"
+import (
+	"math"
+	"time"
+
+	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/late"
+)
 
 // Room in a Budget is made by letting idle blocks of its pools go. Those who wait for
 // it are served in the order in which they came to any of the pools.
@@ -21,7 +27,7 @@ func (a *account) shed(n int) (ok bool) {
 			if ok {
 				a.uncharge(int64(n))
 			}
-			panic(b.sleepers.apart(asleep.pool.name))
+			panic(b.sleepers.Apart(asleep.pool.name))
 		}
 	}()
 	for b.waiting.Load() == 0 {
@@ -43,8 +49,8 @@ func (a *account) shed(n int) (ok bool) {
 // shed lets go of up to n blocks of a class that lie in the depot, and returns how many
 // those were. Whoever calls it calls p.account.serve afterwards.
 func (p *BytePool) shed(class uint8, n int) int {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	return p.engine.Shed(class, n, p.free(&l))
 }
 
@@ -127,9 +133,9 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 // unlock unlocks mu, and then reports what has come up under it, which may panic.
 func (b *Budget) unlock() {
 	l := b.late
-	b.late = late{}
+	b.late = late.List{}
 	b.mu.Unlock()
-	l.end()
+	l.End()
 }
 
 // gatherLocked makes the depots of all pools hold what they have idle.
@@ -211,7 +217,7 @@ func (a *account) serveInReach() (asleep *waiter) {
 // mustServeLocked is serveLocked for a call, which panics where it cannot wake somebody.
 func (b *Budget) mustServeLocked() {
 	if asleep := b.serveLocked(); asleep != nil {
-		panic(b.sleepers.apart(asleep.pool.name))
+		panic(b.sleepers.Apart(asleep.pool.name))
 	}
 }
 
@@ -223,7 +229,7 @@ func (b *Budget) serveLocked() (asleep *waiter) {
 		if !w.pool.account.reserve(w.size()) {
 			return nil
 		}
-		if !b.sleepers.inReach() {
+		if !b.sleepers.InReach() {
 			w.pool.account.uncharge(int64(w.size()))
 			return w
 		}
@@ -297,11 +303,11 @@ func (a *account) olderLocked(w *waiter) bool {
 }
 
 // refusedNow notes a refusal.
-func (b *Budget) refusedNow() { b.refusal.Store(stampNow()) }
+func (b *Budget) refusedNow() { b.refusal.Store(bubble.StampOf(time.Now())) }
 
 // mayScatter reports whether a pool of the budget may use its shards again. The lock
 // is held.
 func (a *account) mayScatter() bool {
 	return a == nil || a.budget.waiting.Load() == 0 &&
-		sinceStamp(a.budget.refusal.Load()) >= scatterAfter
+		bubble.Since(a.budget.refusal.Load(), time.Now()) >= scatterAfter
 }

@@ -9,8 +9,10 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -38,11 +40,12 @@ type BytePool struct {
 	engine  magazine.Engine
 	classes sizeclass.Table
 
-	source   memory.Source // nil: the Go heap
-	ledger   memory.Ledger // the same, where it is one
-	fallback *fallbacks    // blocks of the Go heap that stand in for the source's
+	source   memory.Source     // nil: the Go heap
+	ledger   memory.Ledger     // the same, where it is one
+	fallback *memory.Fallbacks // blocks of the Go heap that stand in for the source's
 
-	registration
+	name  string
+	entry *registry.Entry // in livePools
 
 	handles magazine.Engine // idle handles of leases, one class of size 1
 	leased  atomic.Bool     // whether there ever was a handle
@@ -188,7 +191,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		p.count.class[class].misses.Add(1)
 		p.count.class[class].strays.Add(1)
 		b = make([]byte, p.classes.Size(class))
-		p.fallback.add(b)
+		p.fallback.Add(dataOf(b), addressOf(b))
 	}
 	return b[:n]
 }
@@ -432,7 +435,7 @@ func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
 
 // free returns a function that lets go of a block that the engine no longer holds. Whoever
 // makes it be called calls p.account.serve afterwards, and then l.end.
-func (p *BytePool) free(l *late) func(class uint8, block unsafe.Pointer) {
+func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 	return func(class uint8, block unsafe.Pointer) {
 		p.releaseLocked(unsafe.Slice((*byte)(block), p.classes.Size(class)), l)
 	}

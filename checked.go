@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 )
@@ -139,8 +140,8 @@ func (p *BytePool) watchThis(b []byte) {
 // reportOld reports what has been out for too long.
 func (p *BytePool) reportOld() {
 	if c := p.checks; c.leak > 0 {
-		var l late
-		defer l.end()
+		var l late.List
+		defer l.End()
 		if _, left := c.leaks(c.leak, time.Now(), &l); left > 0 {
 			p.decay.freed()
 		}
@@ -161,7 +162,7 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 	if !c.all {
 		return true, false
 	}
-	if p.fallback.remove(b) {
+	if p.fallback.Remove(dataOf(b), addressOf(b)) {
 		p.count.droppedFallback.Add(1)
 		return false, false
 	}
@@ -177,8 +178,8 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 	c.held[class].Add(1)
 	if !c.quarantine.Add(b) {
 		defer c.held[class].Add(-1) // after all else, see Stats; also if the Source panics
-		var l late
-		defer l.end()
+		var l late.List
+		defer l.End()
 		p.endWatch(b, &l)
 		if p.account.overdrawn() {
 			p.pushed(class, b, magazine.Full)
@@ -198,8 +199,8 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 // endQuarantine gives a block to the engine at last. Its Put has been counted.
 func (p *BytePool) endQuarantine(class uint8, b []byte) {
 	defer p.checks.held[class].Add(-1) // as in putWatched
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.endWatch(b, &l)
 	if p.account.overdrawn() {
 		p.settled(class, b, magazine.Full)
@@ -209,7 +210,7 @@ func (p *BytePool) endQuarantine(class uint8, b []byte) {
 }
 
 // endWatch makes a block such as the engine has them.
-func (p *BytePool) endWatch(b []byte, l *late) {
+func (p *BytePool) endWatch(b []byte, l *late.List) {
 	if !p.checks.all {
 		p.unwatch(b, l)
 		if p.zero == ZeroOnPut {
@@ -233,7 +234,7 @@ func (p *BytePool) endQuarantines() {
 
 // trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
 // end, and returns its bytes.
-func (p *BytePool) trimQuarantine(end bool, l *late) (released int64) {
+func (p *BytePool) trimQuarantine(end bool, l *late.List) (released int64) {
 	if p.checks == nil {
 		return 0
 	}
@@ -264,8 +265,8 @@ func (c *checks) inQuarantine() (held []int) {
 }
 
 // unwatch checks an idle block for the last time, if it is watched.
-func (p *BytePool) unwatch(b []byte, l *late) {
+func (p *BytePool) unwatch(b []byte, l *late.List) {
 	if p.checks != nil {
-		l.add(p.checks, p.checks.Forget(addressOf(b), b))
+		p.checks.later(l, p.checks.Forget(addressOf(b), b))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/late"
 )
 
 // A Pool's checks see an object as the bytes of its T. These cannot be poisoned, for
@@ -62,13 +63,13 @@ func (p *Pool[T]) putWatched(v *T) bool {
 		return true
 	}
 	if p.limited() {
-		defer p.out.release()
+		defer p.out.Release()
 	}
 	panics := true
 	defer func() {
 		if panics { // then the object is nobody's
-			var l late
-			defer l.end()
+			var l late.List
+			defer l.End()
 			p.seal(v)
 			p.unwatch(v, &l)
 		}
@@ -91,10 +92,10 @@ func (p *Pool[T]) seal(v *T) {
 }
 
 // unwatch checks an idle object for the last time, if it is watched.
-func (p *Pool[T]) unwatch(v *T, l *late) {
+func (p *Pool[T]) unwatch(v *T, l *late.List) {
 	if p.checks != nil {
 		b := bytesOf(v)
-		l.add(p.checks, p.checks.Forget(addressOf(b), b))
+		p.checks.later(l, p.checks.Forget(addressOf(b), b))
 	}
 }
 
@@ -104,8 +105,8 @@ func (p *Pool[T]) quarantine(v *T) {
 	c.held[0].Add(1)
 	if !c.quarantine.Add(bytesOf(v)) {
 		defer c.held[0].Add(-1) // after all else, see Stats; also if Drop panics
-		var l late
-		defer l.end()
+		var l late.List
+		defer l.End()
 		p.endWatch(v, &l)
 		p.pushSlow(v)
 		return
@@ -120,14 +121,14 @@ func (p *Pool[T]) quarantine(v *T) {
 // endQuarantine gives an object to the engine at last. Its Put has been counted.
 func (p *Pool[T]) endQuarantine(v *T) {
 	defer p.checks.held[0].Add(-1) // as in quarantine
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.endWatch(v, &l)
 	p.settled(v, p.add(v))
 }
 
 // endWatch makes an object such as the engine has them.
-func (p *Pool[T]) endWatch(v *T, l *late) {
+func (p *Pool[T]) endWatch(v *T, l *late.List) {
 	if !p.checks.all {
 		p.unwatch(v, l)
 	}
@@ -146,7 +147,7 @@ func (p *Pool[T]) endQuarantines() {
 
 // trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
 // end, and returns how many objects those were.
-func (p *Pool[T]) trimQuarantine(end bool, l *late) (released int64) {
+func (p *Pool[T]) trimQuarantine(end bool, l *late.List) (released int64) {
 	if p.checks == nil {
 		return 0
 	}

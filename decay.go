@@ -2,12 +2,11 @@ package dewpond
 
 import (
 	"math/rand/v2"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
 
+	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -40,12 +39,12 @@ type decayer struct {
 	alive   func() *decayer // nil when the pool is gone
 	parts   []decaying      // what decays
 	settle  func()          // called after blocks have been let go; may be nil
-	loose   atomic.Bool     // settle has something to do
-	armed   atomic.Bool     // a timer will call tick
-	bubble  atomic.Bool     // and it is one of a bubble
-	extra   atomic.Bool     // a tick after a collection is under way
-	hung    atomic.Bool     // the next collection will call collected
-	mu      sync.Mutex      // guards the rest; not held while blocks are let go
+	loose   atomics.Bool    // settle has something to do
+	armed   atomics.Bool    // a timer will call tick
+	bubble  atomics.Bool    // and it is one of a bubble
+	extra   atomics.Bool    // a tick after a collection is under way
+	hung    atomics.Bool    // the next collection will call collected
+	mu      atomics.Mutex   // guards the rest; not held while blocks are let go
 	timer   uint64          // number of the timer that counts
 	last    time.Time       // up to which the classes have been advanced
 	seen    time.Time       // when the collector first found the bubble's timer
@@ -103,7 +102,7 @@ func (d *decayer) arm() {
 		d.armed.Store(true)
 		d.startLocked(now)
 		d.hangOnCollector()
-	case d.bubble.Load() && !inBubble(now): // its timer may be dead
+	case d.bubble.Load() && !bubble.In(now): // its timer may be dead
 		d.startLocked(now)
 	}
 }
@@ -112,7 +111,7 @@ func (d *decayer) arm() {
 func (d *decayer) startLocked(now time.Time) {
 	d.last = now
 	d.seen = time.Time{}
-	d.bubble.Store(inBubble(now))
+	d.bubble.Store(bubble.In(now))
 	d.setTimerLocked()
 }
 
@@ -122,7 +121,7 @@ func (d *decayer) setTimerLocked() {
 	if d.soon {
 		epoch = min(epoch, trimEvery)
 	}
-	time.AfterFunc(decay.Delay(epoch, rand.Float64()), func() {
+	atomics.AfterFunc(decay.Delay(epoch, rand.Float64()), func() {
 		if d := alive(); d != nil {
 			d.tick(number)
 		}
@@ -252,8 +251,8 @@ func (d *decayer) hangOnCollector() {
 	if !d.hung.CompareAndSwap(false, true) {
 		return
 	}
-	type garbage struct{ _, _ *byte } // large enough to be an object of its own
-	runtime.AddCleanup(new(garbage), func(alive func() *decayer) {
+	alive := d.alive
+	atomics.AfterCollection(func() {
 		if d := alive(); d != nil {
 			d.hung.Store(false)
 			go func() { // for Drop may take long, and cleanups wait in line
@@ -262,7 +261,7 @@ func (d *decayer) hangOnCollector() {
 				}
 			}()
 		}
-	}, d.alive)
+	})
 }
 
 // collected is an extra tick after a garbage collection.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
@@ -15,7 +16,7 @@ func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
 
 // WaitingFor reports how many wait in GetContext of a Pool.
-func WaitingFor[T any](p *Pool[T]) int64 { return p.out.waiting.Load() }
+func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 
 // TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
 func TrimAsTimer(p *BytePool) { p.decay.trim() }
@@ -30,7 +31,7 @@ func MissTimer(p *BytePool) func() {
 }
 
 // Bubble returns the number of the caller's bubble.
-func Bubble() uint64 { return bubbleOf(time.Now()) }
+func Bubble() uint64 { return bubble.Of(time.Now()) }
 
 // Unlocked reports whether nobody holds the budget's lock.
 func Unlocked(b *Budget) bool {
@@ -133,44 +134,6 @@ func CountTrims(t interface{ Cleanup(func()) }, pause func()) (trims, most func(
 		beforeTrim, afterTrim = before, after
 	})
 	return all.Load, max.Load
-}
-
-// Looks returns how often the registry has looked whether a name is taken.
-func Looks() int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return registry.looks
-}
-
-// Families returns how many names of options the registry keeps numbers of, and Numbers
-// how many of one.
-func Families() int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return len(registry.families)
-}
-
-func Numbers(name string) int {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	if f := registry.families[name]; f != nil {
-		return f.live
-	}
-	return 0
-}
-
-// A Named is what the registry knows of a pool, alone.
-type Named struct{ registration }
-
-func (n *Named) Name() string { return n.name }
-func (n *Named) Stats() Stats { return Stats{Name: n.name} }
-func (n *Named) Close()       { n.remove() }
-
-// NewNamed registers one.
-func NewNamed(name string) *Named {
-	n := new(Named)
-	register(n, &n.registration, name)
-	return n
 }
 
 // testLevel is the level of pressure that the tests see, or realLevel for the

@@ -3,7 +3,8 @@ package dewpond
 import (
 	"fmt"
 	"math"
-	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/atomics"
 )
 
 // A Lease is a block of bytes that cannot be given back twice, nor used through
@@ -40,11 +41,11 @@ type handle struct {
 	// A handle whose owner is gone and that nobody else needs is in the next
 	// generation, with bit 31 set for the owner to come. After the last generation
 	// the word is 0, and the handle is not used again.
-	word atomic.Uint64
+	word atomics.Uint64
 
 	// data is where the block begins. Whoever reads it looks at word next: the
 	// next generation writes it only after it has begun.
-	data atomic.Pointer[byte]
+	data atomics.Pointer[byte]
 
 	root *handle   // whose block this is, for an owner that was retained; its owner's to read
 	pool *BytePool // never changes

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -65,8 +66,8 @@ func (p *BytePool) Prewarm(size, count int) error {
 // of many pools at once draw this out for all of them: call one after another.
 func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	released = p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))
 	p.account.serve()
 	if p.leased.Load() {
@@ -81,8 +82,8 @@ func (p *BytePool) Trim() (released int64) {
 
 // trimReserved is Trim as decay does it.
 func (p *BytePool) trimReserved() {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.trimQuarantine(false, &l)
 	trimInTurn(p.engine.TrimReserved, p.free(&l))
 	p.account.serveInReach()
@@ -100,9 +101,9 @@ func (p *BytePool) Close() error {
 	p = p.actual()
 	p.mustReach()
 	p.decay.stop()
-	var l late
-	defer l.end()
-	defer p.registration.remove()
+	var l late.List
+	defer l.End()
+	defer livePools.Remove(p.entry)
 	defer p.endWaits()
 	defer p.account.leave()
 	defer p.handles.Close(forgetHandle)

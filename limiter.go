@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/bubble"
 )
 
 // A limiter allows so many misses a second, with at most one second's worth saved
@@ -17,10 +19,10 @@ import (
 // bubble, which begins anew.
 type limiter struct {
 	interval int64        // nanoseconds a miss; 0: no limit
-	paid     atomic.Int64 // nanoseconds since began
+	paid     atomic.Int64 // nanoseconds of the clock outside of bubbles
 
 	mu      sync.Mutex
-	bubbles map[uint64]*atomic.Int64 // nanoseconds since bubblesBegin, by the bubble's number
+	bubbles map[uint64]*atomic.Int64 // nanoseconds of its clock, by the bubble's number
 }
 
 // mostBubbles is how many bubbles a limiter remembers, for nobody says when one ends. One
@@ -39,10 +41,10 @@ func (l *limiter) unlimited() bool { return l.interval == 0 }
 // clock returns the caller's time, and what is paid for by that clock.
 func (l *limiter) clock() (now int64, paid *atomic.Int64) {
 	t := time.Now()
-	if inBubble(t) {
-		return int64(t.Sub(bubblesBegin)), l.paidIn(bubbleOf(t))
+	if bubble.In(t) {
+		return int64(bubble.Elapsed(t)), l.paidIn(bubble.Of(t))
 	}
-	return int64(t.Sub(began)), &l.paid
+	return int64(bubble.Elapsed(t)), &l.paid
 }
 
 // paidIn returns what is paid for in a bubble, or with 0 in none.

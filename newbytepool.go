@@ -19,7 +19,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		zero:    o.Zero,
 		source:  o.Memory,
 		// A Source that fails is the only reason for a fallback.
-		fallback: new(fallbacks),
+		fallback: new(memory.Fallbacks),
 		limiter:  newLimiter(o.AllocLimit),
 		checks:   blockChecks(o),
 		count:    newCounts(len(o.Classes)),
@@ -58,12 +58,14 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	}
 	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
 		func() { trimInTurn(p.handles.TrimReserved, forgetHandle) })
-	register(p, &p.registration, o.Name)
+	p.entry = reserve(p, o.Name)
+	p.name = p.entry.Name()
 	if p.checks != nil {
 		p.checks.pool = p.name
 		p.others = uint32(p.checks.others)
 	}
-	o.Budget.join(p, o.Classes) // last: from here on its other pools may look at this one
+	o.Budget.join(p, o.Classes) // from here on its other pools may look at this one
+	publish(p.entry)
 	return p, nil
 }
 

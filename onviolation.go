@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/late"
 )
 
 // listeners are who wants to know of every pool's violations.
@@ -55,17 +57,17 @@ func (c *checks) reportLeaks() int {
 	if c == nil {
 		return 0
 	}
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	leaks, _ := c.leaks(0, time.Time{}, &l)
 	return leaks
 }
 
 // leaks is check.Checker.Out. It returns how many leaks it finds, which are for l.
-func (c *checks) leaks(age time.Duration, now time.Time, l *late) (n, left int) {
+func (c *checks) leaks(age time.Duration, now time.Time, l *late.List) (n, left int) {
 	leaks, left := c.Out(age, now)
 	for i := range leaks {
-		l.add(c, &leaks[i])
+		c.later(l, &leaks[i])
 	}
 	return len(leaks), left
 }

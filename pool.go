@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/registry"
+	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
 // A Pool hands out objects of one type and takes them back for their next owner.
@@ -28,7 +31,8 @@ type Pool[T any] struct {
 	checks *checks
 	engine magazine.Engine // of one class; its blocks are *T, each of size 1
 
-	registration
+	name  string
+	entry *registry.Entry // in livePools
 
 	new  func() *T // nil: new(T)
 	keep func(*T) bool
@@ -37,7 +41,7 @@ type Pool[T any] struct {
 
 	decay decayer
 
-	out   semaphore // where onPut is countOut
+	out   semaphore.Semaphore // where onPut is countOut
 	count objectCounts
 
 	standIn standIn[Pool[T]]
@@ -65,7 +69,7 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	p := &Pool[T]{keep: o.Keep, reset: o.Reset, new: o.New, drop: o.Drop}
 	p.size = int64(unsafe.Sizeof(*new(T)))
 	p.checks = objectChecks(o, p.size)
-	p.out.limit = int64(o.Limit)
+	p.out.Init(o.Limit, p.Name)
 	switch {
 	case p.checks != nil:
 		p.onPut = askChecks
@@ -87,12 +91,13 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	})
 	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
 	p.decay.add(&p.engine, 1, p.shed, p.trimReserved)
-	register(p, &p.registration, o.Name)
-	p.out.pool = p.name
+	p.entry = reserve(p, o.Name)
+	p.name = p.entry.Name()
 	if p.checks != nil {
 		p.decay.settle = p.endQuarantines
 		p.checks.pool = p.name
 	}
+	publish(p.entry)
 	return p
 }
 
@@ -116,14 +121,14 @@ func (p *Pool[T]) Get() *T {
 	return p.getSlow()
 }
 
-func (p *Pool[T]) limited() bool { return p.out.limit > 0 }
+func (p *Pool[T]) limited() bool { return p.out.Limit() > 0 }
 
 // getSlow is Get where the shard has no object, or the pool has a Limit.
 func (p *Pool[T]) getSlow() *T {
 	if p.onPut == askStandIn {
 		return p.actual().Get()
 	}
-	if p.limited() && !p.out.acquireAnyway() {
+	if p.limited() && !p.out.AcquireAnyway() {
 		p.count.overLimit.Add(1)
 	}
 	if v := p.engine.Pop(0); v != nil {
@@ -136,7 +141,7 @@ func (p *Pool[T]) getSlow() *T {
 // Close it returns ErrClosed.
 func (p *Pool[T]) TryGet() (*T, error) {
 	p = p.actual()
-	if p.limited() && !p.out.tryAcquire() {
+	if p.limited() && !p.out.TryAcquire() {
 		if p.engine.Closed() {
 			return nil, ErrClosed
 		}
@@ -156,7 +161,7 @@ func (p *Pool[T]) TryGet() (*T, error) {
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	p = p.actual()
 	if p.limited() {
-		if err := p.out.acquire(ctx); err != nil {
+		if err := p.out.Acquire(ctx); err != nil {
 			if p.engine.Closed() { // also where ctx is done too
 				return nil, ErrClosed
 			}
@@ -174,7 +179,7 @@ func (p *Pool[T]) acquired() (*T, error) {
 	}
 	if p.engine.Closed() {
 		if p.limited() { // Get counts on
-			p.out.release()
+			p.out.Release()
 		}
 		return nil, ErrClosed
 	}
@@ -193,7 +198,7 @@ func (p *Pool[T]) counted() (v *T) {
 		if v != nil {
 			p.count.misses.Add(1)
 		} else if p.limited() {
-			p.out.release()
+			p.out.Release()
 		}
 	}()
 	return p.fresh()
@@ -278,7 +283,7 @@ func (p *Pool[T]) asked(v *T) bool {
 // putLimited is Put in a pool that has a Limit. The object counts as out until
 // another can have it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
-	defer p.out.release()
+	defer p.out.Release()
 	if p.cleaned(v) {
 		p.pushSlow(v)
 	}
@@ -345,13 +350,13 @@ func (p *Pool[T]) settled(v *T, r magazine.Result) {
 
 // letGo lets go of an object that the engine does not hold.
 func (p *Pool[T]) letGo(v *T) {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.letGoLate(v, &l)
 }
 
 // letGoLate is letGo for whoever has more to let go.
-func (p *Pool[T]) letGoLate(v *T, l *late) {
+func (p *Pool[T]) letGoLate(v *T, l *late.List) {
 	p.unwatch(v, l)
 	if p.drop != nil {
 		p.drop(v)
@@ -394,23 +399,23 @@ func (p *Pool[T]) Prewarm(count int) error {
 // (A limited pool has all its objects in one place and stops nothing.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	return (p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))) * p.size
 }
 
 // trimReserved is Trim as decay does it.
 func (p *Pool[T]) trimReserved() {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.trimQuarantine(false, &l)
 	trimInTurn(p.engine.TrimReserved, p.free(&l))
 }
 
 // shed lets go of up to n objects that have been idle for long.
 func (p *Pool[T]) shed(class uint8, n int) {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.engine.Shed(class, n, p.free(&l))
 }
 
@@ -419,12 +424,12 @@ func (p *Pool[T]) shed(class uint8, n int) {
 // wakes all who wait. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
 	p = p.actual()
-	p.out.mustReach()
+	p.out.MustReach()
 	p.decay.stop()
-	var l late
-	defer l.end()
-	defer p.remove()
-	defer p.out.close()              // also if Drop panics
+	var l late.List
+	defer l.End()
+	defer livePools.Remove(p.entry)
+	defer p.out.Close(ErrClosed)     // also if Drop panics
 	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
 	p.trimQuarantine(true, &l)
 	return nil
@@ -432,7 +437,7 @@ func (p *Pool[T]) Close() error {
 
 // free returns a function that lets go of an object that the engine held. Whoever makes it
 // be called calls l.end afterwards.
-func (p *Pool[T]) free(l *late) func(class uint8, v unsafe.Pointer) {
+func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 	return func(_ uint8, v unsafe.Pointer) { p.letGoLate((*T)(v), l) }
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -27,10 +29,10 @@ type queue struct {
 	mu  *sync.Mutex
 	own sync.Mutex
 
-	late     late        // what has come up since mu was locked, where it is own
-	sleepers *sleepers   // all of these, or the Budget's
-	class    []list.List // of *waiter, by class, in the order in which they came
-	line     list.List   // of those to whom AllocLimit has not allowed a miss yet
+	late     late.List        // what has come up since mu was locked, where it is own
+	sleepers *bubble.Sleepers // all of these, or the Budget's
+	class    []list.List      // of *waiter, by class, in the order in which they came
+	line     list.List        // of those to whom AllocLimit has not allowed a miss yet
 
 	armed   bool   // a timer will call p.hasMisses
 	armedIn uint64 // the timer's bubble, with which it dies
@@ -45,13 +47,13 @@ func (p *BytePool) unlock() {
 		return
 	}
 	l := p.queue.late
-	p.queue.late = late{}
+	p.queue.late = late.List{}
 	p.queue.mu.Unlock()
-	l.end()
+	l.End()
 }
 
 // lateLocked is for what comes up under the lock, until unlock.
-func (p *BytePool) lateLocked() *late {
+func (p *BytePool) lateLocked() *late.List {
 	if p.account != nil {
 		return &p.account.budget.late
 	}
@@ -60,7 +62,7 @@ func (p *BytePool) lateLocked() *late {
 
 func (q *queue) init(classes int, b *Budget) {
 	q.class = make([]list.List, classes)
-	q.mu, q.sleepers = &q.own, new(sleepers)
+	q.mu, q.sleepers = &q.own, new(bubble.Sleepers)
 	if b != nil {
 		q.mu, q.sleepers = &b.mu, &b.sleepers
 	}
@@ -102,7 +104,7 @@ func (p *BytePool) wait(ctx context.Context, class uint8, large int) ([]byte, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &waiter{pool: p, class: class, large: large, bubble: bubbleOf(time.Now()), grant: make(chan grant, 1)}
+	w := &waiter{pool: p, class: class, large: large, bubble: bubble.Of(time.Now()), grant: make(chan grant, 1)}
 	panics := true
 	defer func() {
 		if panics { // a report of what enlist has found, or a Source's Free
@@ -134,8 +136,8 @@ func (p *BytePool) enlist(w *waiter) (open bool) {
 	if !p.engine.Gather() {
 		return false
 	}
-	if !q.sleepers.admit(w.bubble) {
-		panic(q.sleepers.apart(p.name))
+	if !q.sleepers.Admit(w.bubble) {
+		panic(q.sleepers.Apart(p.name))
 	}
 	w.turn = p.account.turnLocked()
 	w.listed = true
@@ -206,7 +208,7 @@ func (w *waiter) removeLocked() {
 		b.claims.Remove(w.claim)
 		b.waiting.Add(-1)
 	}
-	q.sleepers.leave()
+	q.sleepers.Leave()
 }
 
 // withdrawLocked is removeLocked for who does not allocate: the miss that AllocLimit
@@ -268,15 +270,15 @@ func (p *BytePool) settled(class uint8, b []byte, r magazine.Result) {
 
 // release lets go of a block that the engine did not keep.
 func (p *BytePool) release(b []byte) {
-	var l late
-	defer l.end()
+	var l late.List
+	defer l.End()
 	p.releaseLocked(b, &l)
 	p.account.serve()
 }
 
 // releaseLocked is release for whoever may hold the queue's lock, and serves later. What
 // comes up by it is for l, so that it does not panic.
-func (p *BytePool) releaseLocked(b []byte, l *late) {
+func (p *BytePool) releaseLocked(b []byte, l *late.List) {
 	p.unwatch(b, l)
 	if p.source != nil {
 		p.freeBlock(b, l)
@@ -285,8 +287,8 @@ func (p *BytePool) releaseLocked(b []byte, l *late) {
 	p.account.letGo(class, b)
 }
 
-func (p *BytePool) freeBlock(b []byte, l *late) {
-	defer l.catch()
+func (p *BytePool) freeBlock(b []byte, l *late.List) {
+	defer l.Catch()
 	p.source.Free(b)
 }
 
@@ -300,12 +302,12 @@ func (p *BytePool) hand(class uint8, b []byte) bool {
 	switch {
 	case w == nil:
 		return false
-	case !p.queue.sleepers.inReach():
+	case !p.queue.sleepers.InReach():
 		p.count.class[class].puts.Add(1)
 		p.count.class[class].full.Add(1)
 		p.releaseLocked(b, p.lateLocked())
 		p.decay.freed()
-		panic(p.queue.sleepers.apart(p.name))
+		panic(p.queue.sleepers.Apart(p.name))
 	case p.account.olderLocked(w):
 		p.count.class[class].puts.Add(1)
 		p.count.class[class].full.Add(1)
@@ -327,9 +329,9 @@ func (p *BytePool) serve(class uint8) {
 	if p.engine.Waiting(class) {
 		p.queue.mu.Lock()
 		defer p.unlock()
-		if p.queue.firstOf(class) != nil && !p.queue.sleepers.inReach() {
+		if p.queue.firstOf(class) != nil && !p.queue.sleepers.InReach() {
 			p.shedLocked(class, math.MaxInt) // as hand does: nobody sleeps beside an idle block
-			panic(p.queue.sleepers.apart(p.name))
+			panic(p.queue.sleepers.Apart(p.name))
 		}
 		p.serveLocked(class)
 	}
@@ -356,10 +358,10 @@ func (p *BytePool) serveLocked(class uint8) {
 // not count.
 func (p *BytePool) armLocked() {
 	q := &p.queue
-	if q.line.Len() == 0 || q.armed && q.armedIn == q.sleepers.bubble {
+	if q.line.Len() == 0 || q.armed && q.armedIn == q.sleepers.Bubble() {
 		return
 	}
-	q.armed, q.armedIn = true, q.sleepers.bubble
+	q.armed, q.armedIn = true, q.sleepers.Bubble()
 	q.timer++
 	number := q.timer
 	time.AfterFunc(p.limiter.delay(), func() { p.hasMisses(number) })
@@ -381,7 +383,7 @@ func (p *BytePool) hasMisses(number uint64) {
 // allowLocked is hasMisses without its timer. By another clock than theirs nobody is
 // allowed anything: their timer does that.
 func (p *BytePool) allowLocked() {
-	if p.queue.line.Len() == 0 || !p.queue.sleepers.sharing() {
+	if p.queue.line.Len() == 0 || !p.queue.sleepers.Sharing() {
 		return
 	}
 	for place := p.queue.line.Front(); place != nil && p.limiter.allow(); place = p.queue.line.Front() {
@@ -405,7 +407,7 @@ func (q *queue) firstOf(class uint8) *waiter {
 }
 
 // refusedNow notes a refusal.
-func (q *queue) refusedNow() { q.refusal.Store(stampNow()) }
+func (q *queue) refusedNow() { q.refusal.Store(bubble.StampOf(time.Now())) }
 
 // scatter lets the pool use its shards again, once nobody waits and nobody has
 // been refused for a while, unless every block is watched. It looks at the clock at every 64th Put, and waits for
@@ -415,7 +417,7 @@ func (p *BytePool) scatter() {
 	if p.checks.everything() {
 		return
 	}
-	if q.puts.Add(1)%64 != 0 || sinceStamp(q.refusal.Load()) < scatterAfter || !q.mu.TryLock() {
+	if q.puts.Add(1)%64 != 0 || bubble.Since(q.refusal.Load(), time.Now()) < scatterAfter || !q.mu.TryLock() {
 		return
 	}
 	defer q.mu.Unlock()
@@ -450,7 +452,7 @@ func (p *BytePool) mustReach() {
 }
 
 func (p *BytePool) mustReachLocked() {
-	if !p.queue.sleepers.inReach() && (p.queue.waiting.Load() > 0 || p.account.claimsLocked(p)) {
-		panic(p.queue.sleepers.apart(p.name))
+	if !p.queue.sleepers.InReach() && (p.queue.waiting.Load() > 0 || p.account.claimsLocked(p)) {
+		panic(p.queue.sleepers.Apart(p.name))
 	}
 }

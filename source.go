@@ -26,7 +26,7 @@ func (p *BytePool) accepts(class uint8, b []byte) bool {
 		p.count.droppedDouble.Add(1)
 		return false
 	}
-	if p.fallback.remove(b) {
+	if p.fallback.Remove(dataOf(b), addressOf(b)) {
 		p.count.droppedFallback.Add(1)
 	} else {
 		p.count.droppedForeign.Add(1)

@@ -3,6 +3,8 @@ package dewpond
 import (
 	"sync"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/bubble"
 )
 
 // trimEvery is how often high pressure empties a pool at most. What a pool that is in use
@@ -63,7 +65,7 @@ func (l *lastTrim) end(now time.Time) {
 }
 
 func (l *lastTrim) of(now time.Time) *time.Time {
-	if inBubble(now) {
+	if bubble.In(now) {
 		return &l.at[1]
 	}
 	return &l.at[0]

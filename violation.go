@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/late"
 )
 
 // A ViolationKind is a kind of misuse that checked mode finds.
@@ -102,6 +103,14 @@ func (r *reports) report(found check.Violation) {
 	}
 	if told := tellAll(v); !told && r.on == nil && r.first(v) {
 		slog.Error("dewpond: "+v.Kind.String(), "pool", v.Pool, "size", v.Size, "age", v.Age, "report", v.String())
+	}
+}
+
+// later has a violation, if there is one, reported when a list ends.
+func (r *reports) later(l *late.List, found *check.Violation) {
+	if found != nil {
+		violation := *found
+		l.Add(func() { r.report(violation) })
 	}
 }
 

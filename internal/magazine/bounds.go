@@ -1,5 +1,7 @@
 package magazine
 
+import "github.com/dewpond/dewpond/internal/atomics"
+
 // bounds are what an engine may keep idle.
 //
 // A block is idle only in a place that was reserved before: the sum of all
@@ -10,7 +12,7 @@ type bounds struct {
 	maxPerClass int64 // 0: none
 
 	_        [64]byte
-	reserved atomicInt64 // bytes, over all classes
+	reserved atomics.Int64 // bytes, over all classes
 	_        [64]byte
 }
 
@@ -70,7 +72,7 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 
 // grant adds up to want times step to a counter, as many as fit below the limit, and
 // returns how many.
-func grant(counter *atomicInt64, want, step, limit int64) int64 {
+func grant(counter *atomics.Int64, want, step, limit int64) int64 {
 	for {
 		v := counter.Load()
 		n := min(want, (limit-v)/step)

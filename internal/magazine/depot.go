@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // A depot holds what a class has idle outside the shards.
 type depot struct {
@@ -15,27 +19,27 @@ type depot struct {
 	// where GOMAXPROCS has grown so that new magazines do not: old ones may be left.
 	several bool
 
-	reserved atomicInt64 // blocks that are idle or may become so: see bounds.go
+	reserved atomics.Int64 // blocks that are idle or may become so: see bounds.go
 
 	// blocks is how many are in the two stacks, and low the least that it has been
 	// since Low was asked.
-	blocks, low hint
+	blocks, low atomics.Hint
 
 	// spares is how many magazines are in empty, and spareLow the least that it has
 	// been since Spare was asked.
-	spares, spareLow hint
+	spares, spareLow atomics.Hint
 
 	// A goroutine that takes one block from a magazine of several holds the
 	// others in hand for a moment, where nobody finds them. started and ended
 	// count such moments, so that whoever finds the depot empty can tell whether
 	// it was: see PopExact.
-	started, ended atomicUint64
+	started, ended atomics.Uint64
 
 	// waiting counts who wants to be handed the next block: see Wait.
-	waiting atomicInt64
+	waiting atomics.Int64
 
 	// Counts of what bypassed the shards.
-	hits, puts, added, released statistic
+	hits, puts, added, released atomics.Statistic
 
 	_ [64]byte
 }
@@ -64,7 +68,7 @@ func (d *depot) went(n uint16) {
 }
 
 // lower notes in low that a count is v now, if that is less than it has been.
-func lower(low *hint, v int64) {
+func lower(low *atomics.Hint, v int64) {
 	for least := low.Load(); v < least; least = low.Load() {
 		if low.CompareAndSwap(least, v) {
 			return
@@ -139,7 +143,7 @@ func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept b
 	if m == nil {
 		return false
 	}
-	touch(m)
+	atomics.Touch(m)
 	if kept = uint32(m.n) < min(rounds, uint32(m.capacity)); kept {
 		d.came(1)
 		m.add(block)
@@ -178,7 +182,7 @@ func (e *Engine) store(d *depot, m *magazine, n, room uint8) {
 	if m == nil {
 		return
 	}
-	touch(m)
+	atomics.Touch(m)
 	m.n, m.room = uint16(n), uint16(n)
 	e.release(d, uint32(room-n))
 	if n > 0 {

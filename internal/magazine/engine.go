@@ -22,6 +22,7 @@ package magazine
 import (
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -56,13 +57,13 @@ const (
 //
 // A Push of a block synchronizes before the Pop that returns it.
 type Engine struct {
-	current atomicPointer[slot] // the first of the array in use
-	stride  uintptr             // bytes of slots a shard
-	procs   atomicUintptr       // shards of the array in use, or less: see replace
+	current atomics.Pointer[slot] // the first of the array in use
+	stride  uintptr               // bytes of slots a shard
+	procs   atomics.Uintptr       // shards of the array in use, or less: see replace
 
 	none slot // stays empty
 
-	reclaimable atomicBool // see Reclaim
+	reclaimable atomics.Bool // see Reclaim
 
 	depots  []depot // by class
 	sharded int     // classes below this one can have magazines in shards
@@ -72,7 +73,7 @@ type Engine struct {
 	// mu serializes what replaces the array, and guards the fields below. It is
 	// held over a grace period, by Trim over two. No block is refused, and no hit
 	// waits, for it.
-	mu    mutex
+	mu    atomics.Mutex
 	total []Counts // by class; what is folded of shards' counters
 }
 

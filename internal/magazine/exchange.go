@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // PopSlow is Pop where the loaded magazine was empty, or the class has none.
 func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
@@ -198,7 +202,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 // evict moves the magazines of a slot to the depot and returns how many bytes of
 // places they had. The caller owns the slot.
 func (e *Engine) evict(s *slot, d *depot) (bytes int) {
-	touch(s)
+	atomics.Touch(s)
 	s.settle()
 	bytes = (int(s.room) + int(s.previousRoom)) * d.size
 	e.store(d, s.loaded, s.n, s.room)

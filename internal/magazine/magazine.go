@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // MaxRounds is the most blocks that one magazine holds.
 const MaxRounds = 64
@@ -15,7 +19,7 @@ type magazine struct {
 	// next is the table index of the magazine below this one in a stack, 0 at
 	// the bottom. Atomic because a goroutine that has lost the race to pop this
 	// magazine may still read it.
-	next atomicUint32
+	next atomics.Uint32
 
 	// index is this magazine's own place in the table. It never changes.
 	index uint32
@@ -74,7 +78,7 @@ func (m *magazine) bytes() int64 {
 // item returns the place of block i. The caller knows that i is below the capacity:
 // there is no check, which could panic in a section.
 func (m *magazine) item(i uint16) *unsafe.Pointer {
-	touch(m)
+	atomics.Touch(m)
 	return (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(m), firstItem+uintptr(i)*unsafe.Sizeof(unsafe.Pointer(nil))))
 }
 

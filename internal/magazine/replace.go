@@ -3,6 +3,7 @@ package magazine
 import (
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -132,7 +133,7 @@ func (e *Engine) count(all []detached) {
 		d := &e.depots[class]
 		for _, top := range all[class].full {
 			for m := top; m != nil; m = e.table.below(m) {
-				touch(m)
+				atomics.Touch(m)
 				d.went(m.n)
 				e.release(d, uint32(m.room))
 				d.released.Add(uint64(m.n))
@@ -224,7 +225,7 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		}
 		switch a.mode {
 		case trimming:
-			yield()
+			atomics.Yield()
 			continue
 		case sharded, closed:
 			return nil, false
@@ -232,7 +233,7 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		if e.bareAt(a, d) {
 			return nil, true
 		}
-		yield() // to whoever has some in hand, or is about to settle
+		atomics.Yield() // to whoever has some in hand, or is about to settle
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -36,7 +37,7 @@ type array struct {
 	// settled is set once the blocks of the array before this one are in the
 	// depots: from then on, and not earlier, a direct engine has no block that a
 	// look into the depots would miss.
-	settled atomicBool
+	settled atomics.Bool
 
 	// Both follow from procs, so that empty places in all the shards leave the
 	// pool at least half of its bounds. They only shrink from one array to the next.
@@ -47,7 +48,7 @@ type array struct {
 	slots     []slot // the first is the way to this array
 	shards    []shard
 	transfers []transfer               // by class
-	left      hint                     // bytes of places in all of them
+	left      atomics.Hint             // bytes of places in all of them
 	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
 	parked    [][transferCells]uintptr // by class: the marks that Strand saw last
 }

@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // Low returns the least number of blocks of a class that the depot held at any
 // moment since the last call. What the shards hold is in use or stranded: see Strand.
@@ -57,7 +61,7 @@ func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block u
 				return shed, true
 			}
 		}
-		yield()
+		atomics.Yield()
 	}
 }
 
@@ -119,7 +123,7 @@ func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
 	}
 	d.started.Add(1)
 	if m := d.full.pop(&e.table); m != nil {
-		touch(m)
+		atomics.Touch(m)
 		blocks = uint32(m.n)
 		d.aged.push(m)
 	}

@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // A slot is one class in one shard. It belongs to the goroutine that is pinned
 // to the shard's P (or holds the shard's guard), which reads and writes it
@@ -63,7 +67,7 @@ const (
 //go:noinline
 //go:nosplit
 func (s *slot) Take() unsafe.Pointer {
-	touch(s)
+	atomics.Touch(s)
 	if s.state == full {
 		s.state = open
 		s.hits.count()
@@ -98,7 +102,7 @@ func (s *slot) Hits() uintptr { return s.hits.low }
 // Give makes a block the hot one, and reports whether there was a place for it: else
 // GiveMore may find one.
 func (s *slot) Give(block unsafe.Pointer) bool {
-	touch(s)
+	atomics.Touch(s)
 	if s.state != open {
 		return false
 	}

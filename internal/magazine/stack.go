@@ -1,5 +1,7 @@
 package magazine
 
+import "github.com/dewpond/dewpond/internal/atomics"
+
 // A stack is a lock-free stack of magazines (R. K. Treiber, "Systems
 // Programming: Coping with Parallelism", IBM RJ 5118, 1986).
 //
@@ -18,7 +20,7 @@ package magazine
 // The swap that pushes a magazine publishes its contents; the one that pops it
 // takes ownership of them.
 type stack struct {
-	head atomicUint64
+	head atomics.Uint64
 }
 
 func (s *stack) push(m *magazine) {

@@ -1,6 +1,9 @@
 package magazine
 
-import "github.com/dewpond/dewpond/internal/percpu"
+import (
+	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/percpu"
+)
 
 // A slot that has given out its hot block goes on pointing to it until the slot's next
 // operation. Where there is none, and the block's owner loses it, the collector would
@@ -76,7 +79,7 @@ func (e *Engine) clearStale() {
 }
 
 func (s *slot) clearStale() {
-	touch(s)
+	atomics.Touch(s)
 	if s.state != full {
 		s.hot = nil
 	}

@@ -3,6 +3,8 @@ package magazine
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
 )
 
 const (
@@ -16,11 +18,11 @@ const (
 // only where memory is allocated or let go anyway.
 type table struct {
 	// Each chunk is the first of 64 entries, or of twice as many as the chunk before.
-	chunks [indexBits - chunkBits + 1]atomicPointer[atomicPointer[magazine]]
+	chunks [indexBits - chunkBits + 1]atomics.Pointer[atomics.Pointer[magazine]]
 
-	bytes hint // of the magazines and the chunks
+	bytes atomics.Hint // of the magazines and the chunks
 
-	mu   mutex // held for a few instructions and one allocation
+	mu   atomics.Mutex // held for a few instructions and one allocation
 	free []uint32
 	last uint32
 }
@@ -37,10 +39,10 @@ func place(index uint32) (chunk, offset uint32) {
 
 // entry returns where the magazine of an index is. The index came from a magazine that was added, so
 // its chunk exists.
-func (t *table) entry(index uint32) *atomicPointer[magazine] {
+func (t *table) entry(index uint32) *atomics.Pointer[magazine] {
 	chunk, offset := place(index)
 	first := t.chunks[chunk].Load()
-	return (*atomicPointer[magazine])(unsafe.Add(unsafe.Pointer(first), uintptr(offset)*unsafe.Sizeof(*first)))
+	return (*atomics.Pointer[magazine])(unsafe.Add(unsafe.Pointer(first), uintptr(offset)*unsafe.Sizeof(*first)))
 }
 
 // at returns the magazine at an index, or nil when it has been removed.
@@ -70,7 +72,7 @@ func (t *table) add(places int) *magazine {
 		return nil
 	}
 	if chunk, _ := place(m.index); t.chunks[chunk].Load() == nil {
-		entries := make([]atomicPointer[magazine], 1<<(chunk+chunkBits))
+		entries := make([]atomics.Pointer[magazine], 1<<(chunk+chunkBits))
 		t.chunks[chunk].Store(&entries[0])
 		bytes += int64(len(entries)) * int64(unsafe.Sizeof(entries[0]))
 	}

@@ -1,6 +1,10 @@
 package magazine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // transferCells is the most magazines that a transfer cache holds: with them it fills
 // one cache line, on 64-bit machines.
@@ -26,7 +30,7 @@ type transfer struct {
 // where the same one has left and come back meanwhile, and then it is as good.
 //
 // The swap publishes the contents of the one magazine and takes ownership of the other.
-type cell struct{ mark atomicPointer[byte] }
+type cell struct{ mark atomics.Pointer[byte] }
 
 func fullMark(m *magazine) *byte  { return (*byte)(unsafe.Pointer(&m.n)) }
 func emptyMark(m *magazine) *byte { return (*byte)(unsafe.Pointer(&m.index)) }
@@ -80,7 +84,7 @@ func (e *Engine) fetch(a *array, class uint8) *magazine {
 		if mark := at.Load(); mark != nil && isFull(mark) && at.CompareAndSwap(mark, nil) {
 			a.left.Add(-int64(rounds) * int64(e.depots[class].size))
 			m := marked(mark)
-			touch(m)
+			atomics.Touch(m)
 			m.n, m.room = uint16(rounds), uint16(rounds)
 			return m
 		}

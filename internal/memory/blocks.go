@@ -2,7 +2,8 @@ package memory
 
 import (
 	"math/bits"
-	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/atomics"
 )
 
 // Blocks finds the states of the blocks in a range of addresses, by arithmetic alone:
@@ -133,7 +134,7 @@ func below(bytes, limit uint) uintptr { return uintptr(int(bytes-limit) >> (bits
 // who still holds a slice of what was a block there is refused, unless just that
 // slice is a block again. What no state can tell is that a slice is an old owner's,
 // whose block is out again.
-type State struct{ word atomic.Uint32 }
+type State struct{ word atomics.Uint32 }
 
 const (
 	out       = 1 << 31

@@ -49,7 +49,7 @@ func TestFastPathIsAsItWas(t *testing.T) {
 
 // readSources opens what the golden file depends on.
 func readSources(t *testing.T) {
-	for _, pattern := range []string{"../../*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
+	for _, pattern := range []string{"../../*.go", "../atomics/*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || names == nil {
 			t.Fatalf("%s: %v", pattern, err)

@@ -78,7 +78,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "wake-up-lost-in-trim", File: "replace.go", Scenarios: []string{"wake-trim2"},
-		Old: "		case trimming:\n			yield()\n			continue\n		case sharded, closed:\n",
+		Old: "		case trimming:\n			atomics.Yield()\n			continue\n		case sharded, closed:\n",
 		New: "		case trimming, sharded, closed:\n",
 	},
 	{
@@ -108,8 +108,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "hot-block-forgotten", File: "exchange.go", Scenarios: []string{"trim"},
-		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	touch(s)\n	s.settle()\n",
-		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	touch(s)\n",
+		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	atomics.Touch(s)\n	s.settle()\n",
+		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	atomics.Touch(s)\n",
 	},
 	{
 		Name: "room-not-given-up", File: "depot.go", Scenarios: []string{"trim"},

@@ -1,7 +1,7 @@
 package proof
 
-// PoolMutants are the bugs that the explorer must find in the scenarios of -pool. File
-// is relative to the root.
+// PoolMutants are the bugs that the explorer must find in what a pool adds to its engine.
+// File is relative to the root.
 var PoolMutants = []Mutant{
 	{
 		Name: "release-loads-then-stores", File: "lease.go", Scenarios: []string{"lease-copies"},
@@ -57,6 +57,26 @@ var PoolMutants = []Mutant{
 		Name: "remove-does-not-compare", File: "internal/memory/blocks.go", Scenarios: []string{"state-frees"},
 		Old: "	return s.word.CompareAndSwap(whenOut^out, 0)\n",
 		New: "	s.word.Store(0)\n	return true\n",
+	},
+	{
+		Name: "release-looks-first", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-wake"},
+		Old: "	s.uncount()\n	if s.waiting.Load() > 0 {\n",
+		New: "	waiting := s.waiting.Load()\n	s.uncount()\n	if waiting > 0 {\n",
+	},
+	{
+		Name: "waiter-does-not-look", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-wake"},
+		Old: "	s.serveLocked() // for releases that came before anybody could see us\n",
+		New: "",
+	},
+	{
+		Name: "counts-without-comparing", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-last"},
+		Old: "		if s.out.CompareAndSwap(out, out+1) {\n",
+		New: "		if s.out.Store(out + 1); true {\n",
+	},
+	{
+		Name: "close-forgets-those-to-come", File: "internal/semaphore/semaphore.go", Scenarios: []string{"limit-close"},
+		Old: "	if s.closed != nil {\n",
+		New: "	if false {\n",
 	},
 	{
 		Name: "tick-disarms-late", File: "decay.go", Scenarios: []string{"decay-put"},

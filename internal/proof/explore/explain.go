@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 )
@@ -71,7 +72,10 @@ func explain(out io.Writer, p program, schedule []int) {
 // told is how many steps explain tells at most.
 const told = 300
 
-// where returns the lines of the engine, and of the scenario's world, that lead to
+// seam is where the library asks the explorer.
+var seam = regexp.MustCompile(`/internal/(atomics|percpu)\.`)
+
+// where returns the lines of the library, and of the scenario's world, that lead to
 // the access which is being announced.
 func where() string {
 	var pcs [32]uintptr
@@ -80,8 +84,8 @@ func where() string {
 	for {
 		f, more := frames.Next()
 		file := filepath.Base(f.File)
-		engine := strings.Contains(f.Function, "internal/magazine.") && file != "atomics_explore.go"
-		if engine || file == "operations.go" || file == "waiter.go" {
+		library := strings.HasPrefix(f.Function, "github.com/dewpond/dewpond") && !seam.MatchString(f.Function)
+		if library || file == "operations.go" || file == "waiter.go" {
 			name := f.Function[strings.LastIndexByte(f.Function, '.')+1:]
 			at = append(at, fmt.Sprintf("%s %s:%d", name, file, f.Line))
 		}

@@ -1,7 +1,7 @@
 //go:build dewpond_explore
 
-// Explore runs the engine of internal/magazine, the very files that ship, through
-// all interleavings of small scenarios. See internal/proof/README.md.
+// Explore runs the engine of internal/magazine, and what a pool adds to it, the very files
+// that ship, through all interleavings of small scenarios. See internal/proof/README.md.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,6 @@ func main() {
 	name := flag.String("scenario", "", "run only this one; see -list")
 	list := flag.Bool("list", false, "list the scenarios, without -long those that are not long")
 	long := flag.Bool("long", false, "run the long ones too")
-	pool := flag.Bool("pool", false, "the scenarios of a pool instead; the explorer must be built as TestPoolIsExplored builds it")
 	limit := flag.Int("limit", 100_000, "for scenarios too long to see all of: after so many executions, go through those of few preemptions instead")
 	most := flag.Int("most", 0, "give up after so many executions; 0: never")
 	check := flag.Int("selfcheck", 0, "test the search itself on so many random programs, and nothing else")
@@ -31,11 +31,8 @@ func main() {
 		return
 	}
 
-	ran, all := 0, scenarios
-	if *pool {
-		all = poolScenarios
-	}
-	for _, s := range all {
+	ran := 0
+	for _, s := range slices.Concat(scenarios, semaphoreScenarios, poolScenarios) {
 		if *name != "" && s.name != *name || *name == "" && s.long && !*long {
 			continue
 		}

@@ -9,11 +9,10 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/memory"
-	"github.com/dewpond/dewpond/internal/proof/explore/twin"
 )
 
-// Scenarios of -pool run a BytePool, or memory.State beside an engine: lease.go,
-// decay.go and blocks.go as they ship, with their imports replaced by twin.
+// Scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
+// decay.go and blocks.go as they ship.
 
 // poolCount gives each pool a name of its own, so that none looks for a free one.
 var poolCount int
@@ -21,14 +20,9 @@ var poolCount int
 func (w *world) makePool(o dewpond.BytePoolOptions) {
 	poolCount++
 	o.Name = fmt.Sprint("explored ", poolCount)
-	twin.Timers = nil
 	w.leases = map[unsafe.Pointer]*owner{}
-	used := twin.Used
 	w.pool = dewpond.MustBytePool(o)
 	w.pool.Lease(1).Release()
-	if twin.Used == used {
-		panic("the imports are not replaced: run go test ./internal/proof -run PoolIsExplored")
-	}
 }
 
 // An owner is one owner of a leased block, as his copies of the Lease know him.
@@ -156,20 +150,20 @@ func (w *world) checkPool() {
 	if s.Gets != s.Puts+uint64(w.outside) {
 		w.run.fail("%d Gets, %d Puts, %d blocks are out", s.Gets, s.Puts, w.outside)
 	}
-	if w.scenario.timers && s.IdleBytes > 0 && len(twin.Timers) == 0 {
+	if w.scenario.timers && s.IdleBytes > 0 && len(w.timers) == 0 {
 		w.run.fail("%d bytes are idle and no timer is armed", s.IdleBytes)
 	}
-	if len(twin.Timers) > 1 {
-		w.run.fail("%d timers are armed", len(twin.Timers))
+	if len(w.timers) > 1 {
+		w.run.fail("%d timers are armed", len(w.timers))
 	}
 	w.pool.Close()
 }
 
 // fire calls what the pool's timer was given.
 func (w *world) fire() {
-	if len(twin.Timers) > 0 {
-		f := twin.Timers[0]
-		twin.Timers = twin.Timers[1:]
+	if len(w.timers) > 0 {
+		f := w.timers[0]
+		w.timers = w.timers[1:]
 		f()
 	}
 }
@@ -179,13 +173,9 @@ var whenOut = memory.WhenOut(0, 64)
 
 // isOut makes a block that is out, beside a state that says so.
 func isOut(w *world) {
-	used := twin.Used
 	w.state = new(memory.State)
 	w.state.Add(whenOut)
 	w.state.Issue(whenOut)
-	if twin.Used == used {
-		panic("the imports are not replaced: run go test ./internal/proof -run PoolIsExplored")
-	}
 	w.fresh(0)
 }
 

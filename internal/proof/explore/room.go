@@ -5,6 +5,7 @@ package main
 import (
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -20,7 +21,7 @@ type budget struct {
 // reserve is account.reserve: one step, for it swaps one word.
 func (w *world) reserve() bool {
 	b := &w.budget
-	magazine.Explore.Access(unsafe.Pointer(&b.used), true)
+	atomics.Explore.Access(unsafe.Pointer(&b.used), true)
 	if b.used >= b.limit {
 		return false
 	}
@@ -29,17 +30,17 @@ func (w *world) reserve() bool {
 }
 
 func (w *world) uncharge() {
-	magazine.Explore.Access(unsafe.Pointer(&w.budget.used), true)
+	atomics.Explore.Access(unsafe.Pointer(&w.budget.used), true)
 	w.budget.used--
 }
 
 func (w *world) claimed() bool {
-	magazine.Explore.Access(unsafe.Pointer(&w.budget.waiting), false)
+	atomics.Explore.Access(unsafe.Pointer(&w.budget.waiting), false)
 	return w.budget.waiting > 0
 }
 
 func (w *world) claims(n int) {
-	magazine.Explore.Access(unsafe.Pointer(&w.budget.waiting), true)
+	atomics.Explore.Access(unsafe.Pointer(&w.budget.waiting), true)
 	w.budget.waiting += n
 	w.budget.claims += n
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -23,12 +24,12 @@ type waiter struct {
 
 func (w *world) lock() {
 	q := &w.queue
-	magazine.Explore.Wait(unsafe.Pointer(q), func() bool { return !q.locked })
+	atomics.Explore.Wait(unsafe.Pointer(q), func() bool { return !q.locked })
 	q.locked = true
 }
 
 func (w *world) unlock() {
-	magazine.Explore.Access(unsafe.Pointer(&w.queue), true)
+	atomics.Explore.Access(unsafe.Pointer(&w.queue), true)
 	w.queue.locked = false
 }
 

@@ -6,9 +6,11 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
 // A block of the explorer is its own account of where it is.
@@ -34,7 +36,15 @@ type world struct {
 	queue    queue
 	budget   budget
 
-	// Of the scenarios of -pool alone.
+	timers []func() // that nobody has called yet
+
+	// Of the scenarios of semaphore.go alone.
+	semaphore semaphore.Semaphore
+	acquired  int // without waiting, less what was released
+	dozers    int // calls that would have slept
+	ended     bool
+
+	// Of the scenarios of pool.go alone.
 	pool               *dewpond.BytePool
 	leases             map[unsafe.Pointer]*owner
 	shared, shared2    *owner
@@ -85,21 +95,22 @@ func (w *world) hooks() {
 	at := func(object unsafe.Pointer, k kind, ready func() bool) {
 		r.announce(access{object: object, kind: k, ready: ready})
 	}
-	magazine.Explore.Access = func(object unsafe.Pointer, writes bool) {
+	atomics.Explore.Access = func(object unsafe.Pointer, writes bool) {
 		if writes {
 			at(object, write, nil)
 		} else {
 			at(object, read, nil)
 		}
 	}
-	magazine.Explore.Touch = func(object unsafe.Pointer) {
+	atomics.Explore.Touch = func(object unsafe.Pointer) {
 		if object != w.engine.None() {
 			// Not at the address of its first field, which may be an atomic.
 			at(unsafe.Add(object, 1), plain, nil)
 		}
 	}
-	magazine.Explore.Wait = func(object unsafe.Pointer, ready func() bool) { at(object, write, ready) }
-	magazine.Explore.Spin = r.spin
+	atomics.Explore.Wait = func(object unsafe.Pointer, ready func() bool) { at(object, write, ready) }
+	atomics.Explore.Spin = r.spin
+	atomics.Explore.AfterFunc = func(f func()) { w.timers = append(w.timers, f) }
 
 	percpu.Explore.Procs = func() int { return w.procs }
 	percpu.Explore.Pin = func() int {
@@ -158,6 +169,7 @@ func (w *world) check() {
 		w.scenario.after(w)
 	}
 	w.checkPool()
+	w.checkSemaphore()
 	w.checkHistory()
 	w.checkWaiters(idle)
 	w.checkClaims(idle[0])

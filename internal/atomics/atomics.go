@@ -1,0 +1,46 @@
+//go:build !dewpond_explore
+
+package atomics
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+type (
+	Bool           = atomic.Bool
+	Int64          = atomic.Int64
+	Uint32         = atomic.Uint32
+	Uint64         = atomic.Uint64
+	Uintptr        = atomic.Uintptr
+	Pointer[T any] = atomic.Pointer[T]
+	Mutex          = sync.Mutex
+
+	// A Statistic is only ever added to, and nothing depends on it: to the explorer
+	// it is no access.
+	Statistic = atomic.Uint64
+
+	// A Hint changes how much is done, never whether it is right: to the explorer it
+	// is no access either.
+	Hint = atomic.Int64
+)
+
+// Yield lets others run, where a loop waits for one of them.
+func Yield() { runtime.Gosched() }
+
+// Touch says that the owner of something is about to read or write it plainly. It
+// does nothing; the explorer checks with it that there is one owner at a time, and
+// lets others run in between.
+func Touch[T any](*T) {}
+
+// AfterFunc calls f in a goroutine of its own once delay has passed.
+func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
+
+// AfterCollection calls f once, after the next garbage collection. f should be quick:
+// the cleanups of the whole program wait for it.
+func AfterCollection(f func()) {
+	type garbage struct{ _, _ *byte } // large enough to be an object of its own
+	runtime.AddCleanup(new(garbage), func(f func()) { f() }, f)
+}

@@ -1,0 +1,112 @@
+//go:build dewpond_explore
+
+package atomics
+
+import (
+	"time"
+	"unsafe"
+)
+
+// Explore is how internal/proof's explorer sees what is about to be done, and decides
+// who does it. The explorer sets it before it starts a thread.
+var Explore struct {
+	// Access is called before each access to something that threads share.
+	Access func(object unsafe.Pointer, write bool)
+	// Touch is called before a plain access to what only its owner may access.
+	Touch func(object unsafe.Pointer)
+	// Wait is called before an access that must wait until ready.
+	Wait func(object unsafe.Pointer, ready func() bool)
+	// Spin is called where a loop waits for some other thread to do something.
+	Spin func()
+	// AfterFunc has f called as a thread of the explorer's, if it likes.
+	AfterFunc func(f func())
+}
+
+func reads[T any](object *T)  { Explore.Access(unsafe.Pointer(object), false) }
+func writes[T any](object *T) { Explore.Access(unsafe.Pointer(object), true) }
+
+// Yield asks for another thread.
+func Yield() { Explore.Spin() }
+
+// Touch announces a plain access.
+func Touch[T any](object *T) { Explore.Touch(unsafe.Pointer(object)) }
+
+// AfterFunc gives f to the explorer. It has no clock.
+func AfterFunc(_ time.Duration, f func()) { Explore.AfterFunc(f) }
+
+// AfterCollection does nothing: to a scenario there are no collections.
+func AfterCollection(func()) {}
+
+// A word has the methods of an atomic. Nothing runs between the call of Access and the
+// access itself: the explorer runs one thread at a time.
+type word[T comparable] struct{ v T }
+
+func (w *word[T]) Load() T   { reads(w); return w.v }
+func (w *word[T]) Store(v T) { writes(w); w.v = v }
+func (w *word[T]) Swap(v T) (old T) {
+	writes(w)
+	old, w.v = w.v, v
+	return old
+}
+
+func (w *word[T]) CompareAndSwap(old, new T) bool {
+	writes(w)
+	if w.v != old {
+		return false
+	}
+	w.v = new
+	return true
+}
+
+// A number is a word that can be added to.
+type number[T uint32 | uint64 | uintptr | int64] struct{ word[T] }
+
+func (n *number[T]) Add(d T) T { writes(n); n.v += d; return n.v }
+
+type (
+	Bool           = word[bool]
+	Int64          = number[int64]
+	Uint32         = number[uint32]
+	Uint64         = number[uint64]
+	Uintptr        = number[uintptr]
+	Pointer[T any] struct{ word[*T] }
+)
+
+// A Statistic is no access: the order in which threads add to it shows nowhere.
+type Statistic struct{ v uint64 }
+
+func (s *Statistic) Load() uint64 { return s.v }
+func (s *Statistic) Add(d uint64) { s.v += d }
+
+// A Hint is no access either: whatever it says, the result is right.
+type Hint struct{ v int64 }
+
+func (h *Hint) Load() int64        { return h.v }
+func (h *Hint) Add(d int64) int64  { h.v += d; return h.v }
+func (h *Hint) Swap(v int64) int64 { old := h.v; h.v = v; return old }
+func (h *Hint) CompareAndSwap(old, new int64) bool {
+	if h.v != old {
+		return false
+	}
+	h.v = new
+	return true
+}
+
+// A Mutex is a lock for which a thread waits where the explorer sees it.
+type Mutex struct{ locked bool }
+
+func (m *Mutex) Lock() {
+	Explore.Wait(unsafe.Pointer(m), func() bool { return !m.locked })
+	m.locked = true
+}
+
+func (m *Mutex) TryLock() bool {
+	writes(m)
+	if m.locked {
+		return false
+	}
+	m.locked = true
+	return true
+}
+
+func (m *Mutex) Unlock() { writes(m); m.locked = false }

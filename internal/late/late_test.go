@@ -1,0 +1,62 @@
+package late
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// ended calls End in a goroutine of its own and returns what it panicked with.
+func ended(l *List) (panicked any) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		l.End()
+	}()
+	<-done
+	return panicked
+}
+
+func TestEndCallsEveryReport(t *testing.T) {
+	var l List
+	var called []int
+	for i := range 4 {
+		l.Add(func() {
+			called = append(called, i)
+			switch i {
+			case 1:
+				panic("a report")
+			case 2:
+				runtime.Goexit()
+			}
+		})
+	}
+	ended(&l)
+	if !slices.Equal(called, []int{0, 1, 2, 3}) {
+		t.Errorf("the reports %v were called", called)
+	}
+	if ended(&l) != nil || len(called) != 4 {
+		t.Error("a second End does something")
+	}
+}
+
+func TestEndPanicsAsTheFirstCallbackDid(t *testing.T) {
+	var l List
+	reported := false
+	l.Add(func() { reported = true })
+	for _, what := range []any{nil, "first", "second"} {
+		func() {
+			defer l.Catch()
+			if what != nil {
+				panic(what)
+			}
+		}()
+	}
+	if got := ended(&l); got != "first" || !reported {
+		t.Errorf("End panics with %v, want first; reported: %v", got, reported)
+	}
+	if got := ended(&l); got != nil {
+		t.Errorf("a second End panics with %v", got)
+	}
+}

@@ -1,0 +1,141 @@
+// Package registry holds what is alive by name, and keeps none of it alive.
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+)
+
+// A Registry gives each S a name of its own and finds all that are alive. The zero
+// Registry is empty. All methods may be called by any number of goroutines at once.
+type Registry[S any] struct {
+	mu       sync.Mutex
+	entries  map[string]registered[S]
+	families map[string]*family // by the name that was wanted, where entries have a number
+	looks    int                // at whether a name is taken; for tests
+}
+
+// A registered is an entry and the way to what it stands for.
+type registered[S any] struct {
+	*Entry
+	live func() (S, bool)
+}
+
+// A family is the entries that wanted one name, but for the one that has it as it is.
+type family struct {
+	next int // a number that is likely to be free
+	live int // how many have a number
+}
+
+// An Entry is one registration: a name, and where that has a number also a part in a
+// family. It tells one registration of a name from a later one.
+type Entry struct {
+	name      string
+	base      string // the family's name; number 0: none
+	number    int
+	published bool
+	removed   bool
+}
+
+// Name returns what the registry calls it: what it wanted, or that and a number.
+func (e *Entry) Name() string { return e.name }
+
+// Reserve makes an entry with a name that nothing alive has: the one that is wanted, or
+// that with a number. Live does not find it before Publish. live returns false once what
+// the entry stands for is gone; it is called under a lock.
+func (r *Registry[S]) Reserve(name string, live func() (S, bool)) *Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries == nil {
+		r.entries = make(map[string]registered[S])
+		r.families = make(map[string]*family)
+	}
+	e := r.newEntryLocked(name)
+	r.entries[e.name] = registered[S]{e, live}
+	return e
+}
+
+// Publish has Live find it from now on, unless it has been removed.
+func (r *Registry[S]) Publish(e *Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.published = true
+}
+
+// Live returns all that are published and alive, in no order.
+func (r *Registry[S]) Live() (all []S) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.entries {
+		if s, ok := e.live(); ok && e.published {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// newEntryLocked finds a name that nothing alive has: the one that is wanted, or that with
+// a number from 2 on. Numbers that were given up are used again, but not necessarily the
+// lowest is.
+//
+// Each number that is found taken, by one of the family or by one that wanted just that
+// name, makes the next step twice as large. So the looks are few where the numbers in use
+// lie close together, and at most some thirty where they were chosen to be in the way.
+func (r *Registry[S]) newEntryLocked(name string) *Entry {
+	if !r.takenLocked(name) {
+		return &Entry{name: name}
+	}
+	f := r.families[name]
+	if f == nil {
+		f = &family{next: 2}
+		r.families[name] = f
+	}
+	number := f.next
+	numbered := numberedName(name, number)
+	for step := 1; r.takenLocked(numbered); step *= 2 {
+		if number += step; number > maxNumber {
+			number, step = 2+rand.IntN(maxNumber), 1
+		}
+		numbered = numberedName(name, number)
+	}
+	f.next = number + 1
+	f.live++
+	return &Entry{name: numbered, base: name, number: number}
+}
+
+// maxNumber is about the largest number of a name; twice that is an int everywhere.
+const maxNumber = 1 << 29
+
+func numberedName(name string, number int) string { return fmt.Sprintf("%s-%d", name, number) }
+
+func (r *Registry[S]) takenLocked(name string) bool {
+	r.looks++
+	e, ok := r.entries[name]
+	if !ok {
+		return false
+	}
+	_, alive := e.live()
+	return alive
+}
+
+// Remove gives up an entry and its name. Further calls do nothing.
+func (r *Registry[S]) Remove(e *Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.removed {
+		return
+	}
+	e.removed = true
+	if r.entries[e.name].Entry == e { // else what was gone has a successor
+		delete(r.entries, e.name)
+	}
+	if e.number == 0 {
+		return
+	}
+	f := r.families[e.base]
+	f.next = min(f.next, e.number)
+	if f.live--; f.live == 0 {
+		delete(r.families, e.base)
+	}
+}
