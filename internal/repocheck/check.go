@@ -43,6 +43,7 @@ var rules = []rule{
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
+	{"citation", checkCitations},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns what
