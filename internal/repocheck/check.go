@@ -32,6 +32,7 @@ type reporter func(path string, line int, format string, args ...any)
 
 var rules = []rule{
 	{"module", checkModules},
+	{"replace", checkReplaces},
 	{"layer", checkLayers},
 	{"dependency", checkDependencies},
 	{"foreign", checkForeign},
