@@ -8,8 +8,9 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// The owner reslices to cap, writes everywhere and puts back a shorter slice
-// (claims.md, S1-10): the next owner reads nothing of it, through any length.
+// The owner reslices to cap, writes everywhere and puts back a shorter slice. A
+// pool that clears the length alone leaves the rest: here the next owner reads
+// nothing of it, through any length.
 func TestZeroing(t *testing.T) {
 	secret := bytes.Repeat([]byte("secret"), 1<<14)
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever} {

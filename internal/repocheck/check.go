@@ -32,6 +32,7 @@ type reporter func(path string, line int, format string, args ...any)
 
 var rules = []rule{
 	{"module", checkModules},
+	{"replace", checkReplaces},
 	{"layer", checkLayers},
 	{"dependency", checkDependencies},
 	{"foreign", checkForeign},
@@ -45,6 +46,7 @@ var rules = []rule{
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
+	{"citation", checkCitations},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns what

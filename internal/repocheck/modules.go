@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -12,11 +13,17 @@ type module struct {
 	dir      string // "." is the root
 	path     string
 	requires []requirement
+	replaces []replacement
 }
 
 type requirement struct {
-	path string
-	line int
+	path, version string
+	line          int
+}
+
+type replacement struct {
+	path, by string // by is a directory, or a module's path
+	line     int
 }
 
 // readModules finds every go.mod and reads it, line by line: the format's parser
@@ -32,7 +39,15 @@ func (r *repository) readModules() {
 			case "module":
 				m.path = words[1]
 			case "require":
-				m.requires = append(m.requires, requirement{words[1], line})
+				r := requirement{path: words[1], line: line}
+				if len(words) > 2 {
+					r.version = words[2]
+				}
+				m.requires = append(m.requires, r)
+			case "replace":
+				if at := slices.Index(words, "=>"); at > 0 && at+1 < len(words) {
+					m.replaces = append(m.replaces, replacement{words[1], words[at+1], line})
+				}
 			}
 		}
 		r.modules = append(r.modules, m)

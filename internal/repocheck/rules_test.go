@@ -80,6 +80,63 @@ module example.com/tools
 	)
 }
 
+func TestReplace(t *testing.T) {
+	breaks(t, `
+-- go.work --
+use (
+	.
+	./cmd/dewpond
+	./contrib/dewprom
+	./internal/measure
+	./load
+	./lab
+)
+-- internal/measure/go.mod --
+module github.com/dewpond/dewpond/internal/measure
+
+require github.com/dewpond/dewpond v0.0.0
+
+replace github.com/dewpond/dewpond v0.0.0 => ../../
+-- load/go.mod --
+module github.com/dewpond/dewpond/load
+
+require github.com/dewpond/dewpond/internal/measure v0.0.0
+
+replace github.com/dewpond/dewpond/internal/measure => ../internal/measure
+-- cmd/dewpond/go.mod --
+module github.com/dewpond/dewpond/cmd/dewpond
+
+require (
+	github.com/dewpond/dewpond v0.0.0 // indirect
+	github.com/dewpond/dewpond/internal/measure v0.0.0
+	github.com/dewpond/dewpond/nowhere v0.0.0
+)
+
+replace (
+	github.com/dewpond/dewpond => ../..
+	github.com/dewpond/dewpond/internal/measure => ../../internal/measure
+	github.com/dewpond/dewpond/load => ../../load
+	github.com/alecthomas/kong => ../kong
+)
+-- contrib/dewprom/go.mod --
+module github.com/dewpond/dewpond/contrib/dewprom
+
+require github.com/dewpond/dewpond v0.1.0
+
+replace github.com/dewpond/dewpond => ../..
+-- lab/go.mod --
+module github.com/dewpond/dewpond/lab
+
+require github.com/dewpond/dewpond/load v0.1.0 // as released
+`,
+		"internal/measure/go.mod:5: replace: github.com/dewpond/dewpond is in ../..",
+		"load/go.mod: replace: lacks replace github.com/dewpond/dewpond => ..:",
+		"cmd/dewpond/go.mod:6: replace: no module of this repository is github.com/dewpond/dewpond/nowhere",
+		"cmd/dewpond/go.mod:12: replace: replaces github.com/dewpond/dewpond/load, which it does not require",
+		"contrib/dewprom/go.mod:5: replace: replaces github.com/dewpond/dewpond, which it does not require at v0.0.0",
+	)
+}
+
 // A module zip has neither go.work nor the nested modules.
 func TestRootModuleAlone(t *testing.T) {
 	root, _, _ := strings.Cut(skeleton, "-- cmd/dewpond/main.go --")

@@ -30,6 +30,8 @@ require (
 	github.com/dewpond/dewpond v0.0.0
 	github.com/alecthomas/kong v1.17.0 // indirect
 )
+
+replace github.com/dewpond/dewpond => ../..
 -- tools/go.mod --
 module github.com/dewpond/dewpond/tools
 -- bytepool.go --

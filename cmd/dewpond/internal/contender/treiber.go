@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// treiber is the pool that a well-known article on an order-matching engine
-// describes, kept as described wherever that is not memory-unsafe and not wrong
-// in rounding sizes. Kept: a fresh node and an escaped slice header for each Put
+// treiber is the pool that an article on an order-matching engine describes: "Go
+// 高并发下的“内存刺客“:自研 Size-Class 无锁对象池,把 sync.Pool 的 P99 从 128μs 压到
+// 41μs" (https://jishuzhan.net/article/2072195974520467457). It is kept as described
+// wherever that is not memory-unsafe and not wrong in rounding sizes. Kept: a fresh node and an escaped slice header for each Put
 // (the fresh node is what makes the plain CAS safe: the collector keeps an
 // address from coming back while somebody holds it, so there is no ABA); a cap
 // that is looked at before the push, so that racing Puts pass it; dropping the

@@ -47,7 +47,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The names that issue 2 promises to whoever reads the JSON.
+// The names that readers of the JSON rely on.
 func TestJSONNames(t *testing.T) {
 	var out bytes.Buffer
 	if err := JSON(&out, document(t, mixed, rounds(t, 20, 6, 20_000, pools[3], pools[5]))); err != nil {

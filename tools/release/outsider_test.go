@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An outsider has a module of its own, a cache of its own, and nothing of this
+// repository but what a module proxy serves.
+type outsider struct {
+	t    *testing.T
+	dir  string   // its module
+	bin  string   // where go install puts commands
+	env  []string // what it adds to the environment
+	path string   // of the root that it uses
+}
+
+// newOutsider begins a module. What others have released comes from the machine's
+// module cache, or else from its own proxy.
+func newOutsider(t *testing.T, proxy, root string) *outsider {
+	t.Helper()
+	cache, err := filepath.Abs(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &outsider{t: t, dir: t.TempDir(), bin: t.TempDir(), path: root}
+	o.env = []string{
+		"GOWORK=off",
+		"GOFLAGS=-mod=mod -trimpath -modcacherw", // trimpath: what is compiled does not depend on the cache's place
+		"GOPROXY=" + fileURL(proxy) + "," + fileURL(filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")) + "," + goEnv(t, "GOPROXY"),
+		"GONOSUMDB=" + root, "GONOSUMCHECK=" + root, // nobody but the proxy has seen these versions
+		"GOMODCACHE=" + cache,
+		"GOBIN=" + o.bin,
+	}
+	o.write("go.mod", "module example.com/outsider\n\ngo 1.26.0\n")
+	return o
+}
+
+func (o *outsider) write(name, text string) {
+	o.t.Helper()
+	if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o666); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// try runs a command in the outsider's module, or in a directory below its cache.
+func (o *outsider) try(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), o.env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (o *outsider) run(name string, args ...string) string {
+	o.t.Helper()
+	out, err := o.try(o.dir, name, args...)
+	if err != nil {
+		o.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// imports has the outsider's program import packages, and builds and runs it.
+func (o *outsider) imports(version string, units []*unit) {
+	o.t.Helper()
+	get := []string{"get"}
+	program := "package main\n\n"
+	for _, u := range units {
+		for _, p := range u.importable {
+			program += "import _ \"" + p + "\"\n"
+		}
+		if len(u.importable) > 0 {
+			get = append(get, u.path+"@"+version)
+		}
+	}
+	o.write("main.go", program+"\nfunc main() { println(\"it runs\") }\n")
+	o.run("go", get...)
+	if out := o.run("go", "run", "."); !strings.Contains(out, "it runs") {
+		o.t.Errorf("the outsider's program prints %q", out)
+	}
+}
+
+// installs has the outsider install a command, by path and version.
+func (o *outsider) installs(command, version string) (binary string) {
+	o.t.Helper()
+	o.run("go", "install", command+"@"+version)
+	return filepath.Join(o.bin, filepath.Base(command))
+}
+
+// checksumsHold: what a released module's go.sum says of the repository's modules
+// is what the proxy serves, and go mod tidy would leave it as it is.
+func (o *outsider) checksumsHold(u *unit, version string) {
+	o.t.Helper()
+	dir := strings.TrimSpace(o.run("go", "list", "-m", "-f", "{{.Dir}}", u.path+"@"+version))
+	if out, err := o.try(dir, "go", "mod", "tidy", "-diff"); err != nil {
+		o.t.Errorf("%s is not tidy as released: %v\n%s", u.path, err, out)
+	}
+	if out, err := o.try(dir, "go", "list", "-mod=readonly", "-deps", "./..."); err != nil {
+		o.t.Errorf("%s does not load as released: %v\n%s", u.path, err, out)
+	}
+}
+
+func fileURL(dir string) string { return "file://" + filepath.ToSlash(dir) }
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
