@@ -41,7 +41,7 @@ func (a *account) shed(n int) (ok bool) {
 		if p.shed(class, b.missing(n, p.classes.Size(class))) == 0 {
 			return false
 		}
-		p.decay.freed()
+		p.decay.Loosened()
 	}
 	return false
 }
@@ -187,7 +187,7 @@ func (p *BytePool) returned(class uint8) {
 func (p *BytePool) shedLocked(class uint8, n int) (any bool) {
 	shed, _ := p.engine.ShedExact(class, n, p.free(p.lateLocked()))
 	if shed > 0 {
-		p.decay.freed()
+		p.decay.Loosened()
 	}
 	return shed > 0
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
@@ -50,7 +51,7 @@ type BytePool struct {
 	handles magazine.Engine // idle handles of leases, one class of size 1
 	leased  atomic.Bool     // whether there ever was a handle
 
-	decay   decayer
+	decay   decay.Decayer
 	limiter limiter
 	account *account
 	checks  *checks
@@ -397,7 +398,7 @@ func (p *BytePool) kept(class uint8, b []byte, r magazine.Result) {
 		p.pushed(class, b, r)
 		return
 	}
-	p.decay.kept()
+	p.decay.Kept()
 }
 
 // add gives the engine a whole block that was never handed out.
@@ -526,7 +527,7 @@ func (p *BytePool) handle() *handle {
 // putHandle gives back a handle that nobody uses.
 func (p *BytePool) putHandle(h *handle) {
 	p.handles.Push(0, unsafe.Pointer(h))
-	p.decay.kept()
+	p.decay.Kept()
 }
 
 // overhead returns the bytes that the pool has beside its blocks.

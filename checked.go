@@ -133,7 +133,7 @@ func (p *BytePool) watchThis(b []byte) {
 	c.Get(addressOf(b), b, c.heap)
 	panics = false
 	if c.leak > 0 {
-		p.decay.freed() // so that a tick looks how long it is out
+		p.decay.Loosened() // so that a tick looks how long it is out
 	}
 }
 
@@ -143,7 +143,7 @@ func (p *BytePool) reportOld() {
 		var l late.List
 		defer l.End()
 		if _, left := c.leaks(c.leak, time.Now(), &l); left > 0 {
-			p.decay.freed()
+			p.decay.Loosened()
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 		return
 	}
 	p.count.class[class].puts.Add(1)
-	p.decay.freed() // a tick ends the quarantine of what is in it now
+	p.decay.Loosened() // a tick ends the quarantine of what is in it now
 	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
 		class, _ := p.classes.Exact(cap(b))
 		p.endQuarantine(class, b)

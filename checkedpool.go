@@ -112,7 +112,7 @@ func (p *Pool[T]) quarantine(v *T) {
 		return
 	}
 	p.count.puts.Add(1)
-	p.decay.freed() // a tick ends the quarantine of what is in it now
+	p.decay.Loosened() // a tick ends the quarantine of what is in it now
 	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
 		p.endQuarantine(objectOf[T](b))
 	}

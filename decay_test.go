@@ -2,10 +2,8 @@ package dewpond_test
 
 import (
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,36 +186,6 @@ func TestPoolDecays(t *testing.T) {
 	})
 }
 
-// Each collection gives a tick of its own.
-func TestDecayTicksWithCollections(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
-	hold(p, 200_000, 10)
-	dewpond.Untimed(p)
-	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
-		time.Sleep(10 * time.Millisecond)
-		runtime.GC()
-	}
-}
-
-// A pool that was made outside a bubble and first used in one decays after it, when
-// it is used again, and when it is not.
-func TestDecayOutlivesBubbles(t *testing.T) {
-	for _, again := range []bool{true, false} {
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 200 * time.Millisecond})
-		synctest.Test(t, func(*testing.T) { hold(p, 200_000, 3) }) // its timer dies with it
-		if again {
-			hold(p, 200_000, 4)
-		}
-		for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
-			time.Sleep(10 * time.Millisecond)
-			if !again {
-				dewpond.AgeBubble(p)
-				runtime.GC()
-			}
-		}
-	}
-}
-
 // A bubble on a slow machine lives longer than its pools' timeouts: its timers count
 // still.
 func TestDecayInSlowBubble(t *testing.T) {
@@ -261,36 +229,6 @@ func TestDecayIgnoresBubbles(t *testing.T) {
 	}
 }
 
-// However often a timer was armed, one thing hangs on the next collection: it looks for the
-// pool, and has a goroutine look again.
-func TestOneThingHangsOnCollector(t *testing.T) {
-	// No collection meanwhile: its looks would be counted with those of the ones below.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	synctest.Test(t, func(t *testing.T) {
-		var looks atomic.Int64
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Second})
-		dewpond.CountLooks(p, &looks)
-		for range 20 {
-			hold(p, 200_000, 3)
-			time.Sleep(time.Minute)
-			synctest.Wait()
-			if dewpond.Armed(p) {
-				t.Fatal("a timer is armed for an empty pool")
-			}
-		}
-		before := looks.Load()
-		for looks.Load() == before { // else the test runs into its timeout
-			runtime.GC()
-		}
-		for range 20 {
-			runtime.GC()
-		}
-		if n := looks.Load() - before; n > 2 {
-			t.Errorf("the collections looked for the pool %d times, want 2", n)
-		}
-	})
-}
-
 // High pressure empties also a pool whose timer died with a bubble.
 func TestHighPressureOutlivesBubble(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
@@ -304,37 +242,4 @@ func TestHighPressureOutlivesBubble(t *testing.T) {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// Collections that follow each other faster than blocks can be let go do not each
-// leave a goroutine that waits to do so.
-func TestCollectionsDoNotPileUp(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
-	s := &slowSource{freeing: make(chan struct{}), free: make(chan struct{})}
-	p := newPool(t, dewpond.BytePoolOptions{Memory: s, IdleTimeout: time.Minute})
-	hold(p, 200_000, 1)
-	dewpond.Untimed(p)
-	dewpond.SetLevel(dewpond.PressureHigh)
-	for freeing := false; !freeing; {
-		runtime.GC()
-		select {
-		case <-s.freeing:
-			freeing = true
-		case <-time.After(time.Millisecond):
-		}
-	}
-	before := runtime.NumGoroutine()
-	for range 30 {
-		hold(p, 200_000, 1) // so that there is something to let go
-		runtime.GC()
-		time.Sleep(2 * time.Millisecond)
-	}
-	for runtime.NumGoroutine() > before+3 { // else the test runs into its timeout
-		time.Sleep(time.Millisecond)
-	}
-	go func() {
-		for range s.freeing {
-		}
-	}()
-	close(s.free)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
@@ -19,7 +20,7 @@ func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
 func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 
 // TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
-func TrimAsTimer(p *BytePool) { p.decay.trim() }
+func TrimAsTimer(p *BytePool) { p.trimReserved() }
 
 // MissTimer returns what the timer does that was armed last for those who wait for
 // AllocLimit.
@@ -68,30 +69,7 @@ func FirstGeneration(l Lease) Lease {
 func SameHandle(a, b Lease) bool { return a.h == b.h }
 
 // Armed reports whether a timer will let go of what the pool has idle.
-func Armed(p *BytePool) bool { return p.decay.armed.Load() }
-
-// CountLooks counts how often the pool's timers, and what hangs on the collector, look for
-// the pool.
-func CountLooks(p *BytePool, n *atomic.Int64) {
-	d := &p.decay
-	d.alive = func() *decayer { n.Add(1); return d }
-}
-
-// AgeBubble has the pool's bubble be found a minute earlier than it was.
-func AgeBubble(p *BytePool) {
-	p.decay.mu.Lock()
-	defer p.decay.mu.Unlock()
-	if !p.decay.seen.IsZero() {
-		p.decay.seen = p.decay.seen.Add(-bubbleLife)
-	}
-}
-
-// Untimed makes the pool's timer do nothing when it fires, and arm no other.
-func Untimed(p *BytePool) {
-	p.decay.mu.Lock()
-	defer p.decay.mu.Unlock()
-	p.decay.timer++
-}
+func Armed(p *BytePool) bool { return p.decay.Armed() }
 
 // ForgetWarnings has the log be told again of what it is told once.
 func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync.Once) }
@@ -107,32 +85,17 @@ func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks })
 func (p *BytePool) checked() *checks { return p.checks }
 func (p *Pool[T]) checked() *checks  { return p.checks }
 
-// Tick is what the pool's timer does.
-func Tick(p *BytePool) {
-	p.decay.mu.Lock()
-	number := p.decay.timer
-	p.decay.mu.Unlock()
-	p.decay.tick(number)
-}
-
 // CountTrims counts how often high pressure has emptied an engine, until the test's end, and
 // the most that were at it at once. Each calls pause meanwhile.
 func CountTrims(t interface{ Cleanup(func()) }, pause func()) (trims, most func() int64) {
 	var now, all, max atomic.Int64
-	before, after := beforeTrim, afterTrim
-	beforeTrim = func() {
+	t.Cleanup(decay.CountTrims(func() {
 		all.Add(1)
 		if n := now.Add(1); n > max.Load() {
 			max.Store(n)
 		}
 		pause()
-	}
-	afterTrim = func() { now.Add(-1) }
-	t.Cleanup(func() {
-		trimming.Lock()
-		defer trimming.Unlock()
-		beforeTrim, afterTrim = before, after
-	})
+	}, func() { now.Add(-1) }))
 	return all.Load, max.Load
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -39,9 +40,9 @@ func (p *BytePool) Prewarm(size, count int) error {
 		}
 		switch p.add(class, b) {
 		case magazine.Kept:
-			p.decay.kept()
+			p.decay.Kept()
 		case magazine.KeptDirect:
-			p.decay.kept()
+			p.decay.Kept()
 			p.serve(class)
 			p.returned(class)
 		case magazine.Full:
@@ -85,7 +86,7 @@ func (p *BytePool) trimReserved() {
 	var l late.List
 	defer l.End()
 	p.trimQuarantine(false, &l)
-	trimInTurn(p.engine.TrimReserved, p.free(&l))
+	decay.InTurn(p.engine.TrimReserved, p.free(&l))
 	p.account.serveInReach()
 }
 
@@ -100,7 +101,7 @@ func (p *BytePool) trimReserved() {
 func (p *BytePool) Close() error {
 	p = p.actual()
 	p.mustReach()
-	p.decay.stop()
+	p.decay.Stop()
 	var l late.List
 	defer l.End()
 	defer livePools.Remove(p.entry)

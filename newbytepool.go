@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
@@ -51,13 +52,21 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		p.engine.Gather() // for good: see scatter
 	}
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
-	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *BytePool) *decayer { return &p.decay }))
-	p.decay.add(&p.engine, len(o.Classes), func(class uint8, n int) { p.shed(class, n); p.account.serveInReach() }, p.trimReserved)
+	var settle func()
 	if p.ledger != nil || p.checks != nil {
-		p.decay.settle = p.settle
+		settle = p.settle
 	}
-	p.decay.add(&p.handles, 1, func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
-		func() { trimInTurn(p.handles.TrimReserved, forgetHandle) })
+	p.decay.Init(o.IdleTimeout, haste, settle,
+		decay.Part{
+			Idle: &p.engine, Classes: len(o.Classes),
+			Shed: func(class uint8, n int) { p.shed(class, n); p.account.serveInReach() },
+			Trim: p.trimReserved,
+		},
+		decay.Part{
+			Idle: &p.handles, Classes: 1,
+			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
+			Trim: func() { decay.InTurn(p.handles.TrimReserved, forgetHandle) },
+		})
 	p.entry = reserve(p, o.Name)
 	p.name = p.entry.Name()
 	if p.checks != nil {

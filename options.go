@@ -254,6 +254,13 @@ func promotedReset(t reflect.Type) (field string, ok bool) {
 	return "", false
 }
 
+const (
+	// defaultIdleTimeout is what IdleTimeout 0 means.
+	defaultIdleTimeout = 60 * time.Second
+	// minIdleTimeout keeps the ticks, of which there are decay.Epochs in it, apart.
+	minIdleTimeout = 100 * time.Millisecond
+)
+
 // idleTimeout returns an IdleTimeout with its default in place, and 0 for never.
 func idleTimeout(t time.Duration, fail func(format string, args ...any)) time.Duration {
 	switch {

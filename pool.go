@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/registry"
@@ -39,7 +40,7 @@ type Pool[T any] struct {
 	drop func(*T)
 	size int64 // of T, in bytes
 
-	decay decayer
+	decay decay.Decayer
 
 	out   semaphore.Semaphore // where onPut is countOut
 	count objectCounts
@@ -89,12 +90,14 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 		// than may be out, but for those that Drop still has in hand.
 		Direct: p.limited() || p.checks.everything(),
 	})
-	p.decay.init(o.IdleTimeout, weakDecayer(p, func(p *Pool[T]) *decayer { return &p.decay }))
-	p.decay.add(&p.engine, 1, p.shed, p.trimReserved)
+	var settle func()
+	if p.checks != nil {
+		settle = p.endQuarantines
+	}
+	p.decay.Init(o.IdleTimeout, haste, settle, decay.Part{Idle: &p.engine, Classes: 1, Shed: p.shed, Trim: p.trimReserved})
 	p.entry = reserve(p, o.Name)
 	p.name = p.entry.Name()
 	if p.checks != nil {
-		p.decay.settle = p.endQuarantines
 		p.checks.pool = p.name
 	}
 	publish(p.entry)
@@ -338,7 +341,7 @@ func (p *Pool[T]) add(v *T) magazine.Result { return p.engine.Add(0, unsafe.Poin
 func (p *Pool[T]) settled(v *T, r magazine.Result) {
 	switch r {
 	case magazine.Kept, magazine.KeptDirect:
-		p.decay.kept()
+		p.decay.Kept()
 	case magazine.Full:
 		p.count.droppedFull.Add(1)
 		p.letGo(v)
@@ -379,7 +382,7 @@ func (p *Pool[T]) Prewarm(count int) error {
 		v := p.fresh()
 		switch p.add(v) {
 		case magazine.Kept, magazine.KeptDirect:
-			p.decay.kept()
+			p.decay.Kept()
 		case magazine.Full:
 			p.letGo(v)
 			return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: room for %d objects; raise MaxIdle", count, p.name, i)
@@ -409,7 +412,7 @@ func (p *Pool[T]) trimReserved() {
 	var l late.List
 	defer l.End()
 	p.trimQuarantine(false, &l)
-	trimInTurn(p.engine.TrimReserved, p.free(&l))
+	decay.InTurn(p.engine.TrimReserved, p.free(&l))
 }
 
 // shed lets go of up to n objects that have been idle for long.
@@ -425,7 +428,7 @@ func (p *Pool[T]) shed(class uint8, n int) {
 func (p *Pool[T]) Close() error {
 	p = p.actual()
 	p.out.MustReach()
-	p.decay.stop()
+	p.decay.Stop()
 	var l late.List
 	defer l.End()
 	defer livePools.Remove(p.entry)

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
@@ -28,9 +29,6 @@ const (
 // String returns low, medium or high.
 func (l Level) String() string { return pressure.Level(l).String() }
 
-// mediumHaste is how many times as fast idle memory goes at PressureMedium.
-const mediumHaste = 4
-
 // pressureEvery is how often OnPressure looks.
 const pressureEvery = time.Second
 
@@ -43,6 +41,17 @@ var readLevel = monitor.Level
 // but not more often than every 100 ms. Pools look by themselves whenever they
 // decay: nobody needs to tell them.
 func Pressure() Level { return Level(readLevel(memory.OffHeap.Committed())) }
+
+// haste is what the level asks of decay.
+func haste() decay.Haste {
+	switch Pressure() {
+	case PressureHigh:
+		return decay.AllAtOnce
+	case PressureMedium:
+		return decay.Hurry
+	}
+	return decay.NoHaste
+}
 
 // OnPressure calls f with each level that Pressure shows from now on, to whomever, in
 // order, and first with the level of now unless that is low; from a goroutine of its own

@@ -248,9 +248,9 @@ func (p *BytePool) pushed(class uint8, b []byte, r magazine.Result) {
 func (p *BytePool) settled(class uint8, b []byte, r magazine.Result) {
 	switch r {
 	case magazine.Kept:
-		p.decay.kept()
+		p.decay.Kept()
 	case magazine.KeptDirect:
-		p.decay.kept()
+		p.decay.Kept()
 		p.serve(class)
 		p.returned(class)
 		p.scatter()
@@ -261,7 +261,7 @@ func (p *BytePool) settled(class uint8, b []byte, r magazine.Result) {
 		}
 		p.count.class[class].full.Add(1)
 		p.release(b)
-		p.decay.freed()
+		p.decay.Loosened()
 	case magazine.Closed:
 		p.count.class[class].closed.Add(1)
 		p.release(b)
@@ -306,13 +306,13 @@ func (p *BytePool) hand(class uint8, b []byte) bool {
 		p.count.class[class].puts.Add(1)
 		p.count.class[class].full.Add(1)
 		p.releaseLocked(b, p.lateLocked())
-		p.decay.freed()
+		p.decay.Loosened()
 		panic(p.queue.sleepers.Apart(p.name))
 	case p.account.olderLocked(w):
 		p.count.class[class].puts.Add(1)
 		p.count.class[class].full.Add(1)
 		p.releaseLocked(b, p.lateLocked())
-		p.decay.freed()
+		p.decay.Loosened()
 		p.account.budget.mustServeLocked()
 		return true
 	}

@@ -132,25 +132,6 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 	}
 }
 
-// A timer that finds that a trim is due too soon comes again when it is not, though the
-// timeout is far away.
-func TestTrimThatWasPutOff(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection gives a tick too
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 24 * time.Hour})
-	dewpond.SetLevel(dewpond.PressureHigh)
-	hold(p, 1000, 10)
-	dewpond.Tick(p)
-	if n := p.Stats().IdleBytes; n != 0 {
-		t.Fatalf("%d bytes are idle after the first", n)
-	}
-	hold(p, 1000, 10)
-	dewpond.Tick(p)
-	for p.Stats().IdleBytes != 0 { // else the test runs into its timeout
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // Whoever lets a block go may take its time, or need another pool's trim for that: the
 // next pool's turn has come by then.
 func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {

@@ -1,13 +1,13 @@
-// Package decay says how much of what lies idle to let go, and when. It is pure
-// arithmetic: no clock, no state but what its caller keeps.
+// Package decay lets go of what has been idle for long. A Class says how much: it is pure
+// arithmetic, without a clock. A Decayer says when: it has the timer.
 //
 // What has not been needed for a whole timeout is surplus, and it goes along a
 // smooth curve over as long again:
 //
 //   - Surplus is the least number of blocks that were idle at any moment of the
 //     last timeout (the working set of Bonwick and Adams, "Magazines and Vmem",
-//     USENIX 2001). Whoever repeats what he did in that time does without it. So a
-//     burst that comes back before the timeout is over costs no miss.
+//     USENIX 2001). A program that repeats what it did in that time does without
+//     it. So a burst that comes back before the timeout is over costs no miss.
 //   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry,
 //     of which a share of 6x^5 - 15x^4 + 10x^3 may stay, where x falls from 1 to 0.
 //     It begins and ends gently, so that neither a moment too early nor a cliff

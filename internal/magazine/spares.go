@@ -2,6 +2,12 @@ package magazine
 
 import "unsafe"
 
+// Tidy does what is due from time to time: Strand, and ShedSpares.
+func (e *Engine) Tidy(calls uint8) {
+	e.Strand(calls)
+	e.ShedSpares()
+}
+
 // ShedSpares lets go of empty magazines. It is to be called from time to time: of those
 // that no Put wanted since the last call an eighth goes, at least one, and all where
 // nothing is idle any more.

@@ -79,17 +79,17 @@ var PoolMutants = []Mutant{
 		New: "	if false {\n",
 	},
 	{
-		Name: "tick-disarms-late", File: "decay.go", Scenarios: []string{"decay-put"},
+		Name: "tick-disarms-late", File: "internal/decay/decayer.go", Scenarios: []string{"decay-put"},
 		Old: "		if d.armed.Store(false); d.empty() {\n			return\n		}\n		d.armed.Store(true)\n",
 		New: "		d.armed.Store(false)\n		return\n",
 	},
 	{
 		Name: "kept-looks-first", File: "bytepool.go", Scenarios: []string{"decay-put"},
 		Old: "	p.kept(class, b, p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))))\n",
-		New: "	p.decay.kept()\n	if r := p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
+		New: "	p.decay.Kept()\n	if r := p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
 	},
 	{
-		Name: "still-armed-forgotten", File: "decay.go", Scenarios: []string{"decay-put"},
+		Name: "still-armed-forgotten", File: "internal/decay/decayer.go", Scenarios: []string{"decay-put"},
 		Old: "		d.armed.Store(true)\n	}\n	d.setTimerLocked()\n",
 		New: "	}\n	d.setTimerLocked()\n",
 	},

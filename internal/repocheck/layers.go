@@ -47,7 +47,7 @@ var layers = []layer{
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},
-	{"internal/decay", nil},
+	{"internal/decay", []string{"internal/atomics", "internal/bubble"}},
 	{"internal/late", nil},
 	{"internal/memory", []string{"internal/atomics"}},
 	{"internal/percpu", nil},

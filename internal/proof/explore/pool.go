@@ -12,7 +12,7 @@ import (
 )
 
 // Scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
-// decay.go and blocks.go as they ship.
+// decayer.go and blocks.go as they ship.
 
 // poolCount gives each pool a name of its own, so that none looks for a free one.
 var poolCount int
