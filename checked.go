@@ -9,7 +9,6 @@ import (
 
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/late"
-	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -181,11 +180,7 @@ func (p *BytePool) putWatched(class uint8, b []byte) {
 		var l late.List
 		defer l.End()
 		p.endWatch(b, &l)
-		if p.account.overdrawn() {
-			p.pushed(class, b, magazine.Full)
-			return
-		}
-		p.pushSlow(class, b)
+		p.gate.Put(class, blockOf(b))
 		return
 	}
 	p.count.class[class].puts.Add(1)
@@ -202,11 +197,7 @@ func (p *BytePool) endQuarantine(class uint8, b []byte) {
 	var l late.List
 	defer l.End()
 	p.endWatch(b, &l)
-	if p.account.overdrawn() {
-		p.settled(class, b, magazine.Full)
-		return
-	}
-	p.settled(class, b, p.add(class, b))
+	p.gate.Requeue(class, blockOf(b))
 }
 
 // endWatch makes a block such as the engine has them.
@@ -242,7 +233,7 @@ func (p *BytePool) trimQuarantine(end bool, l *late.List) (released int64) {
 		class, _ := p.classes.Exact(cap(b))
 		p.count.class[class].trimmed.Add(1)
 		p.checks.held[class].Add(-1)
-		p.releaseLocked(b, l)
+		p.gate.Drop(class, blockOf(b), l)
 		released += int64(len(b))
 	}
 	return released

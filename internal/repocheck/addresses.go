@@ -8,6 +8,7 @@ import "path"
 var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
+		"internal/memory/heap.go",            // knows blocks of the Go heap by address
 		"internal/atomics",                   // tells the explorer which object is accessed
 		"bytepool.go", "pool.go", "scope.go", // they turn a block into a slice
 

@@ -146,8 +146,8 @@ package dewpond
 import rt "runtime"
 
 func watch(p *int) { rt.SetFinalizer(p, nil); rt.AddCleanup(p, nil, 0) }
--- budgetblocks.go --
-package dewpond
+-- internal/memory/heap.go --
+package memory
 
 import "runtime"
 
