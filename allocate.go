@@ -91,7 +91,7 @@ type owner BytePool
 func (o *owner) Free(class uint8, block magazine.Block, l *late.List) {
 	p := (*BytePool)(o)
 	b := p.whole(class, block)
-	p.unwatch(b, l)
+	p.checks.unwatch(watched(class, b), l)
 	if p.source != nil {
 		defer l.Catch()
 		p.source.Free(b)

@@ -67,7 +67,7 @@ func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync
 func DuringStats(p StatsSource, f func()) { checksOf(p).looked = f }
 
 // EndQuarantines does what a tick does to the quarantine of a pool that is checked.
-func EndQuarantines(p interface{ endQuarantines() }) { p.endQuarantines() }
+func EndQuarantines(p StatsSource) { checksOf(p).Flush() }
 
 func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks }).checked() }
 

@@ -61,7 +61,7 @@ func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
-	released = p.trimQuarantine(false, &l) + p.gate.Trim(&l)
+	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l)
 	if p.leased.Load() {
 		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
 	}
@@ -76,7 +76,7 @@ func (p *BytePool) Trim() (released int64) {
 func (p *BytePool) trimReserved() {
 	var l late.List
 	defer l.End()
-	p.trimQuarantine(false, &l)
+	p.checks.trimQuarantine(false, &l)
 	decay.InTurn(p.engine.TrimReserved, p.free(&l))
 	p.gate.ServeInReach()
 }
@@ -98,11 +98,11 @@ func (p *BytePool) Close() error {
 	defer livePools.Remove(p.entry)
 	defer p.gate.End()
 	defer p.handles.Close(forgetHandle)
-	p.trimQuarantine(true, &l)
+	p.checks.trimQuarantine(true, &l)
 	p.gate.Close(&l)
 	if p.checks != nil && !p.checks.heap {
-		p.checks.leaks(0, time.Time{}, &l) // nobody else will find these
-		if !p.checks.all {
+		p.checks.Leaks(0, time.Time{}, &l) // nobody else will find these
+		if !p.checks.All() {
 			p.checks.End() // nor forget them
 		}
 	}
@@ -117,7 +117,7 @@ func (p *BytePool) Close() error {
 // settle is what decay calls after it has let blocks go, and after others have.
 func (p *BytePool) settle() {
 	if p.checks != nil {
-		p.endQuarantines()
+		p.checks.Flush()
 		p.reportOld()
 	}
 	if p.ledger != nil {

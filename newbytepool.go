@@ -55,6 +55,9 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	if p.ledger != nil || p.checks != nil {
 		settle = p.settle
 	}
+	if p.checks != nil {
+		p.checks.Keeper = (*blockKeeper)(p)
+	}
 	p.decay.Init(o.IdleTimeout, haste, settle,
 		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed, Trim: p.trimReserved},
 		decay.Part{

@@ -136,7 +136,7 @@ func (p *BytePool) Stats() Stats {
 		DroppedFallback: p.count.droppedFallback.Load(),
 		Classes:         make([]ClassStats, p.classes.Len()),
 	}
-	held := p.checks.inQuarantine()
+	held := p.checks.inQuarantine(p.classes.Len())
 	for i, c := range p.engine.Counts() {
 		own := &p.count.class[i]
 		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
@@ -197,7 +197,7 @@ type objectCounts struct {
 // microseconds and disturbs nobody.
 func (p *Pool[T]) Stats() Stats {
 	p = p.actual()
-	held := p.checks.inQuarantine() // before what it goes to
+	held := p.checks.inQuarantine(1) // before what it goes to
 	c := p.engine.Counts()[0]
 	trimmed := p.count.trimmed.Load()
 	c.Released += trimmed

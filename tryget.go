@@ -115,7 +115,7 @@ func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
 		return b, err
 	}
 	if p.checks != nil {
-		p.endQuarantines()
+		p.checks.Flush()
 	}
 	if block, e := p.gate.Idle(class); e != ErrExhausted {
 		return p.reused(class, block), e

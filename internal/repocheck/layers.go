@@ -45,7 +45,7 @@ var layers = []layer{
 	}},
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/percpu"}},
-	{"internal/check", []string{"internal/callers"}},
+	{"internal/check", []string{"internal/callers", "internal/late"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},
