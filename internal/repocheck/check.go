@@ -39,6 +39,7 @@ var rules = []rule{
 	{"linkname", checkLinkname},
 	{"syscall", checkSyscall},
 	{"atomic", checkAtomics},
+	{"explored", checkExplored},
 	{"testing", checkTesting},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
