@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
@@ -51,12 +52,10 @@ type BytePool struct {
 	handles magazine.Engine // idle handles of leases, one class of size 1
 	leased  atomic.Bool     // whether there ever was a handle
 
-	decay   decay.Decayer
-	limiter limiter
-	account *account
-	checks  *checks
-	queue   queue
-	count   counts
+	decay  decay.Decayer
+	gate   admission.Gate
+	checks *checks
+	count  counts
 
 	standIn standIn[BytePool]
 }
@@ -178,14 +177,14 @@ func (p *BytePool) getSlow(n int) []byte {
 	if b := p.reused(class, block); b != nil {
 		return b[:n]
 	}
-	if !p.takeMiss() {
+	overLimit, overBudget := p.gate.Overrun(class)
+	if overLimit {
 		p.count.overLimit.Add(1)
 	}
-	if !p.charge(class, true) {
-		p.account.chargeAnyway(p.classes.Size(class))
+	if overBudget {
 		p.count.overBudget.Add(1)
 	}
-	b, err := p.allocate(class)
+	b, err := p.allocate(class, p.gate.Uncharge)
 	if err != nil {
 		// Get always has memory. This block is not the Source's, so its Put will
 		// be refused and the collector has it.
@@ -306,7 +305,7 @@ func (p *BytePool) pushSmall(small sizeclass.Small, block unsafe.Pointer) {
 		}
 		return
 	}
-	p.pushSlow(small.Number()-1, unsafe.Slice((*byte)(block), small.Size()))
+	p.gate.PutSlow(small.Number()-1, block)
 }
 
 // putSlow is Put for large blocks, blocks of a pool with a Budget, blocks of a Source
@@ -330,7 +329,7 @@ func (p *BytePool) putSlow(b []byte) {
 	switch {
 	case cap(b) > p.classes.Largest():
 		p.count.droppedOversize.Add(1)
-		p.account.letGoLarge(b)
+		p.gate.LetGoLarge(dataOf(b), cap(b))
 		return
 	case !ok, addressOf(b)%sizeclass.Multiple != 0: // Scope.Slice relies on that
 		p.count.droppedForeign.Add(1)
@@ -352,58 +351,30 @@ func (p *BytePool) putSlow(b []byte) {
 	if p.zero == ZeroOnPut {
 		clear(b)
 	}
-	if p.account.overdrawn() {
-		p.pushed(class, b, magazine.Full)
-		return
-	}
-	p.push(class, b)
-}
-
-// push is pushSlow where the shard was not asked yet.
-func (p *BytePool) push(class uint8, b []byte) {
-	p.kept(class, b, p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))))
+	p.gate.Put(class, blockOf(b))
 }
 
 // putCharged is putSlow for the case that counts: a small block of the heap.
 func (p *BytePool) putCharged(small sizeclass.Small, b []byte) {
-	if !p.account.holds(small.Number()-1, b) {
+	if !p.gate.Holds(small.Number()-1, addressOf(b)) {
 		p.count.droppedForeign.Add(1)
 		return
 	}
 	if p.onPut != askBudget {
 		clear(b)
 	}
-	if p.account.overdrawn() {
-		p.pushed(small.Number()-1, b, magazine.Full)
+	block := blockOf(b)
+	if p.gate.Overdrawn() {
+		p.gate.Full(small.Number()-1, block)
 		return
 	}
-	block := unsafe.Pointer(unsafe.SliceData(b))
 	x := p.engine.Enter()
 	slot := p.engine.Slot(x, small.Number())
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.pushSlow(small.Number()-1, b)
+		p.gate.PutSlow(small.Number()-1, block)
 	}
-}
-
-// pushSlow gives the engine a whole block that is ready for its next owner.
-func (p *BytePool) pushSlow(class uint8, b []byte) {
-	p.kept(class, b, p.engine.PushSlow(class, unsafe.Pointer(unsafe.SliceData(b))))
-}
-
-// kept is called after the engine has been given a block.
-func (p *BytePool) kept(class uint8, b []byte, r magazine.Result) {
-	if r != magazine.Kept {
-		p.pushed(class, b, r)
-		return
-	}
-	p.decay.Kept()
-}
-
-// add gives the engine a whole block that was never handed out.
-func (p *BytePool) add(class uint8, b []byte) magazine.Result {
-	return p.engine.Add(class, unsafe.Pointer(unsafe.SliceData(b)))
 }
 
 // reuse returns an idle block of the class, or nil where it finds none.
@@ -411,13 +382,7 @@ func (p *BytePool) reuse(class uint8) []byte {
 	return p.reused(class, p.engine.Pop(class))
 }
 
-// idleExact is reuse on a gathered engine, see magazine.Engine.PopExact, but without
-// issue.
-func (p *BytePool) idleExact(class uint8) (b []byte, exact bool) {
-	block, exact := p.engine.PopExact(class)
-	return p.whole(class, block), exact
-}
-
+// reused makes a block that was idle the caller's, if there is one.
 func (p *BytePool) reused(class uint8, block unsafe.Pointer) []byte {
 	b := p.whole(class, block)
 	if b != nil {
@@ -435,11 +400,9 @@ func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
 }
 
 // free returns a function that lets go of a block that the engine no longer holds. Whoever
-// makes it be called calls p.account.serve afterwards, and then l.end.
+// makes it be called calls p.gate.ServeInReach afterwards, and then l.End.
 func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
-	return func(class uint8, block unsafe.Pointer) {
-		p.releaseLocked(unsafe.Slice((*byte)(block), p.classes.Size(class)), l)
-	}
+	return func(class uint8, block unsafe.Pointer) { p.gate.Drop(class, block, l) }
 }
 
 // getLeased is Get into a handle. Where both lie in this P's shards it finds them in
@@ -540,6 +503,9 @@ func forgetHandle(uint8, unsafe.Pointer) {}
 
 // dataOf and sliceAt turn a block into the pointer that a handle has and back.
 func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
+
+// blockOf is dataOf as the engine has it.
+func blockOf(b []byte) magazine.Block { return unsafe.Pointer(unsafe.SliceData(b)) }
 
 // addressOf is dataOf as a number, which keeps nothing alive.
 func addressOf(b []byte) uintptr { return addressAt(unsafe.SliceData(b)) }

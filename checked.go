@@ -4,12 +4,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/late"
-	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -23,19 +21,14 @@ import (
 // faults while they are idle, and ExplainFaults says whose they were.
 //
 // With CheckSampled one Get in so many has its block watched, and only until the block
-// leaves quarantine: the engine has none that is watched, so that a Get of what comes
-// from there need not look.
+// leaves quarantine.
 type checks struct {
-	*check.Checker
+	*check.Watch
 	*reports
-	all    bool
 	others uint64        // a Get whose number has none of these bits set is watched
 	heap   bool          // the collector has the blocks
 	leak   time.Duration // for how long a block may be out; 0: for ever
-
-	quarantine check.Quarantine
-	held       []atomic.Int64 // blocks in quarantine, by class
-	looked     func()         // of tests: what happens when Stats has looked at held
+	looked func()        // of tests: what happens when Stats has looked at what is held
 }
 
 // quarantineBytes is the most that a pool has in quarantine: a part of MaxIdleBytes.
@@ -47,12 +40,12 @@ func (c *checks) quarantined() int64 {
 	if c == nil {
 		return 0
 	}
-	return int64(c.quarantine.Bytes)
+	return int64(c.Quarantine.Bytes)
 }
 
 // blockChecks returns nil where nothing is to be checked. The options are sound.
 func blockChecks(o BytePoolOptions) *checks {
-	c := newChecks(o.Check, o.OnViolation, len(o.Classes))
+	c := newChecks(o.Check, o.OnViolation, len(o.Classes), false)
 	if c == nil {
 		if o.LeakAfter > 0 && o.Check == CheckOff {
 			uselessLeakAfter.Do(func() {
@@ -62,12 +55,12 @@ func blockChecks(o BytePoolOptions) *checks {
 		return nil
 	}
 	c.heap, c.leak = o.Memory == nil, o.LeakAfter
-	if g, ok := o.Memory.(memory.Guard); ok && c.all && g.Isolate() {
+	if g, ok := o.Memory.(memory.Guard); ok && c.All() && g.Isolate() {
 		c.Guard = g
 	}
 	// What is in quarantine nobody finds who is refused or waits.
 	if o.AllocLimit == 0 && o.Budget == nil && o.MaxIdlePerClass == 0 {
-		c.quarantine.Bytes = int(min(quarantineBytes, o.MaxIdleBytes/4))
+		c.Quarantine.Bytes = int(min(quarantineBytes, o.MaxIdleBytes/4))
 	}
 	return c
 }
@@ -76,46 +69,48 @@ func blockChecks(o BytePoolOptions) *checks {
 var uselessLeakAfter = new(sync.Once)
 
 // newChecks returns checks without a quarantine for a pool of so many classes on the Go
-// heap, or nil. The mode is sound.
-func newChecks(mode CheckMode, on func(Violation), classes int) *checks {
+// heap, or nil. Objects are sealed. The mode is sound.
+func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *checks {
 	mode, every := mode.effective()
 	if mode == CheckOff {
 		return nil
 	}
+	r := &reports{on: on}
 	c := &checks{
-		reports: &reports{on: on},
-		all:     mode == CheckAll,
+		Watch:   check.NewWatch(mode == CheckAll, objects, classes, r.report),
+		reports: r,
 		others:  uint64(every) - 1,
 		heap:    true,
-		held:    make([]atomic.Int64, classes),
 	}
-	if c.all {
+	if c.All() {
 		c.others = 0
 	}
-	c.Checker = check.New(!c.all, c.reports.report)
 	return c
 }
 
 // everything reports whether every block is watched. The engine then has them all in its
 // depots: a shard's slots go on pointing to a block that they gave out, which would keep
 // it alive, so that nobody is told when its owner loses it.
-func (c *checks) everything() bool { return c != nil && c.all }
+func (c *checks) everything() bool { return c != nil && c.All() }
 
 // steps are what Get and Put have to do for the checks.
 func (c *checks) steps() step {
 	switch {
 	case c == nil:
 		return keepAsIs
-	case c.all:
+	case c.All():
 		return watchAll
 	}
 	return watchSome
 }
 
+// chosen reports whether what a caller gets now is watched.
+func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.others == 0 }
+
 // watch notes that a caller gets a block, if this is one that is watched. It comes
 // before the block is cleared.
 func (p *BytePool) watch(b []byte) {
-	if c := p.checks; c != nil && rand.Uint64()&c.others == 0 {
+	if p.checks.chosen() {
 		p.watchThis(b)
 	}
 }
@@ -142,7 +137,7 @@ func (p *BytePool) reportOld() {
 	if c := p.checks; c.leak > 0 {
 		var l late.List
 		defer l.End()
-		if _, left := c.leaks(c.leak, time.Now(), &l); left > 0 {
+		if _, left := c.Leaks(c.leak, time.Now(), &l); left > 0 {
 			p.decay.Loosened()
 		}
 	}
@@ -159,7 +154,7 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 		p.count.droppedDouble.Add(1)
 		return false, false
 	}
-	if !c.all {
+	if !c.All() {
 		return true, false
 	}
 	if p.fallback.Remove(dataOf(b), addressOf(b)) {
@@ -172,91 +167,56 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 }
 
 // putWatched is the rest of Put for a whole block that is watched.
-func (p *BytePool) putWatched(class uint8, b []byte) {
-	c := p.checks
-	c.Bury(addressOf(b), b)
-	c.held[class].Add(1)
-	if !c.quarantine.Add(b) {
-		defer c.held[class].Add(-1) // after all else, see Stats; also if the Source panics
-		var l late.List
-		defer l.End()
-		p.endWatch(b, &l)
-		if p.account.overdrawn() {
-			p.pushed(class, b, magazine.Full)
-			return
-		}
-		p.pushSlow(class, b)
-		return
-	}
-	p.count.class[class].puts.Add(1)
-	p.decay.Loosened() // a tick ends the quarantine of what is in it now
-	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
-		class, _ := p.classes.Exact(cap(b))
-		p.endQuarantine(class, b)
+func (p *BytePool) putWatched(class uint8, b []byte) { p.checks.Retire(watched(class, b)) }
+
+// watched is a block as the checks have it.
+func watched(class uint8, b []byte) check.Block {
+	return check.Block{At: addressOf(b), Class: class, Bytes: b}
+}
+
+// A blockKeeper is a BytePool as its checks see it.
+type blockKeeper BytePool
+
+func (k *blockKeeper) Count(class uint8, did check.Deed) {
+	switch did {
+	case check.Quarantined:
+		k.count.class[class].puts.Add(1)
+		k.decay.Loosened() // a tick ends the quarantine of what is in it now
+	case check.Trimmed:
+		k.count.class[class].trimmed.Add(1)
 	}
 }
 
-// endQuarantine gives a block to the engine at last. Its Put has been counted.
-func (p *BytePool) endQuarantine(class uint8, b []byte) {
-	defer p.checks.held[class].Add(-1) // as in putWatched
-	var l late.List
-	defer l.End()
-	p.endWatch(b, &l)
-	if p.account.overdrawn() {
-		p.settled(class, b, magazine.Full)
-		return
+func (k *blockKeeper) Keep(block check.Block, counted bool) {
+	p, class, b := (*BytePool)(k), block.Class, block.Bytes
+	if !p.checks.All() && p.zero == ZeroOnPut {
+		clear(b) // of poison
 	}
-	p.settled(class, b, p.add(class, b))
-}
-
-// endWatch makes a block such as the engine has them.
-func (p *BytePool) endWatch(b []byte, l *late.List) {
-	if !p.checks.all {
-		p.unwatch(b, l)
-		if p.zero == ZeroOnPut {
-			clear(b)
-		}
+	if counted {
+		p.gate.Requeue(class, blockOf(b))
+	} else {
+		p.gate.Put(class, blockOf(b))
 	}
 }
 
-// endQuarantines gives all that is in quarantine to the engine, one by one: what is
-// on its way from the one to the other, Trim misses.
-func (p *BytePool) endQuarantines() {
-	for range p.checks.quarantine.Len() {
-		b := p.checks.quarantine.Next()
-		if b == nil {
-			return
-		}
-		class, _ := p.classes.Exact(cap(b))
-		p.endQuarantine(class, b)
-	}
-}
+func (k *blockKeeper) Free(b check.Block, l *late.List) { k.gate.Drop(b.Class, blockOf(b.Bytes), l) }
 
-// trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
-// end, and returns its bytes.
-func (p *BytePool) trimQuarantine(end bool, l *late.List) (released int64) {
-	if p.checks == nil {
-		return 0
-	}
-	for _, b := range p.checks.quarantine.Empty(end) {
-		class, _ := p.classes.Exact(cap(b))
-		p.count.class[class].trimmed.Add(1)
-		p.checks.held[class].Add(-1)
-		p.releaseLocked(b, l)
-		released += int64(len(b))
+// trimQuarantine is check.Watch.Empty. It returns the bytes that were let go.
+func (c *checks) trimQuarantine(end bool, l *late.List) (released int64) {
+	if c != nil {
+		_, released = c.Empty(end, l)
 	}
 	return released
 }
 
-// inQuarantine returns how many blocks of each class are in quarantine. A block that
-// leaves it meanwhile is counted here and where it goes, or only there: so who looks
-// here first misses none.
-func (c *checks) inQuarantine() (held []int) {
+// inQuarantine returns how many blocks of each class are in quarantine. Stats looks here
+// first, see check.Watch.Held.
+func (c *checks) inQuarantine(classes int) (held []int) {
 	if c == nil {
 		return nil
 	}
-	for i := range c.held {
-		held = append(held, int(c.held[i].Load()))
+	for class := range classes {
+		held = append(held, c.Held(uint8(class)))
 	}
 	if c.looked != nil {
 		c.looked()
@@ -265,8 +225,8 @@ func (c *checks) inQuarantine() (held []int) {
 }
 
 // unwatch checks an idle block for the last time, if it is watched.
-func (p *BytePool) unwatch(b []byte, l *late.List) {
-	if p.checks != nil {
-		p.checks.later(l, p.checks.Forget(addressOf(b), b))
+func (c *checks) unwatch(b check.Block, l *late.List) {
+	if c != nil {
+		c.Unwatch(b, l)
 	}
 }

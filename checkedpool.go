@@ -1,8 +1,6 @@
 package dewpond
 
 import (
-	"math/rand/v2"
-
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/late"
 )
@@ -14,9 +12,9 @@ import (
 
 // objectChecks returns nil where nothing is to be checked. The options are sound.
 func objectChecks[T any](o PoolOptions[T], size int64) *checks {
-	c := newChecks(o.Check, o.OnViolation, 1)
+	c := newChecks(o.Check, o.OnViolation, 1, true)
 	if c != nil && o.Limit == 0 { // else what is in quarantine would be missing
-		c.quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
+		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
 	}
 	return c
 }
@@ -24,7 +22,7 @@ func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 // watch notes that a caller gets an object, if this is one that is watched, and returns
 // the object.
 func (p *Pool[T]) watch(v *T) *T {
-	if c := p.checks; c != nil && rand.Uint64()&c.others == 0 {
+	if p.checks.chosen() {
 		p.watchThis(v)
 	}
 	return v
@@ -48,7 +46,7 @@ func (p *Pool[T]) putWatched(v *T) bool {
 	c, b := p.checks, bytesOf(v)
 	var verdict check.Verdict
 	switch {
-	case c.all:
+	case c.All():
 		verdict = c.Adopt(addressOf(b), b)
 	case check.Watched(addressOf(b)):
 		verdict = c.Put(addressOf(b), len(b))
@@ -71,14 +69,13 @@ func (p *Pool[T]) putWatched(v *T) bool {
 			var l late.List
 			defer l.End()
 			p.seal(v)
-			p.unwatch(v, &l)
+			p.checks.unwatch(watchedObject(v), &l)
 		}
 	}()
 	ready := p.cleaned(v)
 	panics = false
 	if ready {
-		p.seal(v)
-		p.quarantine(v)
+		c.Retire(watchedObject(v))
 	}
 	return true
 }
@@ -91,72 +88,29 @@ func (p *Pool[T]) seal(v *T) {
 	}
 }
 
-// unwatch checks an idle object for the last time, if it is watched.
-func (p *Pool[T]) unwatch(v *T, l *late.List) {
-	if p.checks != nil {
-		b := bytesOf(v)
-		p.checks.later(l, p.checks.Forget(addressOf(b), b))
+// watchedObject is an object as the checks have it.
+func watchedObject[T any](v *T) check.Block { return watched(0, bytesOf(v)) }
+
+// An objectKeeper is a Pool as its checks see it.
+type objectKeeper[T any] struct{ *Pool[T] }
+
+func (k objectKeeper[T]) Count(_ uint8, did check.Deed) {
+	switch did {
+	case check.Quarantined:
+		k.count.puts.Add(1)
+		k.decay.Loosened() // a tick ends the quarantine of what is in it now
+	case check.Trimmed:
+		k.count.trimmed.Add(1)
 	}
 }
 
-// quarantine makes an object that is sealed wait before it goes to the engine.
-func (p *Pool[T]) quarantine(v *T) {
-	c := p.checks
-	c.held[0].Add(1)
-	if !c.quarantine.Add(bytesOf(v)) {
-		defer c.held[0].Add(-1) // after all else, see Stats; also if Drop panics
-		var l late.List
-		defer l.End()
-		p.endWatch(v, &l)
-		p.pushSlow(v)
-		return
-	}
-	p.count.puts.Add(1)
-	p.decay.Loosened() // a tick ends the quarantine of what is in it now
-	for b := c.quarantine.Leave(); b != nil; b = c.quarantine.Leave() {
-		p.endQuarantine(objectOf[T](b))
+func (k objectKeeper[T]) Keep(b check.Block, counted bool) {
+	v := objectOf[T](b.Bytes)
+	if counted {
+		k.settled(v, k.add(v))
+	} else {
+		k.pushSlow(v)
 	}
 }
 
-// endQuarantine gives an object to the engine at last. Its Put has been counted.
-func (p *Pool[T]) endQuarantine(v *T) {
-	defer p.checks.held[0].Add(-1) // as in quarantine
-	var l late.List
-	defer l.End()
-	p.endWatch(v, &l)
-	p.settled(v, p.add(v))
-}
-
-// endWatch makes an object such as the engine has them.
-func (p *Pool[T]) endWatch(v *T, l *late.List) {
-	if !p.checks.all {
-		p.unwatch(v, l)
-	}
-}
-
-// endQuarantines gives all that is in quarantine to the engine.
-func (p *Pool[T]) endQuarantines() {
-	for range p.checks.quarantine.Len() { // as BytePool's does
-		b := p.checks.quarantine.Next()
-		if b == nil {
-			return
-		}
-		p.endQuarantine(objectOf[T](b))
-	}
-}
-
-// trimQuarantine lets go of all that is in quarantine, which takes nothing any more if
-// end, and returns how many objects those were.
-func (p *Pool[T]) trimQuarantine(end bool, l *late.List) (released int64) {
-	if p.checks == nil {
-		return 0
-	}
-	all := p.checks.quarantine.Empty(end)
-	released = int64(len(all))
-	p.count.trimmed.Add(uint64(released)) // before Drop, which may panic
-	p.checks.held[0].Add(-released)
-	for _, b := range all {
-		p.letGoLate(objectOf[T](b), l)
-	}
-	return released
-}
+func (k objectKeeper[T]) Free(b check.Block, l *late.List) { k.letGoLate(objectOf[T](b.Bytes), l) }

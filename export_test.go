@@ -14,7 +14,7 @@ import (
 func Gathered(p *BytePool) bool { return p.engine.Gathered() }
 
 // Waiting reports whether anybody waits in GetContext.
-func Waiting(p *BytePool) bool { return p.queue.waiting.Load() > 0 }
+func Waiting(p *BytePool) bool { return p.gate.Waiting() > 0 }
 
 // WaitingFor reports how many wait in GetContext of a Pool.
 func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
@@ -24,30 +24,19 @@ func TrimAsTimer(p *BytePool) { p.trimReserved() }
 
 // MissTimer returns what the timer does that was armed last for those who wait for
 // AllocLimit.
-func MissTimer(p *BytePool) func() {
-	p.queue.mu.Lock()
-	defer p.queue.mu.Unlock()
-	number := p.queue.timer
-	return func() { p.hasMisses(number) }
-}
+func MissTimer(p *BytePool) func() { return p.gate.MissTimer() }
 
 // Bubble returns the number of the caller's bubble.
 func Bubble() uint64 { return bubble.Of(time.Now()) }
 
 // Unlocked reports whether nobody holds the budget's lock.
-func Unlocked(b *Budget) bool {
-	if !b.mu.TryLock() {
-		return false
-	}
-	b.mu.Unlock()
-	return true
-}
+func Unlocked(b *Budget) bool { return b.of.Unlocked() }
 
 // Claims returns how many wait for bytes of a budget.
-func Claims(b *Budget) int64 { return b.waiting.Load() }
+func Claims(b *Budget) int64 { return b.of.Waiting() }
 
 // Members returns how many pools a budget knows.
-func Members(b *Budget) int { return len(*b.members.Load()) }
+func Members(b *Budget) int { return b.of.Members() }
 
 // Reserved returns the bytes that the pool keeps idle or holds places for.
 func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
@@ -78,7 +67,7 @@ func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync
 func DuringStats(p StatsSource, f func()) { checksOf(p).looked = f }
 
 // EndQuarantines does what a tick does to the quarantine of a pool that is checked.
-func EndQuarantines(p interface{ endQuarantines() }) { p.endQuarantines() }
+func EndQuarantines(p StatsSource) { checksOf(p).Flush() }
 
 func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks }).checked() }
 

@@ -30,27 +30,19 @@ func (p *BytePool) Prewarm(size, count int) error {
 		if p.engine.Closed() { // whatever the Budget says
 			return ErrClosed
 		}
-		if !p.account.charge(p.classes.Size(class)) {
+		if !p.gate.Charge(class) {
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: its Budget of %d bytes has room for %d blocks of %d bytes",
-				size, count, p.name, p.account.budget.limit, i, p.classes.Size(class))
+				size, count, p.name, p.gate.Budget().Limit(), i, p.classes.Size(class))
 		}
-		b, err := p.fresh(class)
+		b, err := p.fresh(class, p.gate.Uncharge)
 		if err != nil {
 			return err
 		}
-		switch p.add(class, b) {
-		case magazine.Kept:
-			p.decay.Kept()
-		case magazine.KeptDirect:
-			p.decay.Kept()
-			p.serve(class)
-			p.returned(class)
+		switch p.gate.Add(class, blockOf(b)) {
 		case magazine.Full:
-			p.release(b)
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",
 				size, count, p.name, i, p.classes.Size(class))
 		case magazine.Closed:
-			p.release(b)
 			return ErrClosed
 		}
 	}
@@ -69,8 +61,7 @@ func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
-	released = p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))
-	p.account.serve()
+	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l)
 	if p.leased.Load() {
 		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
 	}
@@ -85,9 +76,9 @@ func (p *BytePool) Trim() (released int64) {
 func (p *BytePool) trimReserved() {
 	var l late.List
 	defer l.End()
-	p.trimQuarantine(false, &l)
+	p.checks.trimQuarantine(false, &l)
 	decay.InTurn(p.engine.TrimReserved, p.free(&l))
-	p.account.serveInReach()
+	p.gate.ServeInReach()
 }
 
 // Close lets go of every idle block and makes the pool keep nothing more: Get
@@ -100,19 +91,18 @@ func (p *BytePool) trimReserved() {
 // that faults. Get then takes from the Go heap, and counts HeapFallback.
 func (p *BytePool) Close() error {
 	p = p.actual()
-	p.mustReach()
+	p.gate.MustReach()
 	p.decay.Stop()
 	var l late.List
 	defer l.End()
 	defer livePools.Remove(p.entry)
-	defer p.endWaits()
-	defer p.account.leave()
+	defer p.gate.End()
 	defer p.handles.Close(forgetHandle)
-	p.trimQuarantine(true, &l)
-	p.engine.Close(p.free(&l))
+	p.checks.trimQuarantine(true, &l)
+	p.gate.Close(&l)
 	if p.checks != nil && !p.checks.heap {
-		p.checks.leaks(0, time.Time{}, &l) // nobody else will find these
-		if !p.checks.all {
+		p.checks.Leaks(0, time.Time{}, &l) // nobody else will find these
+		if !p.checks.All() {
 			p.checks.End() // nor forget them
 		}
 	}
@@ -127,7 +117,7 @@ func (p *BytePool) Close() error {
 // settle is what decay calls after it has let blocks go, and after others have.
 func (p *BytePool) settle() {
 	if p.checks != nil {
-		p.endQuarantines()
+		p.checks.Flush()
 		p.reportOld()
 	}
 	if p.ledger != nil {

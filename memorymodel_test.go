@@ -72,7 +72,7 @@ var (
 	quoteHead  = regexp.MustCompile(`^// ([\w./]+\.go): ([\w.]+)$`)
 	docLink    = regexp.MustCompile(`\[([^\]]+)\]\(\.\./([^)#]+)\)`)
 	mutantName = regexp.MustCompile("`([a-z]+(?:-[a-z]+)+)`")
-	mutantFile = []string{"internal/proof/mutants.go", "internal/proof/poolmutants.go", "internal/proof/seams_linear_test.go"}
+	mutantFile = []string{"internal/proof/mutants.go", "internal/proof/admissionmutants.go", "internal/proof/poolmutants.go", "internal/proof/seams_linear_test.go"}
 )
 
 // checkQuotes returns how many lines of code, and names of tests and mutants, a document

@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
@@ -21,11 +22,9 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		source:  o.Memory,
 		// A Source that fails is the only reason for a fallback.
 		fallback: new(memory.Fallbacks),
-		limiter:  newLimiter(o.AllocLimit),
 		checks:   blockChecks(o),
 		count:    newCounts(len(o.Classes)),
 	}
-	p.queue.init(len(o.Classes), o.Budget)
 	p.onPut, p.onGet = p.checks.steps(), p.checks.steps()
 	if o.Memory != nil {
 		p.onPut |= askSource
@@ -49,19 +48,18 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
 	if p.checks.everything() {
-		p.engine.Gather() // for good: see scatter
+		p.engine.Gather() // for good
 	}
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
 	var settle func()
 	if p.ledger != nil || p.checks != nil {
 		settle = p.settle
 	}
+	if p.checks != nil {
+		p.checks.Keeper = (*blockKeeper)(p)
+	}
 	p.decay.Init(o.IdleTimeout, haste, settle,
-		decay.Part{
-			Idle: &p.engine, Classes: len(o.Classes),
-			Shed: func(class uint8, n int) { p.shed(class, n); p.account.serveInReach() },
-			Trim: p.trimReserved,
-		},
+		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed, Trim: p.trimReserved},
 		decay.Part{
 			Idle: &p.handles, Classes: 1,
 			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
@@ -69,11 +67,15 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		})
 	p.entry = reserve(p, o.Name)
 	p.name = p.entry.Name()
+	p.gate.Init(admission.Config{
+		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
+		Budget: o.Budget.admission(), Heap: p.source == nil, Gathered: p.checks.everything(),
+	})
 	if p.checks != nil {
 		p.checks.pool = p.name
 		p.others = uint32(p.checks.others)
 	}
-	o.Budget.join(p, o.Classes) // from here on its other pools may look at this one
+	p.gate.Join() // from here on its other pools may look at this one
 	publish(p.entry)
 	return p, nil
 }

@@ -59,15 +59,6 @@ func (c *checks) reportLeaks() int {
 	}
 	var l late.List
 	defer l.End()
-	leaks, _ := c.leaks(0, time.Time{}, &l)
+	leaks, _ := c.Leaks(0, time.Time{}, &l)
 	return leaks
-}
-
-// leaks is check.Checker.Out. It returns how many leaks it finds, which are for l.
-func (c *checks) leaks(age time.Duration, now time.Time, l *late.List) (n, left int) {
-	leaks, left := c.Out(age, now)
-	for i := range leaks {
-		c.later(l, &leaks[i])
-	}
-	return len(leaks), left
 }

@@ -333,7 +333,7 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	if o.AllocLimit < 0 {
 		fail("AllocLimit %d: give a number of misses a second, or 0 for no limit", o.AllocLimit)
 	}
-	if o.Budget != nil && o.Budget.limit <= 0 {
+	if o.Budget != nil && o.Budget.Limit() <= 0 {
 		fail("Budget: make it with NewBudget")
 	}
 	if err := o.Check.valid(); err != nil {

@@ -92,7 +92,8 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	})
 	var settle func()
 	if p.checks != nil {
-		settle = p.endQuarantines
+		p.checks.Keeper = objectKeeper[T]{p}
+		settle = p.checks.Flush
 	}
 	p.decay.Init(o.IdleTimeout, haste, settle, decay.Part{Idle: &p.engine, Classes: 1, Shed: p.shed, Trim: p.trimReserved})
 	p.entry = reserve(p, o.Name)
@@ -360,7 +361,7 @@ func (p *Pool[T]) letGo(v *T) {
 
 // letGoLate is letGo for whoever has more to let go.
 func (p *Pool[T]) letGoLate(v *T, l *late.List) {
-	p.unwatch(v, l)
+	p.checks.unwatch(watchedObject(v), l)
 	if p.drop != nil {
 		p.drop(v)
 	}
@@ -404,14 +405,14 @@ func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
-	return (p.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))) * p.size
+	return p.checks.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))*p.size
 }
 
 // trimReserved is Trim as decay does it.
 func (p *Pool[T]) trimReserved() {
 	var l late.List
 	defer l.End()
-	p.trimQuarantine(false, &l)
+	p.checks.trimQuarantine(false, &l)
 	decay.InTurn(p.engine.TrimReserved, p.free(&l))
 }
 
@@ -434,7 +435,7 @@ func (p *Pool[T]) Close() error {
 	defer livePools.Remove(p.entry)
 	defer p.out.Close(ErrClosed)     // also if Drop panics
 	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
-	p.trimQuarantine(true, &l)
+	p.checks.trimQuarantine(true, &l)
 	return nil
 }
 

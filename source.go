@@ -11,7 +11,7 @@ import (
 // block as idle.
 func (p *BytePool) accepts(class uint8, b []byte) bool {
 	if p.source == nil {
-		if p.account.holds(class, b) {
+		if p.gate.Holds(class, addressOf(b)) {
 			return true
 		}
 	} else if p.ledger == nil {

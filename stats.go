@@ -111,11 +111,8 @@ type counts struct {
 type classCounts struct {
 	misses  atomic.Uint64
 	strays  atomic.Uint64 // misses for which the Source had no block
-	puts    atomic.Uint64 // those that the engine does not count, each once, whatever comes of it
-	handed  atomic.Uint64 // blocks that went from a Put straight to a waiter
-	full    atomic.Uint64 // dropped
+	puts    atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
 	trimmed atomic.Uint64 // blocks that were let go in quarantine
-	closed  atomic.Uint64 // dropped
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
@@ -139,16 +136,15 @@ func (p *BytePool) Stats() Stats {
 		DroppedFallback: p.count.droppedFallback.Load(),
 		Classes:         make([]ClassStats, p.classes.Len()),
 	}
-	held := p.checks.inQuarantine()
+	held := p.checks.inQuarantine(p.classes.Len())
 	for i, c := range p.engine.Counts() {
 		own := &p.count.class[i]
-		handed, full, closed := own.handed.Load(), own.full.Load(), own.closed.Load()
-		trimmed := own.trimmed.Load()
+		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
 		cs := ClassStats{
 			Size:   p.classes.Size(uint8(i)),
-			Hits:   c.Hits + handed,
+			Hits:   c.Hits + passed.Handed,
 			Misses: own.misses.Load(),
-			Puts:   c.Puts + own.puts.Load(),
+			Puts:   c.Puts + passed.Puts + own.puts.Load(),
 			Idle:   c.Idle,
 		}
 		if held != nil {
@@ -161,8 +157,8 @@ func (p *BytePool) Stats() Stats {
 		s.Hits += cs.Hits
 		s.Misses += cs.Misses
 		s.Puts += cs.Puts
-		s.DroppedFull += full
-		s.DroppedClosed += closed
+		s.DroppedFull += passed.Full
+		s.DroppedClosed += passed.Closed
 		s.Trimmed += c.Released + trimmed
 		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
 		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
@@ -178,8 +174,8 @@ func (p *BytePool) Stats() Stats {
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
 	}
-	if p.account != nil {
-		s.OverBudgetBytes = p.account.budget.over()
+	if budget := p.gate.Budget(); budget != nil {
+		s.OverBudgetBytes = budget.Over()
 	}
 	if p.ledger != nil {
 		u := p.ledger.Usage()
@@ -201,7 +197,7 @@ type objectCounts struct {
 // microseconds and disturbs nobody.
 func (p *Pool[T]) Stats() Stats {
 	p = p.actual()
-	held := p.checks.inQuarantine() // before what it goes to
+	held := p.checks.inQuarantine(1) // before what it goes to
 	c := p.engine.Counts()[0]
 	trimmed := p.count.trimmed.Load()
 	c.Released += trimmed

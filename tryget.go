@@ -37,20 +37,41 @@ func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	p = p.actual()
 	b, err := p.tryGet("GetContext", n)
 	if err == ErrExhausted {
-		size, large := n, n
-		class, ok := p.classes.Class(n)
-		if ok {
-			size, large = p.classes.Size(class), 0
-		}
-		if p.account != nil && int64(size) > p.account.budget.limit {
-			err = fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
-				err, size, p.name, p.account.budget.limit)
-		} else if b, err = p.wait(ctx, class, large); err == nil {
-			b = b[:n]
-		}
+		b, err = p.wait(ctx, n)
 	}
 	p.countRefusal(err)
 	return b, err
+}
+
+// wait is GetContext where TryGet is refused.
+func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
+	class, ok := p.classes.Class(n)
+	size := n
+	if ok {
+		size = p.classes.Size(class)
+	}
+	if budget := p.gate.Budget(); budget != nil && int64(size) > budget.Limit() {
+		return nil, fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
+			ErrExhausted, size, p.name, budget.Limit())
+	}
+	if !ok {
+		if err := p.gate.WaitBytes(ctx, n); err != nil {
+			return nil, err
+		}
+		return p.chargedOversize(n), nil
+	}
+	block, err := p.gate.Wait(ctx, class)
+	switch {
+	case err != nil:
+		return nil, err
+	case block != nil:
+		b = p.reused(class, block)
+	default:
+		if b, err = p.allocate(class, p.gate.Return); err != nil {
+			return nil, err
+		}
+	}
+	return b[:n], nil
 }
 
 // countRefusal counts an error that TryGet or GetContext returns, whatever it is,
@@ -82,46 +103,22 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	return b[:n], nil
 }
 
-// allocateOrReuse is allocate where AllocLimit and the Budget allow it and the Source has
-// memory, else reuseAnywhere.
+// allocateOrReuse returns a fresh block where AllocLimit and the Budget allow it and the
+// Source has memory, else one that lies idle in any shard.
 func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
-	if !p.takeMiss() {
-		return p.reuseAnywhere(class)
+	block, err := p.gate.TryGet(class)
+	if block != nil || err != nil {
+		return p.reused(class, block), err
 	}
-	if !p.charge(class, false) {
-		b, err := p.reuseAnywhere(class)
-		if err != ErrExhausted || !p.account.makeRoom(p.classes.Size(class)) {
-			p.returnMiss()
-			return b, err
-		}
-	}
-	b, err := p.allocateAllowed(class)
+	b, err := p.allocate(class, p.gate.Return)
 	if err == nil || err == ErrClosed {
 		return b, err
 	}
 	if p.checks != nil {
-		p.endQuarantines()
+		p.checks.Flush()
 	}
-	if idle, e := p.reuseAnywhere(class); e != ErrExhausted {
-		return idle, e
+	if block, e := p.gate.Idle(class); e != ErrExhausted {
+		return p.reused(class, block), e
 	}
 	return nil, err
-}
-
-// reuseAnywhere returns a block that lies idle in any shard. Where it returns
-// ErrExhausted, there was a moment during the call when none did.
-func (p *BytePool) reuseAnywhere(class uint8) ([]byte, error) {
-	p.queue.refusedNow()
-	for {
-		if b, exact := p.idleExact(class); exact {
-			if b == nil {
-				return nil, ErrExhausted
-			}
-			p.issue(b)
-			return b, nil
-		}
-		if !p.engine.Gather() {
-			return nil, ErrClosed
-		}
-	}
 }

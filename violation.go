@@ -3,13 +3,10 @@ package dewpond
 import (
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
-	"github.com/dewpond/dewpond/internal/late"
 )
 
 // A ViolationKind is a kind of misuse that checked mode finds.
@@ -80,13 +77,8 @@ type reports struct {
 	on    func(Violation)
 	count atomic.Uint64
 
-	mu   sync.Mutex
-	seen [][2][]uintptr // stack pairs that were logged
+	logged check.Seen
 }
-
-// mostPairs bounds what a pool remembers of what it logged. Pairs past it are not
-// logged any more, but still counted.
-const mostPairs = 1000
 
 func (r *reports) violation(found check.Violation) Violation {
 	return Violation{
@@ -101,30 +93,7 @@ func (r *reports) report(found check.Violation) {
 	if r.on != nil {
 		r.on(v)
 	}
-	if told := tellAll(v); !told && r.on == nil && r.first(v) {
+	if told := tellAll(v); !told && r.on == nil && r.logged.First(v.Got, v.Offence) {
 		slog.Error("dewpond: "+v.Kind.String(), "pool", v.Pool, "size", v.Size, "age", v.Age, "report", v.String())
 	}
-}
-
-// later has a violation, if there is one, reported when a list ends.
-func (r *reports) later(l *late.List, found *check.Violation) {
-	if found != nil {
-		violation := *found
-		l.Add(func() { r.report(violation) })
-	}
-}
-
-// first reports whether a violation is the first of its pair of stacks: who got the
-// block, and who misused it.
-func (r *reports) first(v Violation) bool {
-	pair := [2][]uintptr{v.Got, v.Offence}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.seen) >= mostPairs || slices.ContainsFunc(r.seen, func(s [2][]uintptr) bool {
-		return slices.Equal(s[0], pair[0]) && slices.Equal(s[1], pair[1])
-	}) {
-		return false
-	}
-	r.seen = append(r.seen, pair)
-	return true
 }

@@ -35,6 +35,9 @@ func Yield() { runtime.Gosched() }
 // lets others run in between.
 func Touch[T any](*T) {}
 
+// Now returns the time.
+func Now() time.Time { return time.Now() }
+
 // AfterFunc calls f in a goroutine of its own once delay has passed.
 func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 
@@ -43,4 +46,9 @@ func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 func AfterCollection(f func()) {
 	type garbage struct{ _, _ *byte } // large enough to be an object of its own
 	runtime.AddCleanup(new(garbage), func(f func()) { f() }, f)
+}
+
+// AddCleanup is runtime.AddCleanup.
+func AddCleanup[T, S any](object *T, cleanup func(S), argument S) {
+	runtime.AddCleanup(object, cleanup, argument)
 }

@@ -31,11 +31,20 @@ func Yield() { Explore.Spin() }
 // Touch announces a plain access.
 func Touch[T any](object *T) { Explore.Touch(unsafe.Pointer(object)) }
 
+// now is later than whatever else this program begins with.
+var now = time.Now().Add(time.Hour)
+
+// Now returns always the same time.
+func Now() time.Time { return now }
+
 // AfterFunc gives f to the explorer. It has no clock.
 func AfterFunc(_ time.Duration, f func()) { Explore.AfterFunc(f) }
 
 // AfterCollection does nothing: to a scenario there are no collections.
 func AfterCollection(func()) {}
+
+// AddCleanup does nothing either.
+func AddCleanup[T, S any](*T, func(S), S) {}
 
 // A word has the methods of an atomic. Nothing runs between the call of Access and the
 // access itself: the explorer runs one thread at a time.
@@ -82,6 +91,7 @@ func (s *Statistic) Add(d uint64) { s.v += d }
 type Hint struct{ v int64 }
 
 func (h *Hint) Load() int64        { return h.v }
+func (h *Hint) Store(v int64)      { h.v = v }
 func (h *Hint) Add(d int64) int64  { h.v += d; return h.v }
 func (h *Hint) Swap(v int64) int64 { old := h.v; h.v = v; return old }
 func (h *Hint) CompareAndSwap(old, new int64) bool {

@@ -432,13 +432,14 @@ func TestRacingPuts(t *testing.T) {
 // The quarantine keeps the last that fit, in order.
 func TestQuarantine(t *testing.T) {
 	q := Quarantine{Bytes: 4096}
+	add := func(b []byte) bool { return q.Add(Block{Bytes: b}) }
 	left := 0
 	for i := range 3 * QuarantineBlocks {
-		if !q.Add([]byte{byte(i), byte(i >> 8)}) {
+		if !add([]byte{byte(i), byte(i >> 8)}) {
 			t.Fatal("refused")
 		}
-		for b := q.Leave(); b != nil; b = q.Leave() {
-			if int(b[0])|int(b[1])<<8 != left {
+		for b, ok := q.Leave(); ok; b, ok = q.Leave() {
+			if b := b.Bytes; int(b[0])|int(b[1])<<8 != left {
 				t.Fatalf("block %d left in the place of %d", b[0], left)
 			}
 			left++
@@ -447,27 +448,29 @@ func TestQuarantine(t *testing.T) {
 			t.Fatalf("%d have left after %d, want %d", left, i+1, want)
 		}
 	}
-	if q.Add(make([]byte, 4097)) {
+	if add(make([]byte, 4097)) {
 		t.Error("too large, and taken")
 	}
 	large := make([]byte, 4096)
-	q.Add(large)
-	for b := q.Leave(); b != nil; b = q.Leave() {
+	add(large)
+	for _, ok := q.Leave(); ok; _, ok = q.Leave() {
 		left++
 	}
 	if q.Len() != 1 {
 		t.Errorf("%d blocks in quarantine, want 1", q.Len())
 	}
-	if blocks := q.Empty(false); left != 3*QuarantineBlocks || len(blocks) != 1 || &blocks[0][0] != &large[0] {
+	if blocks := q.Empty(false); left != 3*QuarantineBlocks || len(blocks) != 1 || &blocks[0].Bytes[0] != &large[0] {
 		t.Errorf("%d have left, %d are in it", left, len(blocks))
 	}
-	q.Add(large)
-	q.Add(large[:8])
-	if b := q.Next(); len(b) != len(large) || len(q.Next()) != 8 || q.Next() != nil || q.Len() != 0 {
-		t.Errorf("Next gives %d bytes first", len(b))
+	add(large)
+	add(large[:8])
+	first, _ := q.Next()
+	second, _ := q.Next()
+	if _, ok := q.Next(); ok || len(first.Bytes) != len(large) || len(second.Bytes) != 8 || q.Len() != 0 {
+		t.Errorf("Next gives %d bytes first", len(first.Bytes))
 	}
-	q.Add(large)
-	if len(q.Empty(true)) != 1 || q.Add(large) || q.Empty(true) != nil {
+	add(large)
+	if len(q.Empty(true)) != 1 || add(large) || q.Empty(true) != nil {
 		t.Error("a quarantine that has ended takes blocks")
 	}
 }

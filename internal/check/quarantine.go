@@ -2,6 +2,14 @@ package check
 
 import "sync"
 
+// A Block is a block that somebody else than its Checker keeps: where it begins, its class
+// in its pool, and itself.
+type Block struct {
+	At    uintptr
+	Class uint8
+	Bytes []byte
+}
+
 // A Quarantine is where blocks that came back wait, in the order in which they came,
 // before the pool may hand them out again: so what is written late is seen. All
 // methods may be called by any number of goroutines at once.
@@ -9,7 +17,7 @@ type Quarantine struct {
 	Bytes int // that it holds at most, in up to 256 blocks
 
 	mu     sync.Mutex
-	blocks [][]byte
+	blocks []Block
 	bytes  int
 	ended  bool
 }
@@ -19,26 +27,26 @@ const QuarantineBlocks = 256
 
 // Add puts a block into quarantine, unless it is too large or the quarantine has ended.
 // Blocks that have been there for long may have to Leave then.
-func (q *Quarantine) Add(block []byte) bool {
+func (q *Quarantine) Add(b Block) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.ended || len(block) > q.Bytes {
+	if q.ended || len(b.Bytes) > q.Bytes {
 		return false
 	}
-	q.blocks = append(q.blocks, block)
-	q.bytes += len(block)
+	q.blocks = append(q.blocks, b)
+	q.bytes += len(b.Bytes)
 	return true
 }
 
-// Leave returns the block that has been there for longest, where there are more than
-// the quarantine holds, or nil.
-func (q *Quarantine) Leave() []byte {
+// Leave takes out the block that has been there for longest, where there are more than
+// the quarantine holds.
+func (q *Quarantine) Leave() (b Block, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.blocks) <= QuarantineBlocks && q.bytes <= q.Bytes {
-		return nil
+		return Block{}, false
 	}
-	return q.first()
+	return q.first(), true
 }
 
 // Len returns how many blocks there are.
@@ -48,26 +56,26 @@ func (q *Quarantine) Len() int {
 	return len(q.blocks)
 }
 
-// Next returns the block that has been there for longest, or nil.
-func (q *Quarantine) Next() []byte {
+// Next takes out the block that has been there for longest, if there is any.
+func (q *Quarantine) Next() (b Block, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.blocks) == 0 {
-		return nil
+		return Block{}, false
 	}
-	return q.first()
+	return q.first(), true
 }
 
-func (q *Quarantine) first() []byte {
-	block := q.blocks[0]
-	q.blocks[0] = nil
+func (q *Quarantine) first() Block {
+	b := q.blocks[0]
+	q.blocks[0] = Block{}
 	q.blocks = q.blocks[1:]
-	q.bytes -= len(block)
-	return block
+	q.bytes -= len(b.Bytes)
+	return b
 }
 
 // Empty returns every block. With end, none is taken any more.
-func (q *Quarantine) Empty(end bool) (blocks [][]byte) {
+func (q *Quarantine) Empty(end bool) (blocks []Block) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	blocks, q.blocks, q.bytes = q.blocks, nil, 0

@@ -119,6 +119,9 @@ func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	return e.PopSlow(class)
 }
 
+// A Block is an idle block, by where it begins: the engine knows nothing else of it.
+type Block = unsafe.Pointer
+
 // A Result says what became of a block that was pushed.
 type Result uint8
 

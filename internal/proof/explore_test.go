@@ -127,6 +127,11 @@ func TestMutantsAreFound(t *testing.T) { mutantsAreFound(t, Mutants, engineDir) 
 // TestPoolMutantsAreFound is TestMutantsAreFound for what a pool adds to its engine.
 func TestPoolMutantsAreFound(t *testing.T) { mutantsAreFound(t, PoolMutants, "../..") }
 
+// TestAdmissionMutantsAreFound is that for who may have a block, and who waits for one.
+func TestAdmissionMutantsAreFound(t *testing.T) {
+	mutantsAreFound(t, AdmissionMutants, "../admission")
+}
+
 func mutantsAreFound(t *testing.T, mutants []Mutant, dir string) {
 	readExplored(t)
 	for _, m := range mutants {

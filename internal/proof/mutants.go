@@ -77,7 +77,7 @@ var Mutants = []Mutant{
 		New: "m == closed",
 	},
 	{
-		Name: "wake-up-lost-in-trim", File: "replace.go", Scenarios: []string{"wake-trim2"},
+		Name: "wake-up-lost-in-trim", File: "replace.go", Scenarios: []string{"wake-trims"},
 		Old: "		case trimming:\n			atomics.Yield()\n			continue\n		case sharded, closed:\n",
 		New: "		case trimming, sharded, closed:\n",
 	},

@@ -84,9 +84,9 @@ var PoolMutants = []Mutant{
 		New: "		d.armed.Store(false)\n		return\n",
 	},
 	{
-		Name: "kept-looks-first", File: "bytepool.go", Scenarios: []string{"decay-put"},
-		Old: "	p.kept(class, b, p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))))\n",
-		New: "	p.decay.Kept()\n	if r := p.engine.Push(class, unsafe.Pointer(unsafe.SliceData(b))); r != magazine.Kept {\n		p.pushed(class, b, r)\n	}\n",
+		Name: "kept-looks-first", File: "internal/admission/put.go", Scenarios: []string{"decay-put"},
+		Old: "	g.put(class, block, g.engine.Push(class, block))\n",
+		New: "	g.owner.Kept()\n	if r := g.engine.Push(class, block); r != magazine.Kept {\n		g.put(class, block, r)\n	}\n",
 	},
 	{
 		Name: "still-armed-forgotten", File: "internal/decay/decayer.go", Scenarios: []string{"decay-put"},

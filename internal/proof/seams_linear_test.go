@@ -300,19 +300,19 @@ func TestPoolsWithSeamsAreLinearizable(t *testing.T) {
 // historyMutants are bugs that some history must show.
 var historyMutants = []Mutant{
 	{
-		Name: "budget-checks-then-acts", File: "budget.go",
+		Name: "budget-checks-then-acts", File: "internal/admission/budget.go",
 		Old: "		if b.used.CompareAndSwap(used, used+int64(n)) {\n",
-		New: "		if runtime.Gosched(); true {\n			b.used.Add(int64(n))\n",
+		New: "		if atomics.Yield(); true {\n			b.used.Add(int64(n))\n",
 	},
 	{
-		Name: "refused-without-a-look", File: "tryget.go",
-		Old: "		if b, exact := p.idleExact(class); exact {\n",
-		New: "		if b, _ := p.idleExact(class); true {\n",
+		Name: "refused-without-a-look", File: "internal/admission/gate.go",
+		Old: "		case exact:\n",
+		New: "		case exact || true:\n",
 	},
 	{
-		Name: "handed-and-kept", File: "queue.go",
-		Old: "	w.grant <- grant{block: b}\n	return true\n",
-		New: "	w.grant <- grant{block: b}\n	return false\n",
+		Name: "handed-and-kept", File: "internal/admission/queue.go",
+		Old: "		w.handLocked(block)\n		return true\n",
+		New: "		w.handLocked(block)\n		return false\n",
 	},
 	{
 		Name: "not-issued", File: "bytepool.go",

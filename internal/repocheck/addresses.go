@@ -8,6 +8,7 @@ import "path"
 var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
+		"internal/memory/heap.go",            // knows blocks of the Go heap by address
 		"internal/atomics",                   // tells the explorer which object is accessed
 		"bytepool.go", "pool.go", "scope.go", // they turn a block into a slice
 
@@ -35,6 +36,18 @@ var (
 	// atomic write is too dear in Get and Put. Others may read them, so:
 	rawAtomicAddresses = []string{"internal/magazine"}
 	rawAtomicFunctions = []string{"LoadUintptr"}
+
+	// What the explorer of internal/proof runs as it ships, and where that has what the
+	// explorer need not see.
+	exploredAddresses = []string{
+		"internal/admission", "internal/decay", "internal/magazine", "internal/semaphore",
+		"internal/memory/blocks.go", "lease.go",
+	}
+	unexploredAddresses = []string{
+		"internal/decay/trims.go",      // a lock of the whole program, of which a scenario has one pool
+		"internal/magazine/counter.go", // statistics
+		"internal/magazine/shards.go",  // the locks of the portable engine, which it does not run
+	}
 )
 
 func (s *source) isAt(addresses []string) bool {

@@ -42,6 +42,7 @@ var rules = []rule{
 	{"document", checkDocuments},
 	{"hacking", checkHacking},
 	{"atomic", checkAtomics},
+	{"explored", checkExplored},
 	{"testing", checkTesting},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},

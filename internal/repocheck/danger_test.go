@@ -118,6 +118,56 @@ import . "sync/atomic"
 	)
 }
 
+func TestUnseenByTheExplorer(t *testing.T) {
+	breaks(t, `
+-- lease.go --
+package dewpond
+
+import a "sync/atomic"
+
+var word a.Uint64
+-- internal/semaphore/semaphore.go --
+package semaphore
+
+import (
+	"sync"
+	"time"
+)
+
+var mu sync.Mutex
+
+func later(f func()) { time.AfterFunc(time.Second, f) }
+-- internal/semaphore/semaphore_test.go --
+package semaphore
+
+import "sync"
+
+var mu sync.Mutex // allowed, in a test
+-- internal/magazine/shards.go --
+package magazine
+
+import "sync"
+
+var mu sync.Mutex // allowed, for the portable engine
+-- internal/magazine/counter.go --
+package magazine
+
+import "sync/atomic"
+
+func read(p *uintptr) uintptr { return atomic.LoadUintptr(p) } // allowed
+-- stats.go --
+package dewpond
+
+import "sync"
+
+var mu sync.Mutex // allowed: nobody explores it
+`,
+		"lease.go:5: explored: the explorer does not see atomic.Uint64",
+		"internal/semaphore/semaphore.go:4: explored: the explorer does not see package sync",
+		"internal/semaphore/semaphore.go:10: explored: the explorer does not see time.AfterFunc",
+	)
+}
+
 func TestTestingOutsideTests(t *testing.T) {
 	breaks(t, `
 -- issue_test_1.26.go --
@@ -146,8 +196,8 @@ package dewpond
 import rt "runtime"
 
 func watch(p *int) { rt.SetFinalizer(p, nil); rt.AddCleanup(p, nil, 0) }
--- budgetblocks.go --
-package dewpond
+-- internal/memory/heap.go --
+package memory
 
 import "runtime"
 

@@ -37,13 +37,16 @@ var layers = []layer{
 	{"dewtest", []string{".", "offheap"}},
 	{"offheap", []string{".", "internal/arena", "internal/memory"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
-		"internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/magazine",
+		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/magazine",
 		"internal/memory",
 		"internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
+	{"internal/admission", []string{
+		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory",
+	}},
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/percpu"}},
-	{"internal/check", []string{"internal/callers"}},
+	{"internal/check", []string{"internal/callers", "internal/late"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},

@@ -85,7 +85,7 @@ func where() string {
 		f, more := frames.Next()
 		file := filepath.Base(f.File)
 		library := strings.HasPrefix(f.Function, "github.com/dewpond/dewpond") && !seam.MatchString(f.Function)
-		if library || file == "operations.go" || file == "waiter.go" {
+		if library || file == "operations.go" || file == "gate.go" {
 			name := f.Function[strings.LastIndexByte(f.Function, '.')+1:]
 			at = append(at, fmt.Sprintf("%s %s:%d", name, file, f.Line))
 		}

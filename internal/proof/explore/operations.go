@@ -8,7 +8,7 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// These are what the threads of a scenario do. Each keeps account and fails the
+// These are what the threads of a scenario do to the engine alone. Each keeps account and fails the
 // run when the engine breaks a promise.
 
 // fresh makes a block that nobody has seen.
@@ -87,12 +87,12 @@ func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, c
 
 // shed lets go of up to n blocks of a class, as decay does.
 func (w *world) shed(class uint8, n int) {
-	w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.Shed(class, n, release), false }, nothing)
+	w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.Shed(class, n, release), false })
 }
 
-// shedExact is ShedExact. then is called after each block.
-func (w *world) shedExact(class uint8, n int, then func()) (exact bool) {
-	o, shed, exact := w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.ShedExact(class, n, release) }, then)
+// shedExact is ShedExact.
+func (w *world) shedExact(class uint8, n int) (exact bool) {
+	o, shed, exact := w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.ShedExact(class, n, release) })
 	if shed < n && exact {
 		o.class = class
 		w.history.add(o, none, nil)
@@ -100,9 +100,7 @@ func (w *world) shedExact(class uint8, n int, then func()) (exact bool) {
 	return exact
 }
 
-func nothing() {}
-
-func (w *world) shedBy(n int, how func(release func(uint8, unsafe.Pointer)) (int, bool), then func()) (o *operation, reported int, exact bool) {
+func (w *world) shedBy(n int, how func(release func(uint8, unsafe.Pointer)) (int, bool)) (o *operation, reported int, exact bool) {
 	o = w.call()
 	w.taking += n
 	var released []*block
@@ -113,7 +111,6 @@ func (w *world) shedBy(n int, how func(release func(uint8, unsafe.Pointer)) (int
 		}
 		b.inside, b.kept = false, false
 		released = append(released, b)
-		then()
 	})
 	w.taking -= n
 	w.returned(o)
@@ -126,15 +123,13 @@ func (w *world) shedBy(n int, how func(release func(uint8, unsafe.Pointer)) (int
 	return o, reported, exact
 }
 
-func (w *world) trim() { w.empty(w.engine.Trim, trimmed, nothing) }
-func (w *world) shut() { w.empty(w.engine.Close, shut, nothing) }
-
-func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op, then func()) {
+// trim is Trim.
+func (w *world) trim() {
 	o := w.call()
 	w.taking += many
 	var released []*block
 	bytes := int64(0)
-	reported := how(func(class uint8, p unsafe.Pointer) {
+	reported := w.engine.Trim(func(class uint8, p unsafe.Pointer) {
 		b := (*block)(p)
 		if !b.inside || b.class != class {
 			w.run.fail("block %d was released while it had another owner", b.id)
@@ -142,11 +137,10 @@ func (w *world) empty(how func(func(uint8, unsafe.Pointer)) int64, what op, then
 		b.inside, b.kept = false, false
 		released = append(released, b)
 		bytes += int64(w.scenario.config.Sizes[class])
-		then()
 	})
 	w.taking -= many
 	w.returned(o)
-	w.history.add(o, what, nil)
+	w.history.add(o, trimmed, nil)
 	for _, b := range released {
 		w.history.add(&operation{called: o.called, returned: o.returned}, popped, b)
 	}

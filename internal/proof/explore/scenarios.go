@@ -17,6 +17,7 @@ type scenario struct {
 	born    int   // GOMAXPROCS when the engine is made, if less than procs
 	places  []int // the P of each thread; nil: each has its own
 	timed   bool  // who returned before whom was called matters
+	inOrder bool  // those who wait are served in the order in which they came
 	setup   func(w *world)
 	threads []func(w *world)
 	after   func(w *world) // checks more in the end
@@ -84,29 +85,42 @@ func sequence(parts ...func(w *world)) func(w *world) {
 	}
 }
 
-func trim(w *world)          { w.trim() }
-func closes(w *world)        { w.close() }
-func gather(w *world)        { w.engine.Gather() }
-func scatter(w *world)       { w.engine.Scatter() }
-func scatterer(w *world)     { w.scatter() }
-func await(w *world)         { w.wait(0) }
-func awaitGathered(w *world) { w.waitGathered(0) }
-func put(w *world)           { w.put(w.fresh(0)) }
-func exact(w *world)         { w.popExact(0) }
-func try(w *world)           { w.tryGet(0) }
-func strand(w *world)        { w.engine.Strand(0) }
-func clearStale(w *world)    { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
-func reclaim(w *world)       { w.engine.Reclaim(0) }
+func trim(w *world)       { w.trim() }
+func gather(w *world)     { w.engine.Gather() }
+func scatter(w *world)    { w.engine.Scatter() }
+func exact(w *world)      { w.popExact(0) }
+func strand(w *world)     { w.engine.Strand(0) }
+func clearStale(w *world) { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
+func reclaim(w *world)    { w.engine.Reclaim(0) }
+
+// These come by the gate.
+func closes(w *world)    { w.close() }
+func scatterer(w *world) { w.gate.Scatter() }
+func put(w *world)       { w.put(w.fresh(0)) }
+func try(w *world)       { w.tryGet(0) }
+func letGo(w *world)     { w.letsGo() }
+func decay(w *world)     { w.decays(1) }
+
+// await begins to wait for a block, claim for as many bytes, and claimElsewhere does in
+// another pool of the Budget. cancels ends the first wait.
+func await(w *world)          { w.wait(w.gate, 0, 0) }
+func claim(w *world)          { w.wait(w.gate, 0, w.scenario.config.Sizes[0]) }
+func claimElsewhere(w *world) { w.wait(w.other, 0, w.scenario.config.Sizes[0]) }
+func cancels(w *world)        { w.cancel(w.waits[0]) }
+
+// tryBytes wants as many bytes at once.
+func tryBytes(w *world) { w.tryBytes(w.scenario.config.Sizes[0]) }
+
+// allocates takes leave to allocate, and finds no memory.
+func allocates(w *world) {
+	if w.tryToAllocate(0) {
+		w.fails(0)
+	}
+}
 
 // leave has what is in transfer caches moved to the depots, where it has not changed since
 // the last call, and nothing else.
 func leave(w *world) { w.engine.Strand(255) }
-
-func claim(w *world)     { w.claim() }
-func tryRoom(w *world)   { w.makeRoom() }
-func decay(w *world)     { w.decays(1) }
-func trimRoom(w *world)  { w.letsGo(w.engine.Trim, trimmed) }
-func closeRoom(w *world) { w.letsGo(w.engine.Close, shut) }
 
 // full says that something is idle in the end.
 func full(w *world) {
@@ -119,15 +133,33 @@ func full(w *world) {
 }
 
 func sheds(n int) func(w *world)  { return func(w *world) { w.shed(0, n) } }
-func drains(n int) func(w *world) { return func(w *world) { w.shedExact(0, n, nothing) } }
+func drains(n int) func(w *world) { return func(w *world) { w.shedExact(0, n) } }
 
-// charged says that so many blocks are charged, which is all that a budget has.
-func charged(n int) func(w *world) {
-	return func(w *world) { w.budget.limit, w.budget.used = n, n }
+// charged has a Budget of n blocks, all of which are charged.
+func charged(n int) func(w *world) { return chargedOf(n, n) }
+
+// chargedOf has a Budget of so many blocks, n of which are charged.
+func chargedOf(n, limit int) func(w *world) {
+	return func(w *world) {
+		w.limits(limit*w.scenario.config.Sizes[0], 0)
+		w.charge(0, n)
+	}
 }
 
-// gives puts back a block that is charged.
-func gives(w *world) { w.giveBack(w.fresh(0)) }
+// allows has an AllocLimit that allows n misses. With none a waiter waits for a block alone:
+// this is what every world begins with.
+func allows(n int) func(w *world) {
+	return func(w *world) {
+		w.limits(0, n+1)
+		w.tryToAllocate(0)
+	}
+}
+
+// allowsOne has an AllocLimit of one miss, and a Budget of one block, which is charged.
+func allowsOne(w *world) {
+	w.limits(w.scenario.config.Sizes[0], 1)
+	w.charge(0, 1)
+}
 
 // spares leaves n empty magazines of each class in the depots, so that nobody needs
 // to make one.
@@ -434,41 +466,41 @@ var scenarios = []scenario{
 	{
 		name: "room", about: "a Put and one who begins to wait for bytes of a Budget do not miss each other",
 		config: engine(singles), procs: 2, setup: charged(1),
-		threads: []func(w *world){claim, gives},
+		threads: []func(w *world){claim, put},
 	},
 	{
 		name: "room-gather", about: "the same, and the Put may reach a shard before they are gathered",
 		config: engine(pairs), procs: 2, setup: sequence(spares(1), charged(1)),
-		threads: []func(w *world){claim, gives},
+		threads: []func(w *world){claim, put},
 	},
 	{
 		name: "room-gathered", about: "the same where they are, and one who takes what is idle for a moment",
 		config: engine(pairs), procs: 3, setup: sequence(gather, spares(1), charged(1)), long: true,
-		threads: []func(w *world){claim, gives, func(w *world) {
+		threads: []func(w *world){claim, put, func(w *world) {
 			if b := w.pop(0); b != nil {
-				w.giveBack(b)
+				w.put(b)
 			}
 		}},
 	},
 	{
 		name: "room-full", about: "a Put that finds the pool full, and one who begins to wait for bytes",
 		config: magazine.Config{Sizes: []int{singles}}, procs: 2, setup: charged(1),
-		threads: []func(w *world){claim, gives},
+		threads: []func(w *world){claim, put},
 	},
 	{
 		name: "room-trim", about: "Trim has the last block in hand, and one begins to wait for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)), long: true,
-		threads: []func(w *world){claim, trimRoom},
+		threads: []func(w *world){claim, letGo},
 	},
 	{
 		name: "room-trim1", about: "the same of a single block",
 		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1)),
-		threads: []func(w *world){claim, trimRoom},
+		threads: []func(w *world){claim, letGo},
 	},
 	{
-		name: "room-close", about: "Close has, and a Put comes after it",
-		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(2)),
-		threads: []func(w *world){claim, sequence(closeRoom, gives)},
+		name: "room-close", about: "Close of another pool of the Budget has, and a Put comes after it",
+		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(2), elsewhere),
+		threads: []func(w *world){claimElsewhere, sequence(closes, put)},
 	},
 	{
 		name: "room-decay", about: "decay has",
@@ -483,17 +515,82 @@ var scenarios = []scenario{
 	{
 		name: "room-trim2", about: "one waits for bytes, and a Put comes while Trim is under way",
 		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1), charged(1)), long: true,
-		threads: []func(w *world){sequence(claim, gives), trimRoom},
+		threads: []func(w *world){sequence(claim, put), letGo},
 	},
 	{
 		name: "room-trims", about: "one begins to wait for bytes and another puts while Trim is under way",
 		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1), charged(1)), long: true,
-		threads: []func(w *world){gives, claim, trimRoom},
+		threads: []func(w *world){put, claim, letGo},
 	},
 	{
 		name: "room-two", about: "one wants bytes at once, while another begins to wait for some",
 		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1), charged(1)),
-		threads: []func(w *world){claim, tryRoom},
+		threads: []func(w *world){claim, tryBytes},
+	},
+	{
+		name: "room-charge", about: "one begins to wait for bytes and another wants some at once, and both can have them",
+		config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2), charged(2)),
+		threads: []func(w *world){claim, tryBytes},
+	},
+	{
+		name: "room-cancel", about: "one that waits for bytes gives up while a block is put back, and another waits behind it",
+		config: engine(singles), procs: 2, inOrder: true, setup: sequence(charged(1), claim, claim),
+		threads: []func(w *world){cancels, put},
+	},
+	{
+		name: "room-next", about: "one that waits for more bytes than are left gives up while another begins to wait for less",
+		config: engine(singles), procs: 2, inOrder: true,
+		setup: func(w *world) {
+			chargedOf(1, 2)(w)
+			w.wait(w.gate, 0, 2*singles)
+		},
+		threads: []func(w *world){cancels, claim},
+	},
+	{
+		name: "turns", about: "one waits for bytes, and a younger one begins to wait for the block that is put back",
+		config: engine(singles), procs: 2, inOrder: true, setup: sequence(charged(1), claim),
+		threads: []func(w *world){await, put},
+	},
+	{
+		name: "turns-limit", about: "one that AllocLimit has delayed comes to wait for bytes, of which a younger one wants more, while a block is put back",
+		config: engine(singles, 2*singles), procs: 2, inOrder: true,
+		setup: func(w *world) {
+			w.limits(2*singles, 1)
+			w.charge(1, 1)
+			sequence(await, await)(w)
+			w.wait(w.gate, 0, 2*singles)
+		},
+		threads: []func(w *world){cancels, func(w *world) { w.put(w.fresh(1)) }},
+	},
+	{
+		name: "miss", about: "one begins to wait for AllocLimit while another, which finds no memory, gives back the miss that it was allowed",
+		config: engine(singles), procs: 2, setup: allows(1),
+		threads: []func(w *world){await, allocates},
+	},
+	{
+		name: "miss-cancel", about: "one with a miss in hand that waits for bytes gives up while a block is put back, and another waits for AllocLimit",
+		config: engine(singles), procs: 2, setup: sequence(allowsOne, await, await),
+		threads: []func(w *world){cancels, put},
+	},
+	{
+		name: "cancel", about: "a waiter gives up while a block is put back",
+		config: engine(singles), procs: 2, setup: await,
+		threads: []func(w *world){cancels, put},
+	},
+	{
+		name: "cancel-next", about: "the same, and another waits behind it",
+		config: engine(singles), procs: 2, setup: sequence(await, await),
+		threads: []func(w *world){cancels, put},
+	},
+	{
+		name: "close-hand", about: "Close while a block is put back for a waiter",
+		config: engine(singles), procs: 2, setup: await,
+		threads: []func(w *world){closes, put},
+	},
+	{
+		name: "close-claim", about: "Close while a block is put back, and two wait for bytes in the pool and one in another of the Budget",
+		config: engine(singles), procs: 2, setup: sequence(charged(1), elsewhere, claim, claim, claimElsewhere),
+		threads: []func(w *world){closes, put},
 	},
 	{
 		name: "strand", about: "blocks in the shards of idle Ps are moved to the depot while their owner comes back",
@@ -582,9 +679,9 @@ var scenarios = []scenario{
 		threads: []func(w *world){await, sequence(trim, put)},
 	},
 	{
-		name: "wake-trim2", about: "one begins to wait, with a Put between his steps, while Trim is under way",
+		name: "wake-trim2", about: "one puts and then begins to wait, while Trim is under way",
 		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1)),
-		threads: []func(w *world){sequence(put, awaitGathered), trim},
+		threads: []func(w *world){sequence(put, await), trim},
 	},
 	{
 		name: "wake-trims", about: "one begins to wait and another puts while Trim is under way",

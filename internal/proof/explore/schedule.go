@@ -200,6 +200,9 @@ func (r *run) spin() {
 	if t == nil {
 		return
 	}
+	if t.aborted {
+		panic("aborted") // nobody comes any more who could end the loop
+	}
 	looked := t.sights
 	t.sights = nil
 	me := slices.Index(r.threads, t)
@@ -224,10 +227,15 @@ func (r *run) starts() {
 	}
 }
 
+// end ends the threads that have not ended. What they defer goes on, each alone, and
+// says nothing of the run.
 func (r *run) end() {
+	failure := r.failure
 	for _, t := range r.threads {
+		r.current = t
 		t.stop()
 	}
+	r.current, r.failure = nil, failure
 }
 
 // enabled returns the threads that can make their next step, as bits.

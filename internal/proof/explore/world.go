@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
@@ -33,8 +34,14 @@ type world struct {
 	puts     map[uint8]uint64
 	hits     map[uint8]uint64
 	history  history
-	queue    queue
-	budget   budget
+	gate     *admission.Gate
+	other    *admission.Gate   // of another pool of the Budget; nil: none
+	budget   *admission.Budget // nil: none
+	allowed  int               // misses, by AllocLimit; 0: any number
+	acts     map[*thread]*act
+	waits    []*wait // in the order in which they began
+	charged  int     // bytes of what there is, or may be allocated
+	misses   int     // that were allowed
 
 	timers []func() // that nobody has called yet
 
@@ -71,12 +78,14 @@ func newWorld(s scenario) *world {
 	w := &world{
 		scenario: s, run: &run{}, procs: s.procs, pins: make([]pin, s.procs),
 		puts: map[uint8]uint64{}, hits: map[uint8]uint64{}, history: history{timed: s.timed},
+		acts: map[*thread]*act{},
 	}
 	w.hooks()
 	if s.born > 0 {
 		w.procs = s.born
 	}
 	w.engine.Init(s.config)
+	allows(0)(w)
 	w.procs = s.procs
 	if s.setup != nil {
 		s.setup(w)
@@ -171,11 +180,12 @@ func (w *world) check() {
 	w.checkPool()
 	w.checkSemaphore()
 	w.checkHistory()
-	w.checkWaiters(idle)
-	w.checkClaims(idle[0])
+	w.checkGate(idle)
 	w.checkBounds()
 	for class, c := range w.engine.Counts() {
 		class := uint8(class)
+		passed := w.gate.Counts(class)
+		c.Puts, c.Hits = c.Puts+passed.Puts, c.Hits+passed.Handed
 		if c.Idle != idle[class] || c.Puts != w.puts[class] || c.Hits != w.hits[class] {
 			w.run.fail("class %d counts %+v; %d are idle after %d puts and %d hits", class, c, idle[class], w.puts[class], w.hits[class])
 		}

@@ -1,12 +1,11 @@
-package dewpond
+package admission
 
 import (
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
@@ -18,37 +17,37 @@ import (
 // There is a word for each clock: one for the world, and one for each testing/synctest
 // bubble, which begins anew.
 type limiter struct {
-	interval int64        // nanoseconds a miss; 0: no limit
-	paid     atomic.Int64 // nanoseconds of the clock outside of bubbles
+	interval int64         // nanoseconds a miss; 0: no limit
+	paid     atomics.Int64 // nanoseconds of the clock outside of bubbles
 
-	mu      sync.Mutex
-	bubbles map[uint64]*atomic.Int64 // nanoseconds of its clock, by the bubble's number
+	mu      atomics.Mutex
+	bubbles map[uint64]*atomics.Int64 // nanoseconds of its own clock, by the bubble's number
 }
 
-// mostBubbles is how many bubbles a limiter remembers, for nobody says when one ends. One
-// that is forgotten begins anew.
+// mostBubbles is how many bubbles a limiter remembers, because nobody says when one ends.
+// A bubble that is forgotten begins anew.
 const mostBubbles = 256
 
-func newLimiter(perSecond int) limiter {
-	if perSecond == 0 {
-		return limiter{}
+// init allows so many misses a second, or with 0 any number.
+func (l *limiter) init(perSecond int) {
+	if perSecond > 0 {
+		l.interval = max(1, int64(time.Second)/int64(perSecond))
 	}
-	return limiter{interval: max(1, int64(time.Second)/int64(perSecond))}
 }
 
 func (l *limiter) unlimited() bool { return l.interval == 0 }
 
 // clock returns the caller's time, and what is paid for by that clock.
-func (l *limiter) clock() (now int64, paid *atomic.Int64) {
-	t := time.Now()
+func (l *limiter) clock() (now int64, paid *atomics.Int64) {
+	t := atomics.Now()
 	if bubble.In(t) {
 		return int64(bubble.Elapsed(t)), l.paidIn(bubble.Of(t))
 	}
 	return int64(bubble.Elapsed(t)), &l.paid
 }
 
-// paidIn returns what is paid for in a bubble, or with 0 in none.
-func (l *limiter) paidIn(bubble uint64) *atomic.Int64 {
+// paidIn returns what is paid for in a bubble, or with 0 outside of all bubbles.
+func (l *limiter) paidIn(bubble uint64) *atomics.Int64 {
 	if bubble == 0 {
 		return &l.paid
 	}
@@ -57,12 +56,12 @@ func (l *limiter) paidIn(bubble uint64) *atomic.Int64 {
 	paid := l.bubbles[bubble]
 	if paid == nil {
 		if l.bubbles == nil {
-			l.bubbles = make(map[uint64]*atomic.Int64)
+			l.bubbles = make(map[uint64]*atomics.Int64)
 		}
 		if len(l.bubbles) == mostBubbles {
 			delete(l.bubbles, slices.Min(slices.Collect(maps.Keys(l.bubbles)))) // the oldest
 		}
-		paid = new(atomic.Int64)
+		paid = new(atomics.Int64)
 		l.bubbles[bubble] = paid
 	}
 	return paid
@@ -86,8 +85,8 @@ func (l *limiter) allow() bool {
 	}
 }
 
-// restore takes back that allow counted one, which came to nothing, in a bubble or with
-// 0 in none.
+// restore takes back one that allow counted in a bubble, or with 0 outside of all bubbles,
+// and that came to nothing.
 func (l *limiter) restore(bubble uint64) {
 	if !l.unlimited() {
 		l.paidIn(bubble).Add(-l.interval)

@@ -1,0 +1,201 @@
+package admission
+
+import (
+	"container/list"
+	"iter"
+	"weak"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/memory"
+)
+
+// A Budget bounds the bytes that any number of pools have together, idle and in use. Its
+// lock is the lock of its pools' queues: they are served as one. Init makes it; it must not
+// be copied.
+type Budget struct {
+	limit int64
+	used  atomics.Int64
+
+	waiting atomics.Int64             // length of claims; changed under mu
+	refusal atomics.Hint              // a stamp of the last one
+	members atomics.Pointer[[]member] // replaced, under mu; never changed
+
+	locked           // of the queues of all pools of the Budget, which so are one queue
+	claims list.List // of *waiter that wait for bytes alone, by turn
+	turn   uint64    // of the last that came to any of the pools
+}
+
+// A member is one pool of a Budget, which keeps none alive.
+type member struct {
+	*account
+	gate weak.Pointer[Gate]
+}
+
+// Init prepares a Budget of so many bytes.
+func (b *Budget) Init(limit int64) {
+	b.limit = limit
+	b.sleepers.Others = " or another of its Budget"
+	b.members.Store(new([]member))
+}
+
+// Limit returns the bytes that Init was given.
+func (b *Budget) Limit() int64 { return b.limit }
+
+// Used returns the bytes that are charged now.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Over returns by how much more is charged than the limit.
+func (b *Budget) Over() int64 { return max(0, b.used.Load()-b.limit) }
+
+// gates yields the members that are still alive.
+func (b *Budget) gates() iter.Seq[*Gate] {
+	return func(yield func(*Gate) bool) {
+		for _, m := range *b.members.Load() {
+			if g := m.gate.Value(); g != nil && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// An account is what one pool has charged to its Budget. A pool without a Budget has a nil
+// account, and may charge what it likes. An account outlives its pool.
+type account struct {
+	budget  *Budget
+	charged atomics.Int64
+	blocks  *memory.HeapBlocks // those that are charged; nil where a Source has them
+	large   memory.HeapSlices  // above the largest class, that are charged
+}
+
+func newAccount(b *Budget, sizes []int, heap bool) *account {
+	a := &account{budget: b}
+	if heap {
+		a.blocks = memory.NewHeapBlocks(len(sizes), func(class uint8) {
+			a.uncharge(int64(sizes[class]))
+			a.serveLater()
+		})
+	}
+	return a
+}
+
+// join makes the account's pool a member of the Budget.
+func (a *account) join(g *Gate) {
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	members := append([]member(nil), *b.members.Load()...)
+	members = append(members, member{a, weak.Make(g)})
+	b.members.Store(&members)
+	if b.waiting.Load() > 0 {
+		g.engine.Gather() // so that its Puts look at waiting
+	}
+	atomics.AddCleanup(g, (*account).forsake, a)
+}
+
+// leave ends what join began. What the pool has charged stays so.
+func (a *account) leave() {
+	if a == nil {
+		return
+	}
+	b := a.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var members []member
+	for _, m := range *b.members.Load() {
+		if m.account != a {
+			members = append(members, m)
+		}
+	}
+	b.members.Store(&members)
+}
+
+// forsake is leave for a pool that is collected, and the blocks of its Source with it.
+func (a *account) forsake() {
+	a.leave()
+	if a.blocks == nil { // what is on the Go heap is collected by itself
+		a.uncharge(a.charged.Load() - a.large.Bytes())
+	}
+	a.serveInReach()
+}
+
+// charge reports whether so many bytes more are within the Budget, and counts them.
+// While somebody waits, what is left is for the waiters.
+func (a *account) charge(n int) bool {
+	return a == nil || a.budget.waiting.Load() == 0 && a.reserve(n)
+}
+
+// reserve is charge for whoever's turn it is.
+func (a *account) reserve(n int) bool {
+	b := a.budget
+	for used := b.used.Load(); int64(n) <= b.limit-used; used = b.used.Load() {
+		if b.used.CompareAndSwap(used, used+int64(n)) {
+			a.charged.Add(int64(n))
+			return true
+		}
+	}
+	return false
+}
+
+// chargeAnyway counts so many bytes more, whatever the limit.
+func (a *account) chargeAnyway(n int) {
+	a.budget.used.Add(int64(n))
+	a.charged.Add(int64(n))
+}
+
+// uncharge takes back what was charged. Its caller calls serve later, without the lock. It
+// takes back at most what the pool has charged, whatever its Source says is its own.
+func (a *account) uncharge(n int64) {
+	if a == nil {
+		return
+	}
+	for charged := a.charged.Load(); charged > 0; charged = a.charged.Load() {
+		if n := min(n, charged); a.charged.CompareAndSwap(charged, charged-n) {
+			a.budget.used.Add(-n)
+			return
+		}
+	}
+}
+
+// Hold notes a block of the Go heap, for which the Budget was charged.
+func (g *Gate) Hold(class uint8, block magazine.Block) {
+	if g.account != nil {
+		g.account.blocks.Add((*byte)(block), class)
+	}
+}
+
+// Holds reports whether a block of a class that was charged, and not let go since, begins
+// at an address. Without a Budget nobody knows, and it is true.
+func (g *Gate) Holds(class uint8, address uintptr) bool {
+	return g.account == nil || g.account.blocks.Has(address, class)
+}
+
+// letGo takes the charge for a block off the Budget.
+func (a *account) letGo(class uint8, block magazine.Block, size int) {
+	if a == nil || a.blocks != nil && !a.blocks.Remove((*byte)(block), class) {
+		return // a block that was put back twice goes twice, and the second time it is not there
+	}
+	a.uncharge(int64(size))
+}
+
+// HoldLarge notes a slice above the largest class, for which the Budget was charged, by
+// its first byte.
+func (g *Gate) HoldLarge(data *byte, size int) {
+	a := g.account
+	if a == nil {
+		return
+	}
+	a.large.Add(data, int64(size), func() {
+		a.uncharge(int64(size))
+		a.serveLater()
+	})
+}
+
+// LetGoLarge takes a slice that was put back, to its whole cap, off the Budget, if it was
+// charged.
+func (g *Gate) LetGoLarge(data *byte, size int) {
+	if a := g.account; a != nil && a.large.Remove(data, int64(size)) {
+		a.uncharge(int64(size))
+		a.serve()
+	}
+}

@@ -1,0 +1,204 @@
+package admission
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond/internal/late"
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// What is idle in any pool of a Budget makes room for another, as much as it takes, and
+// none where all of it would not suffice.
+func TestRoomIsMadeOfWhatIsIdle(t *testing.T) {
+	b := newBudget(4 * small)
+	p, other := newPool(0, b), newPool(0, b)
+	if !p.gate.account.makeRoom(small) || b.Used() != small {
+		t.Errorf("%d bytes are charged for one block", b.Used())
+	}
+	p.gate.Uncharge(0)
+	for range 3 {
+		other.gate.Charge(0)
+		other.gate.Add(0, newBlock())
+	}
+	p.gate.Charge(0)
+	if p.gate.TryBytes(5*small) || p.gate.TryBytes(4*small) || len(other.freed) != 0 {
+		t.Errorf("%d blocks were let go in vain", len(other.freed))
+	}
+	if block, err := p.gate.TryGet(0); block != nil || err != nil || len(other.freed) != 1 || b.Used() != 4*small || other.loosened != 1 {
+		t.Errorf("%v, %v: %d were let go for one, %d bytes are charged", block, err, len(other.freed), b.Used())
+	}
+	other.engine.Gather() // so that makeRoom finds them as shed does
+	if !p.gate.account.makeRoom(large) || len(other.freed) != 3 || b.Used() != 4*small {
+		t.Errorf("%d were let go, %d bytes are charged", len(other.freed), b.Used())
+	}
+	if p.gate.account.makeRoom(1) || b.Used() != 4*small {
+		t.Errorf("%d bytes are charged", b.Used())
+	}
+}
+
+// A Budget is charged once for each block, from when it may be allocated until it is let go.
+func TestBudgetIsChargedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(2 * small)
+		p := newPool(0, b)
+		used := func(want int, after string) {
+			t.Helper()
+			if synctest.Wait(); b.Used() != int64(want*small) || p.gate.account.charged.Load() != b.Used() {
+				t.Errorf("after %s %d bytes are charged, want %d blocks", after, b.Used(), want)
+			}
+		}
+		p.gate.TryGet(0)
+		used(1, "a miss")
+		p.gate.Put(0, newBlock())
+		used(1, "its Put")
+		p.gate.TryBytes(small)
+		used(2, "a slice above the largest class")
+		if s := sleeps(t, "s", nil, p.waitBytes(t, small)); !s.done || len(p.freed) != 1 {
+			t.Errorf("the idle block was let go: %v", len(p.freed) == 1)
+		}
+		used(2, "a wait that let the block go")
+		s := sleeps(t, "s", nil, p.wait(t, 0))
+		p.gate.UnchargeBytes(small)
+		used(2, "bytes that went to a waiter")
+		if !s.done {
+			t.Error("it was not served")
+		}
+		p.gate.UnchargeBytes(small)
+		p.gate.Return(0)
+		used(0, "all was given back")
+		p.gate.Uncharge(0)
+		used(0, "more than all was given back")
+		p.gate.Charge(0)
+		p.gate.UnchargeBytes(large)
+		used(0, "more was given back than was charged")
+	})
+}
+
+// Those who wait for bytes of a Budget are served in the order in which they came to any of
+// its pools, and nobody overtakes them.
+func TestClaimsAreServedByTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(2 * small)
+		p, other := newPool(0, b), newPool(0, b)
+		p.gate.Charge(0)
+		p.gate.Charge(0)
+		var o order
+		sleeps(t, "large", &o, other.waitBytes(t, large))
+		sleeps(t, "small", &o, p.wait(t, 0))
+		p.gate.Put(0, newBlock()) // which the second could have
+		o.expect(t)
+		if _, err := p.gate.TryGet(0); err != ErrExhausted || p.gate.TryBytes(1) || p.gate.Charge(0) {
+			t.Errorf("beside one that waits there is something left: %v", err)
+		}
+		p.gate.Put(0, newBlock())
+		o.expect(t, "large")
+		other.gate.UnchargeBytes(large)
+		o.expect(t, "large", "small")
+	})
+}
+
+// AllocLimit may have a waiter come to wait for bytes after others. It is served before
+// those who came later.
+func TestDelayedClaimKeepsItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(2 * small)
+		p, other := newPool(1, b), newPool(0, b)
+		p.gate.TryGet(0)
+		p.gate.Charge(0)
+		var o order
+		sleeps(t, "delayed", &o, p.wait(t, 0))
+		sleeps(t, "later", &o, other.wait(t, 0))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if b.Waiting() != 2 {
+			t.Fatalf("%d wait for bytes", b.Waiting())
+		}
+		p.gate.UnchargeBytes(small)
+		o.expect(t, "delayed")
+	})
+}
+
+// A waiter that has a miss and gets a block, or gives up, passes on the miss; and its place
+// before others.
+func TestMissAndTurnArePassedOn(t *testing.T) {
+	for _, way := range []string{"served", "cancelled"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBudget(2 * small)
+			p, other := newPool(1, b), newPool(0, b)
+			p.gate.Charge(0)
+			p.gate.Charge(0)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first := sleeps(t, "first", nil, func() (magazine.Block, error) { return p.gate.Wait(ctx, 1) }) // for two
+			next := sleeps(t, "next", nil, p.wait(t, 0))
+			last := sleeps(t, "last", nil, other.waitBytes(t, small))
+			p.gate.Uncharge(0) // not enough for the first
+			if synctest.Wait(); first.done || next.done || last.done {
+				t.Error("somebody was served before the first")
+			}
+			if way == "served" {
+				p.gate.Put(1, newBlock())
+			} else {
+				cancel()
+			}
+			if synctest.Wait(); !first.done || !next.done || last.done || next.block != nil || next.err != nil || p.gate.limiter.allow() {
+				t.Errorf("the first was %s: next %+v, last %+v", way, next, last)
+			}
+		})
+	}
+}
+
+// A claim that is given up lets the next one through.
+func TestNextClaimIsServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(2 * small)
+		p := newPool(0, b)
+		p.gate.Charge(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		sleeps(t, "first", nil, func() (magazine.Block, error) { return nil, p.gate.WaitBytes(ctx, large) })
+		next := sleeps(t, "next", nil, p.waitBytes(t, small))
+		if next.done {
+			t.Error("one that came later was served first")
+		}
+		cancel()
+		if synctest.Wait(); !next.done || b.Used() != 2*small {
+			t.Errorf("served %v, %d bytes are charged", next.done, b.Used())
+		}
+	})
+}
+
+// Whatever takes a block off a Budget serves those who wait for bytes: decay, Trim, a Put,
+// a finalizer.
+func TestClaimsAreServedByAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(small)
+		p := newPool(0, b)
+		p.gate.Charge(0)
+		s := sleeps(t, "s", nil, p.waitBytes(t, small))
+		p.engine.Add(0, newBlock()) // on its way into the depot while the waiter looked
+		p.gate.Shed(0, 1)
+		if synctest.Wait(); !s.done || b.Used() != small {
+			t.Errorf("served %v, %d bytes are charged", s.done, b.Used())
+		}
+		s = sleeps(t, "s", nil, p.waitBytes(t, small))
+		p.engine.Add(0, newBlock())
+		p.gate.Trim(new(late.List))
+		if synctest.Wait(); !s.done || b.Used() != small {
+			t.Errorf("by Trim: served %v, %d bytes are charged", s.done, b.Used())
+		}
+		s = sleeps(t, "s", nil, p.waitBytes(t, small))
+		p.gate.Put(0, newBlock())
+		if synctest.Wait(); !s.done || b.Used() != small || p.engine.Deposited(0) != 0 {
+			t.Errorf("by Put: served %v, %d bytes are charged", s.done, b.Used())
+		}
+		s = sleeps(t, "s", nil, p.waitBytes(t, small))
+		p.gate.account.uncharge(small)
+		p.gate.account.serveLater()
+		if synctest.Wait(); !s.done || b.Used() != small {
+			t.Errorf("served %v, %d bytes are charged", s.done, b.Used())
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package memory
+
+import (
+	"runtime"
+	"testing"
+)
+
+// collect runs garbage collections until done, for a finalizer comes after one and what
+// has had one is gone after the next.
+func collect(done func() bool) {
+	for !done() {
+		runtime.GC()
+	}
+}
+
+func TestHeapBlocksKnowWhatIsLost(t *testing.T) {
+	lost := make(chan uint8, 10)
+	h := NewHeapBlocks(2, func(class uint8) { lost <- class })
+	kept, removed := &make([]byte, 64)[0], &make([]byte, 64)[0]
+	h.Add(kept, 0)
+	h.Add(removed, 0)
+	h.Add(&make([]byte, 128)[0], 1) // lost at once
+	if !h.Has(addressOf(kept), 0) || h.Has(addressOf(kept), 1) || h.Has(addressOf(kept)+16, 0) {
+		t.Error("a block is known by its class and where it begins, and by nothing else")
+	}
+	if h.Remove(removed, 1) || !h.Remove(removed, 0) || h.Remove(removed, 0) || h.Has(addressOf(removed), 0) {
+		t.Error("a block is removed once, from its own class")
+	}
+	removed = nil
+	collect(func() bool { return len(lost) > 0 })
+	if class := <-lost; class != 1 || len(lost) > 0 {
+		t.Errorf("a block of class %d was lost, and %d others", class, len(lost))
+	}
+	runtime.KeepAlive(kept)
+}
+
+func TestHeapSlicesKnowWhatIsLost(t *testing.T) {
+	var h HeapSlices
+	lost := make(chan int64, 10)
+	add := func(size int) *byte {
+		data := &make([]byte, size)[0]
+		h.Add(data, int64(size), func() { lost <- int64(size) })
+		return data
+	}
+	kept, removed := add(1000), add(2000)
+	add(3000)
+	if h.Bytes() != 6000 {
+		t.Errorf("%d bytes, want 6000", h.Bytes())
+	}
+	if h.Remove(removed, 1999) || !h.Remove(removed, 2000) || h.Remove(removed, 2000) {
+		t.Error("a slice is removed once, with its own size")
+	}
+	removed = nil
+	collect(func() bool { return len(lost) > 0 })
+	if size := <-lost; size != 3000 || len(lost) > 0 || h.Bytes() != 1000 {
+		t.Errorf("%d bytes were lost, and %d other slices; %d are left", size, len(lost), h.Bytes())
+	}
+	runtime.KeepAlive(kept)
+}

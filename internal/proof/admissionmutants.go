@@ -1,0 +1,151 @@
+package proof
+
+// AdmissionMutants are the bugs that the explorer must find in internal/admission.
+var AdmissionMutants = []Mutant{
+	// Wake-ups that get lost.
+	{
+		Name: "waiter-does-not-look", File: "queue.go", Scenarios: []string{"wake"},
+		Old: "	g.serveLocked(w.class) // what was put back before anybody could see this waiter\n",
+		New: "",
+	},
+	{
+		Name: "waiter-looks-before-it-counts", File: "queue.go", Scenarios: []string{"wake"},
+		Old: "	g.engine.Wait(w.class, 1)\n	g.serveLocked(w.class) // what was put back before anybody could see this waiter\n",
+		New: "	g.serveLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
+	},
+	{
+		Name: "put-does-not-look", File: "put.go", Scenarios: []string{"wake"},
+		Old: "	g.serve(class)\n	g.returned(class)\n",
+		New: "	g.returned(class)\n",
+	},
+	{
+		Name: "put-does-not-look-for-claims", File: "put.go", Scenarios: []string{"room"},
+		Old: "	g.serve(class)\n	g.returned(class)\n",
+		New: "	g.serve(class)\n",
+	},
+	{
+		Name: "drop-serves-nobody", File: "put.go", Scenarios: []string{"room-full"},
+		Old: "	g.Drop(class, block, &l)\n	g.account.serve()\n",
+		New: "	g.Drop(class, block, &l)\n",
+	},
+	{
+		Name: "trim-serves-nobody", File: "put.go", Scenarios: []string{"room-trim1"},
+		Old: "	g.account.serve()\n	return released\n",
+		New: "	return released\n",
+	},
+	{
+		Name: "decay-serves-nobody", File: "put.go", Scenarios: []string{"room-decay"},
+		Old: "	defer g.account.serveInReach()\n	g.shed(class, n)\n",
+		New: "	g.shed(class, n)\n",
+	},
+	{
+		Name: "claim-looks-before-it-counts", File: "room.go", Scenarios: []string{"room-full"},
+		Old: "	if b.waiting.Add(1) > 1 {\n",
+		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.gatherLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
+	},
+	{
+		Name: "claim-lets-nothing-go", File: "room.go", Scenarios: []string{"room"},
+		Old: "		if !a.makeRoomLocked(w.size()) {\n			return\n		}\n",
+		New: "		return\n",
+	},
+	{
+		Name: "scattered-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-scatter"},
+		Old: "	if q.waiting.Load() == 0 && g.account.mayScatter() {\n",
+		New: "	if g.account.mayScatter() {\n",
+	},
+
+	// Permissions of AllocLimit that are not given back.
+	{
+		Name: "miss-of-the-served-is-lost", File: "waiter.go", Scenarios: []string{"miss-cancel"},
+		Old: "		w.gate.limiter.restore(w.bubble)\n",
+		New: "",
+	},
+	{
+		Name: "miss-of-the-served-serves-nobody", File: "waiter.go", Scenarios: []string{"miss-cancel"},
+		Old: "		w.gate.allowLocked()\n",
+		New: "",
+	},
+	{
+		Name: "miss-of-the-failed-is-lost", File: "gate.go", Scenarios: []string{"miss"},
+		Old: "	defer g.returnMiss() // also if Uncharge cannot wake somebody\n",
+		New: "",
+	},
+	{
+		Name: "miss-of-the-failed-serves-nobody", File: "gate.go", Scenarios: []string{"miss"},
+		Old: "	g.limiter.restore(bubble.Of(atomics.Now()))\n	g.queue.mu.Lock()\n	defer g.queue.unlock()\n	g.allowLocked()\n",
+		New: "	g.limiter.restore(bubble.Of(atomics.Now()))\n",
+	},
+
+	// Bytes of a Budget that are charged twice, or past its limit.
+	{
+		Name: "room-made-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
+		Old: "				if a.reserve(n) {\n					return true\n				}\n",
+		New: "				a.reserve(n)\n",
+	},
+	{
+		Name: "room-found-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
+		Old: "		*made = true\n		return\n",
+		New: "		*made = true\n",
+	},
+	{
+		Name: "charge-checks-then-acts", File: "budget.go", Scenarios: []string{"room-charge"},
+		Old: "		if b.used.CompareAndSwap(used, used+int64(n)) {\n",
+		New: "		if b.used.Add(int64(n)) > 0 {\n",
+	},
+
+	// Waiters that are served out of order.
+	{
+		Name: "younger-is-handed-a-block", File: "room.go", Scenarios: []string{"turns"},
+		Old: "	return first != nil && first.Value.(*waiter).turn < w.turn\n",
+		New: "	return first != nil && first.Value.(*waiter).turn < 0*w.turn\n",
+	},
+	{
+		Name: "delayed-goes-last", File: "room.go", Scenarios: []string{"turns-limit"},
+		Old: "		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocLimit\n",
+		New: "		break\n",
+	},
+	{
+		Name: "next-claim-is-not-served", File: "waiter.go", Scenarios: []string{"room-next"},
+		Old: "	w.gate.account.budget.serveLocked()\n",
+		New: "",
+	},
+
+	// Waiters that give up while they are handed a block.
+	{
+		Name: "cancelled-and-handed", File: "waiter.go", Scenarios: []string{"cancel"},
+		Old: "	if len(w.grant) > 0 { // sent just before the lock was ours\n",
+		New: "	if false {\n",
+	},
+	{
+		Name: "cancel-looks-before-the-lock", File: "waiter.go", Scenarios: []string{"cancel"},
+		Old: "	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n	if len(w.grant) > 0 { // sent just before the lock was ours\n		return false\n	}\n",
+		New: "	if len(w.grant) > 0 {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
+	},
+	{
+		Name: "block-of-the-cancelled-is-lost", File: "put.go", Scenarios: []string{"cancel"},
+		Old: "		r = g.engine.PushSlow(class, block) // the waiter has gone\n",
+		New: "		return\n",
+	},
+
+	// Close while somebody waits, or is handed a block.
+	{
+		Name: "block-of-the-closed-is-lost", File: "put.go", Scenarios: []string{"close-hand"},
+		Old: "		r = g.engine.PushSlow(class, block) // the waiter has gone\n",
+		New: "		return\n",
+	},
+	{
+		Name: "handed-and-closed", File: "waiter.go", Scenarios: []string{"close-hand"},
+		Old: "	w.passOnLocked()\n	w.send(grant{block: block})\n",
+		New: "	w.send(grant{block: block})\n",
+	},
+	{
+		Name: "enlisted-in-a-closed-pool", File: "queue.go", Scenarios: []string{"wake-close"},
+		Old: "	if !g.engine.Gather() {\n		return false\n	}\n	if !q.sleepers",
+		New: "	g.engine.Gather()\n	if !q.sleepers",
+	},
+	{
+		Name: "claims-outlive-close", File: "queue.go", Scenarios: []string{"close-claim"},
+		Old: "		g.account.budget.endClaimsLocked(g)\n",
+		New: "",
+	},
+}

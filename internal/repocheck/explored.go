@@ -1,0 +1,28 @@
+package repocheck
+
+import "slices"
+
+// checkExplored: what the explorer of internal/proof runs meets others through
+// internal/atomics alone. It would not see anything else, and find nothing there.
+func checkExplored(r *repository, report reporter) {
+	for _, s := range r.sources {
+		if s.test || !s.isAt(exploredAddresses) || s.isAt(unexploredAddresses) {
+			continue
+		}
+		for p, spec := range s.imports() {
+			if p == "sync" {
+				report(s.path, r.line(spec.Pos()), "the explorer does not see package sync: use internal/atomics")
+			}
+		}
+		for name, use := range s.uses("sync/atomic") {
+			if slices.Contains(typedAtomics, name) {
+				report(s.path, r.line(use.Pos()), "the explorer does not see atomic.%s: use internal/atomics", name)
+			}
+		}
+		for name, use := range s.uses("time") {
+			if name == "AfterFunc" || name == "NewTimer" {
+				report(s.path, r.line(use.Pos()), "the explorer does not see time.%s: use internal/atomics", name)
+			}
+		}
+	}
+}
