@@ -67,9 +67,9 @@ func (b *benchCommand) Run() error {
 
 	environment := measure.Environment()
 	environment.Delays = delays
-	specs := plan.Specs()
-	display := progress.New(os.Stderr, len(specs))
-	measured, err := rounds.Run(ctx, specs, display.Begin)
+	turns := rounds.Interleave(plan.contenders, plan.rounds)
+	display := progress.New(os.Stderr, len(turns))
+	measured, err := rounds.Run(ctx, turns, display, plan.measure)
 	display.Close()
 	if err != nil {
 		return err

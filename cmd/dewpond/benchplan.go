@@ -9,7 +9,6 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 )
 
@@ -28,105 +27,105 @@ const (
 
 // plan turns the flags into the rounds to run and into what the report says about
 // them; or one error that names every flag that cannot be meant.
-func (b *benchCommand) plan() (rounds.Plan, result.Scenario, error) {
+func (b *benchCommand) plan() (plan, result.Scenario, error) {
 	scenario, err := b.scenario()
 	if err != nil {
-		return rounds.Plan{}, result.Scenario{}, err // what the other flags mean depends on it
+		return plan{}, result.Scenario{}, err // what the other flags mean depends on it
 	}
-	p := rounds.Plan{Spec: scenario.Defaults, Rounds: defaultRounds}
-	p.Spec.Scenario = scenario.Name
+	p := plan{spec: scenario.Defaults, rounds: defaultRounds}
+	p.spec.Scenario = scenario.Name
 	if scenario.Rounds > 0 {
-		p.Rounds = scenario.Rounds
+		p.rounds = scenario.Rounds
 	}
 	if b.Quick {
-		p.Rounds = scenario.QuickRounds
-		p.Spec.Duration /= quickDivisor
+		p.rounds = scenario.QuickRounds
+		p.spec.Duration /= quickDivisor
 		if scenario.QuickDuration > 0 {
-			p.Spec.Duration = scenario.QuickDuration
+			p.spec.Duration = scenario.QuickDuration
 		}
-		p.Spec.Every /= quickDivisor
-		p.Spec.IdleTimeout /= quickDivisor
+		p.spec.Every /= quickDivisor
+		p.spec.IdleTimeout /= quickDivisor
 	}
 	r := flagReader{scenario: scenario}
 
-	p.Contenders = scenario.Entrants()
+	p.contenders = scenario.Entrants()
 	if b.Contenders != nil {
 		found, err := contender.Find(b.Contenders)
 		r.add("contenders", err)
-		p.Contenders = nil
+		p.contenders = nil
 		for _, c := range found {
-			p.Contenders = append(p.Contenders, c.Name)
+			p.contenders = append(p.contenders, c.Name)
 		}
 	}
-	r.number("rounds", b.Rounds, &p.Rounds, 1, 1000)
+	r.number("rounds", b.Rounds, &p.rounds, 1, 1000)
 	if b.Duration != nil {
 		what, most := "length of a round", mostDuration
 		if scenario.Shared {
 			what, most = "length of all rounds together", mostSoak
 		}
-		p.Spec.Duration, err = parseDuration(*b.Duration, what, leastDuration, most)
+		p.spec.Duration, err = parseDuration(*b.Duration, what, leastDuration, most)
 		r.add("duration", err)
 	}
-	r.number("goroutines", b.Goroutines, &p.Spec.Goroutines, 1, 100_000)
+	r.number("goroutines", b.Goroutines, &p.spec.Goroutines, 1, 100_000)
 	if r.uses("mix", b.Mix != nil) {
-		p.Spec.Mix, err = parseMix(scenario, *b.Mix)
+		p.spec.Mix, err = parseMix(scenario, *b.Mix)
 		r.add("mix", err)
 	}
 	if r.uses("hold", b.Hold != nil) {
-		p.Spec.Hold, err = workload.ParseHold(*b.Hold)
+		p.spec.Hold, err = workload.ParseHold(*b.Hold)
 		r.add("hold", err)
 	}
 	if r.uses("garbage", b.Garbage != nil) {
-		p.Spec.Garbage, err = workload.ParseBytes(*b.Garbage)
+		p.spec.Garbage, err = workload.ParseBytes(*b.Garbage)
 		r.add("garbage", err)
 	}
 	if r.uses("live", b.Live != nil) {
-		p.Spec.Live, err = workload.ParseBytes(*b.Live)
-		if p.Spec.Live > mostLive {
+		p.spec.Live, err = workload.ParseBytes(*b.Live)
+		if p.spec.Live > mostLive {
 			err = fmt.Errorf("%q: give at most 64GiB", *b.Live)
 		}
 		r.add("live", err)
 	}
 	if r.uses("mode", b.Mode != nil) {
-		p.Spec.Open = *b.Mode == "open"
-		if !p.Spec.Open && *b.Mode != "closed" {
+		p.spec.Open = *b.Mode == "open"
+		if !p.spec.Open && *b.Mode != "closed" {
 			r.add("mode", fmt.Errorf("unknown mode %q: valid are closed, open", *b.Mode))
 		}
 	}
 	if r.uses("rate", b.Rate != nil) {
-		p.Spec.Rate = *b.Rate
+		p.spec.Rate = *b.Rate
 		switch {
-		case !p.Spec.Open && !scenario.Paced:
+		case !p.spec.Open && !scenario.Paced:
 			r.add("rate", errors.New("arrivals have a rate in open mode only: add --mode open"))
 		case !(*b.Rate >= 1 && *b.Rate <= 10e6):
 			r.add("rate", fmt.Errorf("%v: give 1 to 10000000 a second", *b.Rate))
 		}
 	}
-	r.number("sample", b.Sample, &p.Spec.Sample, 1, 1_000_000)
-	if p.Spec.Open {
+	r.number("sample", b.Sample, &p.spec.Sample, 1, 1_000_000)
+	if p.spec.Open {
 		if b.Sample != nil {
 			r.add("sample", errors.New("open mode times every operation: leave it out"))
 		}
 		if b.Rate == nil {
-			p.Spec.Rate = defaultRate
+			p.spec.Rate = defaultRate
 		}
-		p.Spec.Sample = 1
+		p.spec.Sample = 1
 	}
-	r.number("blocks", b.Blocks, &p.Spec.Blocks, 1, 10_000_000)
-	r.number("collections", b.Collections, &p.Spec.Collections, 1, 1000)
+	r.number("blocks", b.Blocks, &p.spec.Blocks, 1, 10_000_000)
+	r.number("collections", b.Collections, &p.spec.Collections, 1, 1000)
 	if r.uses("every", b.Every != nil) {
-		p.Spec.Every, err = parseDuration(*b.Every, "time between bursts or new pools", leastDuration, mostDuration)
+		p.spec.Every, err = parseDuration(*b.Every, "time between bursts or new pools", leastDuration, mostDuration)
 		r.add("every", err)
 	}
 	if r.uses("idle-timeout", b.IdleTimeout != nil) {
-		p.Spec.IdleTimeout, err = parseDuration(*b.IdleTimeout, "IdleTimeout", leastIdleTimeout, mostDuration)
+		p.spec.IdleTimeout, err = parseDuration(*b.IdleTimeout, "IdleTimeout", leastIdleTimeout, mostDuration)
 		r.add("idle-timeout", err)
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return p, result.Scenario{}, err
 	}
 	if scenario.Shared {
-		p.Spec.Duration /= time.Duration(p.Rounds * len(p.Contenders))
+		p.spec.Duration /= time.Duration(p.rounds * len(p.contenders))
 	}
 	return p, describe(scenario, p, b.Quick), nil
 }
@@ -145,15 +144,15 @@ func (b *benchCommand) scenario() (workload.Scenario, error) {
 }
 
 // describe is the plan as the report shows it.
-func describe(scenario workload.Scenario, p rounds.Plan, quick bool) result.Scenario {
-	s := p.Spec
+func describe(scenario workload.Scenario, p plan, quick bool) result.Scenario {
+	s := p.spec
 	d := result.Scenario{
 		Name:       s.Scenario,
 		Mode:       "closed",
 		Goroutines: s.Goroutines,
 		Mix:        s.Mix.String(),
 		Rate:       s.Rate,
-		Rounds:     p.Rounds,
+		Rounds:     p.rounds,
 		Duration:   s.Duration.String(),
 		Sample:     s.Sample,
 		Zero:       scenario.Zero(),

@@ -8,7 +8,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 )
 
 // repaint is slow: painting takes a processor from what is measured.
@@ -22,10 +22,10 @@ type bar struct {
 	state state
 }
 
-func newBar(out io.Writer, rounds int) *bar {
-	b := &bar{state: state{began: time.Now(), rounds: rounds}}
+func newBar(out io.Writer, turns int) *bar {
+	b := &bar{state: state{began: time.Now(), turns: turns}}
 	b.container = mpb.New(mpb.WithOutput(out), mpb.WithRefreshRate(repaint), mpb.WithWidth(12))
-	b.bar = b.container.AddBar(int64(rounds),
+	b.bar = b.container.AddBar(int64(turns),
 		mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			b.mu.Lock()
@@ -36,9 +36,9 @@ func newBar(out io.Writer, rounds int) *bar {
 	return b
 }
 
-func (b *bar) Begin(spec workload.Spec) {
+func (b *bar) Begin(turn rounds.Turn) {
 	b.mu.Lock()
-	b.state.begin(spec)
+	b.state.begin(turn)
 	done := b.state.started - 1
 	b.mu.Unlock()
 	b.bar.SetCurrent(int64(done))

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 )
 
 // every is how often a line comes where there is no terminal.
@@ -21,8 +21,8 @@ type lines struct {
 	state state
 }
 
-func newLines(out io.Writer, rounds int) *lines {
-	l := &lines{out: out, done: make(chan struct{}), state: state{began: time.Now(), rounds: rounds}}
+func newLines(out io.Writer, turns int) *lines {
+	l := &lines{out: out, done: make(chan struct{}), state: state{began: time.Now(), turns: turns}}
 	l.wg.Go(l.run)
 	return l
 }
@@ -43,10 +43,10 @@ func (l *lines) run() {
 	}
 }
 
-func (l *lines) Begin(spec workload.Spec) {
+func (l *lines) Begin(turn rounds.Turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state.begin(spec)
+	l.state.begin(turn)
 }
 
 func (l *lines) Close() {

@@ -1,5 +1,5 @@
-// Package progress tells the person who waits how far a benchmark has come, on
-// standard error: a live bar on a terminal, a line every few seconds elsewhere.
+// Package progress tells the person who waits how far a benchmark has come: by a
+// live bar on a terminal, by a line every few seconds elsewhere.
 package progress
 
 import (
@@ -9,37 +9,37 @@ import (
 
 	"github.com/vbauerster/mpb/v8/cwriter"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 )
 
 // A Display shows a run of rounds. Only one goroutine may use it.
 type Display interface {
-	// Begin says which round runs now; the one before has ended.
-	Begin(workload.Spec)
+	// Begin says whose turn it is now; the one before has ended.
+	Begin(rounds.Turn)
 	// Close takes the display away. Nothing may be written beside it before.
 	Close()
 }
 
-// New shows a run of so many rounds on f.
-func New(f *os.File, rounds int) Display {
+// New shows a run of so many turns on f.
+func New(f *os.File, turns int) Display {
 	if cwriter.IsTerminal(int(f.Fd())) {
-		return newBar(f, rounds)
+		return newBar(f, turns)
 	}
-	return newLines(f, rounds)
+	return newLines(f, turns)
 }
 
 // A state is where the run is.
 type state struct {
 	began   time.Time
-	rounds  int
-	started int // rounds begun
-	now     workload.Spec
+	turns   int
+	started int // turns begun
+	now     rounds.Turn
 	since   time.Time // when that began
 }
 
-func (s *state) begin(spec workload.Spec) {
+func (s *state) begin(turn rounds.Turn) {
 	s.started++
-	s.now = spec
+	s.now = turn
 	s.since = time.Now()
 }
 
@@ -48,14 +48,14 @@ func (s *state) begin(spec workload.Spec) {
 func (s *state) String() string {
 	done := max(s.started-1, 0)
 	gone := time.Since(s.began)
-	text := fmt.Sprintf("%d/%d rounds, %.0f s gone", done, s.rounds, gone.Seconds())
+	text := fmt.Sprintf("%d/%d rounds, %.0f s gone", done, s.turns, gone.Seconds())
 	if done > 0 {
 		each := s.since.Sub(s.began).Seconds() / float64(done)
-		left := each*float64(s.rounds-done) - time.Since(s.since).Seconds()
+		left := each*float64(s.turns-done) - time.Since(s.since).Seconds()
 		text += fmt.Sprintf(", about %.0f s left", max(left, 0))
 	}
 	if s.started > 0 {
-		text += fmt.Sprintf("; now %s, round %d", s.now.Contender, s.now.Round+1)
+		text += fmt.Sprintf("; now %v", s.now)
 	}
 	return text
 }

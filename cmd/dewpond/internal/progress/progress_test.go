@@ -8,19 +8,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 )
 
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
 		l := newLines(&out, 3)
-		l.Begin(workload.Spec{Contender: "nop"})
+		l.Begin(rounds.Turn{Contender: "nop"})
 		time.Sleep(4 * time.Second)
 		if text := out.String(); text != "" {
 			t.Errorf("after 4 s: %q, want nothing yet", text)
 		}
-		l.Begin(workload.Spec{Contender: "treiber", Round: 1})
+		l.Begin(rounds.Turn{Contender: "treiber", Round: 1})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		l.Close()
@@ -35,8 +35,8 @@ func TestLines(t *testing.T) {
 func TestBar(t *testing.T) {
 	var out lockedBuffer
 	b := newBar(&out, 3)
-	b.Begin(workload.Spec{Contender: "nop"})
-	b.Begin(workload.Spec{Contender: "make"})
+	b.Begin(rounds.Turn{Contender: "nop"})
+	b.Begin(rounds.Turn{Contender: "make"})
 	if text := b.state.String(); !strings.HasPrefix(text, "1/3 rounds") || !strings.HasSuffix(text, "now make, round 1") {
 		t.Errorf("the bar says %q", text)
 	}
