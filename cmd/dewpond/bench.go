@@ -10,11 +10,11 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/progress"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/report"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/progress"
+	"github.com/dewpond/dewpond/internal/measure/report"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
 // benchCommand's fields are its flags. A nil pointer is a flag that was not

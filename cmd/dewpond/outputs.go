@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/report"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure/report"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // outputs are the files that a benchmark writes. They are opened before it

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/child"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/rounds"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
 // A plan is what one benchmark runs.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // Open mode: operations begin when the clock says, not when the one before has

@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // toolBatch is about how long one batch of an alternative runs: short, so that a

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are allocated apart, so that their counters

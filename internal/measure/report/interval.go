@@ -1,0 +1,113 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+const (
+	// wanted is the confidence asked for. A median's interval is made of order
+	// statistics, so what it really has is in steps: 96.9 % for 6 rounds.
+	wanted = 0.95
+
+	// verdictRounds is the fewest paired rounds for which an interval of the
+	// wanted confidence is finite: all 6 on one side of the truth happens in 1
+	// of 32 cases, all 5 in 1 of 16. With fewer there are figures, no verdict.
+	verdictRounds = 6
+)
+
+// allocationNoise is what a figure must reach to be the pool's own. Below it a
+// round's few allocations by the runtime and the driver are spread over
+// millions of operations, and a ratio of two such numbers means nothing.
+var allocationNoise = map[string]float64{
+	"alloc_bytes_per_op": 0.5,
+	"allocs_per_op":      0.005,
+}
+
+// comparable says whether a figure's ratio to the baseline means anything. Counts
+// of a few collections and shares near zero have none, the recorder is not the
+// pool, and what the generator dropped says that the machine was full, not
+// whose fault it was.
+func comparable(name string) bool {
+	return name != "recorder_bytes" && (isTime(name) || isCost(name) || higherIsBetter(name))
+}
+
+// ratios compares s with the baseline. A figure whose baseline is zero in some
+// round has no ratio.
+func ratios(s, base *series) map[string]result.Ratio {
+	out := map[string]result.Ratio{}
+	for name, pairs := range paired(s, base) {
+		if !comparable(name) {
+			continue
+		}
+		quotients := make([]float64, 0, len(pairs))
+		for _, p := range pairs {
+			if p[1] > allocationNoise[name] {
+				quotients = append(quotients, p[0]/p[1])
+			}
+		}
+		if len(quotients) == len(pairs) {
+			out[name] = result.Ratio(interval(quotients))
+		}
+	}
+	return out
+}
+
+// excesses gives what s costs over the control, for rates and times.
+func excesses(s, nop *series) map[string]result.Excess {
+	out := map[string]result.Excess{}
+	for name, pairs := range paired(s, nop) {
+		if name != "ops_per_sec" && !strings.HasSuffix(name, "_ns") {
+			continue
+		}
+		differences := make([]float64, len(pairs))
+		for i, p := range pairs {
+			differences[i] = p[0] - p[1]
+		}
+		out[name] = interval(differences)
+	}
+	return out
+}
+
+// paired gives, for each figure, the values of both series in the rounds that
+// both completed. Rounds of one number ran side by side in time, so whatever
+// the machine did to one it did to the other: pairing takes that out.
+func paired(s, other *series) map[string][][2]float64 {
+	partner := map[int]*measured{}
+	for _, m := range other.rounds {
+		if !m.Cut {
+			partner[m.Round.Round] = m
+		}
+	}
+	pairs := map[string][][2]float64{}
+	for _, m := range s.rounds {
+		o := partner[m.Round.Round]
+		if o == nil || m.Cut {
+			continue
+		}
+		for name, v := range m.values {
+			if w, ok := o.values[name]; ok {
+				pairs[name] = append(pairs[name], [2]float64{v, w})
+			}
+		}
+	}
+	return pairs
+}
+
+// interval is the median of values and its confidence interval, assuming
+// nothing of their distribution. Fewer than verdictRounds values get the
+// interval from the least to the greatest, with the confidence that it has.
+func interval(values []float64) result.Excess {
+	n := len(values)
+	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
+	sum := benchmath.AssumeNothing.Summary(sample, wanted)
+	if math.IsInf(sum.Lo, 0) || math.IsInf(sum.Hi, 0) {
+		sum.Lo, sum.Hi = sample.Values[0], sample.Values[n-1]
+		sum.Confidence = 1 - math.Pow(2, 1-float64(n))
+	}
+	return result.Excess{Median: sum.Center, Low: sum.Lo, High: sum.Hi, Confidence: sum.Confidence, Rounds: n}
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// A percentile that reports show. It is said only where at least ten samples
+// lie beyond it, which is what needs counts: with fewer, the value is the luck
+// of a handful of events. Whole numbers, because 1-0.9999 is none in binary.
+type percentile struct {
+	key   string
+	label string
+	p     float64 // 0 to 100
+	needs int64
+	of    func(*result.Times) **result.Figure
+}
+
+var percentiles = []percentile{
+	{"p50", "P50", 50, 20, func(t *result.Times) **result.Figure { return &t.P50 }},
+	{"p99", "P99", 99, 1_000, func(t *result.Times) **result.Figure { return &t.P99 }},
+	{"p999", "P999", 99.9, 10_000, func(t *result.Times) **result.Figure { return &t.P999 }},
+	{"p9999", "P9999", 99.99, 100_000, func(t *result.Times) **result.Figure { return &t.P9999 }},
+}
+
+// times folds one operation's histograms of all rounds. A percentile is
+//
+//   - nil when all rounds together have fewer than ten samples beyond it;
+//   - the median of the rounds' own percentiles when every round has ten;
+//   - between the two, the merged histogram's value, with its name in Merged:
+//     a thin round's P9999 is little but its maximum, and a median of maxima
+//     would overstate. The quantile of a mixture lies between those of its
+//     parts, so min and max over the rounds still enclose it; they are as wide
+//     as thin rounds deserve.
+//
+// Percentiles of rounds are never averaged.
+func (s *series) times(op string) (*result.Times, error) {
+	merged, err := s.merge(op)
+	if merged == nil || err != nil {
+		return nil, err
+	}
+	t := &result.Times{Samples: uint64(merged.TotalCount())}
+	if t.Histogram, err = encode(merged); err != nil {
+		return nil, err
+	}
+	var most []float64
+	for _, m := range s.rounds {
+		if h := m.histograms[op]; h != nil {
+			most = append(most, float64(h.Max()))
+		}
+	}
+	t.Max = figure(most)
+	for _, p := range percentiles {
+		if merged.TotalCount() < p.needs {
+			continue
+		}
+		f, thin := s.percentile(op, p)
+		if thin {
+			v := float64(merged.ValueAtPercentile(p.p))
+			// Ranks are rounded, so the enclosure holds but for one bucket.
+			f = result.Figure{Median: v, Min: min(f.Min, v), Max: max(f.Max, v)}
+			t.Merged = append(t.Merged, p.key+"_ns")
+		}
+		*p.of(t) = &f
+	}
+	return t, nil
+}
+
+// percentile gives the rounds' own values of p, and whether some round has too
+// few samples for its value to stand alone.
+func (s *series) percentile(op string, p percentile) (f result.Figure, thin bool) {
+	var values []float64
+	for _, m := range s.rounds {
+		h := m.histograms[op]
+		if h == nil || h.TotalCount() == 0 {
+			continue
+		}
+		values = append(values, float64(h.ValueAtPercentile(p.p)))
+		thin = thin || h.TotalCount() < p.needs
+	}
+	return figure(values), thin
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// plainRounds have a rate and one figure, no histograms.
+func plainRounds(name string, rates ...float64) []result.Round {
+	var out []result.Round
+	for i, r := range rates {
+		out = append(out, result.Round{Contender: name, Round: i, Ops: uint64(r), Seconds: 1, Figures: map[string]float64{"step_ns": 1e9 / r}})
+	}
+	return out
+}
+
+func TestFiguresAreMediansWithTheirRange(t *testing.T) {
+	d := document(t, mixed, plainRounds("make", 400, 100, 300, 200))
+	want := result.Figure{Median: 250, Min: 100, Max: 400}
+	if got := d.Contenders[0].OpsPerSec; got != want {
+		t.Errorf("ops_per_sec = %v, want %v", got, want)
+	}
+}
+
+func TestNoRoundsIsAnError(t *testing.T) {
+	if _, err := Summarise(environment, mixed, nil, nil); err == nil {
+		t.Error("no error for no rounds")
+	}
+}
+
+func TestBrokenHistogramIsAnError(t *testing.T) {
+	r := plainRounds("make", 1)
+	r[0].Histograms = map[string][]byte{"get": []byte("not a histogram")}
+	if _, err := Summarise(environment, mixed, nil, r); err == nil {
+		t.Error("no error for a histogram that cannot be decoded")
+	}
+}
+
+func TestPairingIsByRoundNumber(t *testing.T) {
+	// Each round the machine is ten times slower than in the one before; the
+	// contender is always twice as fast as the baseline beside it. Whoever pairs
+	// by position or compares medians gets something else than 2.
+	base := plainRounds(baseline, 1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3)
+	ours := plainRounds("ring", 2e9, 2e8, 2e7, 2e6, 2e5, 2e4, 2e3)
+	slices.Reverse(ours)
+	ours = ours[:6] // round 0 is missing
+	d := document(t, mixed, append(base, ours...))
+	r := byName(t, d, "ring").Ratios["ops_per_sec"]
+	if r.Median != 2 || r.Low != 2 || r.High != 2 || r.Rounds != 6 {
+		t.Errorf("ratio = %+v, want 2 over 6 rounds", r)
+	}
+}
+
+func TestCutRounds(t *testing.T) {
+	rounds := append(plainRounds(baseline, 100, 100), plainRounds("ring", 200, 999)...)
+	rounds[3].Cut = true
+	rounds = append(rounds, result.Round{Contender: "make", Round: 1, Ops: 7, Seconds: 1, Cut: true})
+	d := document(t, mixed, rounds)
+	if !d.Interrupted {
+		t.Error("a cut round does not show as an interruption")
+	}
+	ring := byName(t, d, "ring")
+	if ring.OpsPerSec.Max != 200 || ring.Ratios["ops_per_sec"].Rounds != 1 {
+		t.Errorf("the cut round counts: %+v %+v", ring.OpsPerSec, ring.Ratios)
+	}
+	only := byName(t, d, "make")
+	if only.OpsPerSec.Median != 7 || len(only.Ratios) != 0 {
+		t.Errorf("a contender with a cut round alone: %+v, ratios %v; want its figure and no ratio", only.OpsPerSec, only.Ratios)
+	}
+}
+
+func TestZeroBaselineHasNoRatio(t *testing.T) {
+	base, ring := plainRounds(baseline, 1e6), plainRounds("ring", 1e6)
+	base[0].Allocs, ring[0].Allocs = 100, 200 // noise: 0.0001 and 0.0002 an operation
+	base[0].Figures["second_burst_misses"], ring[0].Figures["second_burst_misses"] = 0, 3
+	c := byName(t, document(t, mixed, append(base, ring...)), "ring")
+	for _, name := range []string{"allocs_per_op", "second_burst_misses"} {
+		if r, ok := c.Ratios[name]; ok {
+			t.Errorf("%s has a ratio to nothing: %+v", name, r)
+		}
+	}
+	if _, ok := c.Ratios["step_ns"]; !ok {
+		t.Error("the scenario's own figure has no ratio")
+	}
+}
+
+func TestOnlyWhatIsComparableHasARatio(t *testing.T) {
+	base, ring := plainRounds(baseline, 1e6), plainRounds("ring", 1e6)
+	for _, r := range []*result.Round{&base[0], &ring[0]} {
+		r.GCCycles, r.GCCPUShare, r.RecorderBytes, r.RSSPeakBytes = 2, 0.1, 1000, 1000
+		r.Figures["dropped_arrivals"], r.Figures["get_out_of_range"] = 2, 2
+	}
+	c := byName(t, document(t, mixed, append(base, ring...)), "ring")
+	got := slices.Sorted(maps.Keys(c.Ratios))
+	if want := []string{"ops_per_sec", "rss_peak_bytes", "step_ns"}; !slices.Equal(got, want) {
+		t.Errorf("ratios of %v, want %v", got, want)
+	}
+}
+
+func TestIntervalSaysWhatItHas(t *testing.T) {
+	for n := 1; n <= 12; n++ {
+		var values []float64
+		for i := range n {
+			values = append(values, float64(i+1))
+		}
+		got := interval(values)
+		if got.Rounds != n || got.Low < 1 || got.High > float64(n) || got.Low > got.Median || got.High < got.Median {
+			t.Errorf("n=%d: %+v", n, got)
+		}
+		if n < verdictRounds {
+			if want := 1 - math.Pow(2, 1-float64(n)); got.Confidence != want || got.Low != 1 || got.High != float64(n) {
+				t.Errorf("n=%d: %+v, want least to greatest with confidence %v", n, got, want)
+			}
+		} else if got.Confidence < wanted {
+			t.Errorf("n=%d: confidence %v is below the %v that a verdict takes", n, got.Confidence, wanted)
+		}
+	}
+}
+
+func TestExcessIsPoolMinusControl(t *testing.T) {
+	d := document(t, mixed, append(plainRounds(control, 1e8, 1e7), plainRounds("ring", 0.5e8, 0.5e7)...))
+	e := byName(t, d, "ring").Excess["step_ns"]
+	if want := (10.0 + 100.0) / 2; math.Abs(e.Median-want) > 1e-9 {
+		t.Errorf("excess = %v ns, want %v", e.Median, want)
+	}
+}
+
+func TestTablesSayWhatTheirBracketsAre(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "A single paired round has no interval.",
+		2: "In brackets the 50 % interval of the median over 2 rounds.",
+		6: "In brackets the 96.9 % interval of the median over 6 rounds.",
+	} {
+		rates := []float64{10, 20, 30, 40, 50, 60}[:n]
+		d := document(t, mixed, append(plainRounds(baseline, rates...), plainRounds("ring", rates...)...))
+		if got := confidences(d, "ops_per_sec"); got != want {
+			t.Errorf("%d rounds: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// said finds the sentence that begins so; it fails the test if there is none.
+func said(t *testing.T, d result.Document, begins string) string {
+	t.Helper()
+	for _, w := range d.Words {
+		if i := strings.Index(w, begins); i >= 0 {
+			sentence, _, _ := strings.Cut(w[i:]+" ", ". ")
+			return sentence
+		}
+	}
+	t.Fatalf("no sentence %q in:\n%s", begins, strings.Join(d.Words, "\n"))
+	return ""
+}
+
+func as(p pool, name string) pool { p.name = name; return p }
+
+func TestTwiceAsSlowIsSaidToBeSlower(t *testing.T) {
+	slow := as(pools[3], "dewpond")
+	slow.get, slow.put, slow.rate = 2*slow.get, 2*slow.put, slow.rate/2
+	d := document(t, mixed, rounds(t, 11, 6, 20_000, pools[0], pools[3], slow))
+	s := said(t, d, "dewpond is slower than syncpool-class")
+	for _, name := range []string{"ops/s", "Get P50", "Get P99", "Get P999", "Put P50", "Put P99", "Put P999"} {
+		if !strings.Contains(s, name+" ") {
+			t.Errorf("%s is missing in %q", name, s)
+		}
+	}
+	if s := said(t, d, "dewpond is faster"); !strings.Contains(s, "in none of the figures") {
+		t.Errorf("the slower contender is praised: %q", s)
+	}
+	if !strings.HasPrefix(d.Words[0], "dewpond ") {
+		t.Errorf("the words do not begin with dewpond: %q", d.Words[0])
+	}
+	if r := byName(t, d, "dewpond").Ratios["get_p50_ns"]; r.Low < 1.9 || r.High > 2.1 {
+		t.Errorf("get_p50_ns ratio = %+v, want about 2", r)
+	}
+}
+
+func TestIdenticalCannotBeToldApart(t *testing.T) {
+	rs := rounds(t, 12, 6, 20_000, pools[0], pools[3])
+	for _, r := range slices.Clone(rs) {
+		if r.Contender == baseline {
+			r.Contender = "dewpond"
+			rs = append(rs, r)
+		}
+	}
+	d := document(t, mixed, rs)
+	for _, how := range []string{"faster", "slower"} {
+		if s := said(t, d, "dewpond is "+how); !strings.Contains(s, "in none") {
+			t.Errorf("identical rounds: %q", s)
+		}
+	}
+	if s := said(t, d, "dewpond cannot be told apart from syncpool-class"); !strings.Contains(s, "ops/s") || !strings.Contains(s, "Put P999") {
+		t.Errorf("%q does not name the figures", s)
+	}
+}
+
+func TestSameAsTheControlIsSaid(t *testing.T) {
+	rs := rounds(t, 13, 6, 20_000, pools[0], pools[3])
+	for _, r := range slices.Clone(rs) {
+		if r.Contender == control {
+			r.Contender = "dewpond"
+			rs = append(rs, r)
+		}
+	}
+	if s := said(t, document(t, mixed, rs), "dewpond cannot be told apart from the nop control"); !strings.Contains(s, "Get P50") {
+		t.Errorf("%q does not name Get P50", s)
+	}
+}
+
+// Where neither the contender nor the baseline differs from the control, a
+// difference between them is nobody's merit.
+func TestNothingIsClaimedOnTheFloor(t *testing.T) {
+	c := &result.Contender{Name: ours,
+		Ratios: map[string]result.Ratio{"get_p9999_ns": {Median: 0.5, Low: 0.4, High: 0.6, Rounds: 6}},
+		Excess: map[string]result.Excess{"get_p9999_ns": {Low: -5, High: 5, Rounds: 6}}}
+	base := &result.Contender{Name: baseline, Excess: map[string]result.Excess{"get_p9999_ns": {Low: -1, High: 9, Rounds: 6}}}
+	if v := judge(mixed, c, base); len(v.faster) != 0 || len(v.undecided) != 1 {
+		t.Errorf("verdict %+v, want undecided", v)
+	}
+	base.Excess["get_p9999_ns"] = result.Excess{Low: 1, High: 9, Rounds: 6}
+	if v := judge(mixed, c, base); len(v.faster) != 1 {
+		t.Errorf("verdict %+v, want faster: the baseline is above the floor", v)
+	}
+}
+
+// Over many made-up comparisons of equals, the share that is called faster or
+// slower is what the interval's confidence allows, and no more; and no sentence
+// of praise or blame names a figure whose interval contains 1.
+func TestWordsFollowTheIntervals(t *testing.T) {
+	const runs = 2000
+	claims := 0
+	for seed := range runs {
+		rng := rand.New(rand.NewPCG(uint64(seed), 9))
+		rates := func() (out []float64) {
+			for range verdictRounds {
+				out = append(out, 1e6*(1+0.2*rng.Float64()))
+			}
+			return out
+		}
+		d := document(t, mixed, append(plainRounds(baseline, rates()...), plainRounds("ring", rates()...)...))
+		r := byName(t, d, "ring").Ratios["ops_per_sec"]
+		praised := !strings.Contains(said(t, d, "ring is faster"), "in none") && strings.Contains(said(t, d, "ring is faster"), "ops/s")
+		blamed := strings.Contains(said(t, d, "ring is slower"), "ops/s")
+		if praised != (r.Low > 1) || blamed != (r.High < 1) {
+			t.Fatalf("seed %d: praised %v, blamed %v with %+v", seed, praised, blamed, r)
+		}
+		if praised || blamed {
+			claims++
+		}
+	}
+	// 1 - 0.96875 is 62 of 2000; four standard deviations are 31.
+	if claims < 31 || claims > 93 {
+		t.Errorf("%d of %d comparisons of equals were called a difference, want about 62", claims, runs)
+	}
+}
+
+func TestNoVerdict(t *testing.T) {
+	quick := mixed
+	quick.Quick = true
+	full := rounds(t, 14, 6, 2000, pools[0], pools[3], pools[5])
+	for _, test := range []struct {
+		why    string
+		sc     result.Scenario
+		rounds []result.Round
+	}{
+		{"--quick", quick, full},
+		{"too few rounds", mixed, full[:15]},
+		{"syncpool-class", mixed, rounds(t, 14, 6, 2000, pools[0], pools[5])},
+		{"nothing to compare", mixed, rounds(t, 14, 6, 2000, pools[0], pools[3])},
+	} {
+		d := document(t, test.sc, test.rounds)
+		if len(d.Words) != 0 {
+			t.Errorf("%s: words %q", test.why, d.Words)
+		}
+		if !strings.Contains(withheld(d), test.why) {
+			t.Errorf("the reason %q does not say %q", withheld(d), test.why)
+		}
+		var out strings.Builder
+		if err := Text(&out, d, 100); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "No verdict") {
+			t.Errorf("%s: the text does not say that there is no verdict", test.why)
+		}
+	}
+}
+
+func TestAllocationsWhereTheBaselineHasNone(t *testing.T) {
+	d := document(t, mixed, rounds(t, 15, 6, 2000, pools[0], pools[1], pools[3]))
+	if s := said(t, d, "make needs more"); !strings.Contains(s, "allocs/op 1 where syncpool-class has none") {
+		t.Errorf("%q", s)
+	}
+}
+
+func TestOpenModeDoesNotJudgeTheRate(t *testing.T) {
+	open := mixed
+	open.Mode = "open"
+	d := document(t, open, append(plainRounds(baseline, 1, 1, 1, 1, 1, 1), plainRounds("ring", 2, 2, 2, 2, 2, 2)...))
+	if all := fmt.Sprint(d.Words); strings.Contains(all, "ops/s") {
+		t.Errorf("the generator's rate is judged: %s", all)
+	}
+}
