@@ -15,6 +15,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/report"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/rounds"
+	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 // benchCommand's fields are its flags. A nil pointer is a flag that was not
@@ -78,10 +80,11 @@ func (b *benchCommand) Run() error {
 	if interrupted && len(measured) == 0 {
 		return fmt.Errorf("%w before anything was measured", errInterrupted)
 	}
-	doc, err := report.Summarise(environment, scenario, abouts(), measured)
+	doc, err := summary.Of(environment, scenario, abouts(), measured)
 	if err != nil {
 		return err
 	}
+	doc.Words = words.Of(doc)
 	doc.Command = append([]string{"dewpond"}, os.Args[1:]...)
 	doc.Interrupted = doc.Interrupted || interrupted
 	if err := errors.Join(report.Text(os.Stdout, doc, width(os.Stdout)), files.write(doc)); err != nil {
@@ -95,7 +98,7 @@ func conclude(doc result.Document, interrupted bool) error {
 	if interrupted {
 		return fmt.Errorf("%w: this is what was measured until then", errInterrupted)
 	}
-	return report.Unflat(doc)
+	return words.Unflat(doc)
 }
 
 func abouts() map[string]string {

@@ -1,16 +1,17 @@
-// Package report turns measured rounds into a result.Document, and a document
-// into what an engineer reads: terminal text, JSON, one HTML file, and .hgrm
-// files for HdrHistogram's plotter.
+// Package report writes a document to a terminal or a file: as text, JSON, or .hgrm
+// files for HdrHistogram's plotter. The HTML page is package page's, the SVG picture
+// package picture's.
 //
-// The way of a figure through the package:
+// The way of a figure, from a measured round to a reader, one package after the other:
 //
-//  1. series.go groups the rounds by contender and derives each round's numbers
-//     (rate, percentiles, per-operation costs).
-//  2. percentile.go decides which percentiles have enough samples to be said.
-//  3. interval.go pairs a contender with syncpool-class and with nop, round by
-//     round, and gives the median with the interval it deserves.
-//  4. words.go says what follows from the intervals, and no more.
-//  5. grids.go lays the figures out once; text.go and html.go draw the same grids.
+//  1. summary derives each round's numbers, folds those of all rounds, and pairs a
+//     contender with syncpool-class and with nop, round by round.
+//  2. words says what follows from the intervals, no more.
+//  3. table lays the figures out once.
+//  4. report and page write the same words and tables; bars and palette are what page
+//     and picture draw with.
 //
-// docs/benchmarks.md holds the schema and says how to read the figures.
+// All of them find in package figure how a figure is called, and read and fill the
+// plain data of package result. docs/schema.md describes that data, docs/benchmarks.md
+// says how to read it.
 package report

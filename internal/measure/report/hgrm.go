@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
@@ -23,12 +26,12 @@ func HGRM(dir string, d result.Document) error {
 	}
 	for i := range d.Contenders {
 		c := &d.Contenders[i]
-		for _, op := range operations {
-			t := op.times(c)
+		for _, op := range figure.Operations {
+			t := op.Times(c)
 			if t == nil {
 				continue
 			}
-			path := filepath.Join(dir, fileName(c.Name)+"-"+op.key+".hgrm")
+			path := filepath.Join(dir, fileName(c.Name)+"-"+op.Key+".hgrm")
 			if err := writeHGRM(path, t.Histogram); err != nil {
 				return fmt.Errorf("report: %s: %w", path, err)
 			}
@@ -38,7 +41,7 @@ func HGRM(dir string, d result.Document) error {
 }
 
 func writeHGRM(path string, blob []byte) (err error) {
-	h, err := decode(blob)
+	h, err := hdrhistogram.Decode(blob)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	pretty "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/table"
+	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 // Text writes the report for a terminal of the given width: tables, the verdict
@@ -17,20 +19,20 @@ import (
 // wide are split by columns, never wrapped.
 func Text(w io.Writer, d result.Document, width int) error {
 	out := bufio.NewWriter(w)
-	for _, g := range grids(d) {
+	for _, g := range table.Of(d) {
 		for i, part := range split(g, width) {
 			if i == 0 {
-				fmt.Fprintln(out, hang("", g.title, width))
+				fmt.Fprintln(out, hang("", g.Title, width))
 			}
 			fmt.Fprintln(out, render(part))
-			for _, note := range part.notes {
+			for _, note := range part.Notes {
 				fmt.Fprintln(out, hang("", note, width))
 			}
 			fmt.Fprintln(out)
 		}
 	}
 	var said []string
-	if reason := withheld(d); reason != "" {
+	if reason := words.Withheld(d); reason != "" {
 		said = append(said, reason)
 	}
 	said = append(said, d.Words...)
@@ -41,7 +43,7 @@ func Text(w io.Writer, d result.Document, width int) error {
 		fmt.Fprintln(out, hang("- ", s, width))
 	}
 	fmt.Fprintln(out)
-	for _, line := range conditions(d) {
+	for _, line := range words.Conditions(d) {
 		name := fmt.Sprintf("%-9s ", line[0])
 		if line[0] == "command" { // unbroken, to be copied
 			fmt.Fprintln(out, name+line[1])
@@ -52,28 +54,28 @@ func Text(w io.Writer, d result.Document, width int) error {
 	return out.Flush()
 }
 
-// render draws a grid's cells.
-func render(g grid) string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Options = table.Options{SeparateHeader: true}
+// render draws a table's cells.
+func render(g table.Table) string {
+	t := pretty.NewWriter()
+	style := pretty.StyleLight
+	style.Options = pretty.Options{SeparateHeader: true}
 	style.Format.Header = text.FormatDefault
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", gap
 	t.SetStyle(style)
-	var header table.Row
-	var configs []table.ColumnConfig
-	for i, h := range g.head {
+	var header pretty.Row
+	var configs []pretty.ColumnConfig
+	for i, h := range g.Head {
 		header = append(header, h)
 		if i > 0 {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			configs = append(configs, pretty.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(header)
-	for _, r := range g.rows {
-		line := table.Row{r.title()}
-		for _, c := range r.cells {
-			line = append(line, c.text)
+	for _, r := range g.Rows {
+		line := pretty.Row{r.Title()}
+		for _, c := range r.Cells {
+			line = append(line, c.Text)
 		}
 		t.AppendRow(line)
 	}
@@ -82,16 +84,16 @@ func render(g grid) string {
 
 const gap = "  "
 
-// split cuts a grid by columns into parts that fit the width; where it has two
+// split cuts a table by columns into parts that fit the width; where it has two
 // halves, between them.
-func split(g grid, width int) []grid {
-	widths, all := make([]int, len(g.head)), 0
-	for i, h := range g.head {
+func split(g table.Table, width int) []table.Table {
+	widths, all := make([]int, len(g.Head)), 0
+	for i, h := range g.Head {
 		widths[i] = text.StringWidthWithoutEscSequences(h)
-		for _, r := range g.rows {
-			s := r.title()
+		for _, r := range g.Rows {
+			s := r.Title()
 			if i > 0 {
-				s = r.cells[i-1].text
+				s = r.Cells[i-1].Text
 			}
 			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(s))
 		}
@@ -99,27 +101,27 @@ func split(g grid, width int) []grid {
 		all += widths[i]
 	}
 	if all <= width {
-		return []grid{g}
+		return []table.Table{g}
 	}
-	var parts []grid
+	var parts []table.Table
 	used := width
-	for i := 1; i < len(g.head); i++ {
-		if used+widths[i] > width || g.half > 0 && i == g.half+1 {
-			part := grid{title: g.title, head: []string{""}}
-			for _, r := range g.rows {
-				part.rows = append(part.rows, row{name: r.name, kind: r.kind})
+	for i := 1; i < len(g.Head); i++ {
+		if used+widths[i] > width || g.Half > 0 && i == g.Half+1 {
+			part := table.Table{Title: g.Title, Head: []string{""}}
+			for _, r := range g.Rows {
+				part.Rows = append(part.Rows, table.Row{Name: r.Name, Kind: r.Kind})
 			}
 			parts = append(parts, part)
 			used = widths[0]
 		}
 		part := &parts[len(parts)-1]
-		part.head = append(part.head, g.head[i])
-		for k := range part.rows {
-			part.rows[k].cells = append(part.rows[k].cells, g.rows[k].cells[i-1])
+		part.Head = append(part.Head, g.Head[i])
+		for k := range part.Rows {
+			part.Rows[k].Cells = append(part.Rows[k].Cells, g.Rows[k].Cells[i-1])
 		}
 		used += widths[i]
 	}
-	parts[len(parts)-1].notes = g.notes
+	parts[len(parts)-1].Notes = g.Notes
 	return parts
 }
 

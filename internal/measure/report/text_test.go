@@ -10,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/dewpond/dewpond/internal/measure/internal/synthetic"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
@@ -36,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func TestTextGolden(t *testing.T) {
-	d := document(t, mixed, rounds(t, 1, 6, 30_000, pools...))
+	d := synthetic.Document(synthetic.Mixed, synthetic.Rounds(1, 6, 30_000, synthetic.Pools...))
 	var out bytes.Buffer
 	if err := Text(&out, d, 110); err != nil {
 		t.Fatal(err)
@@ -45,8 +46,8 @@ func TestTextGolden(t *testing.T) {
 }
 
 func TestTextFitsTheTerminal(t *testing.T) {
-	documents := scenarios(t)
-	documents["mixed"] = document(t, mixed, rounds(t, 1, 6, 30_000, pools...))
+	documents := synthetic.Scenarios()
+	documents["mixed"] = synthetic.Document(synthetic.Mixed, synthetic.Rounds(1, 6, 30_000, synthetic.Pools...))
 	for _, d := range documents {
 		checkWidths(t, d)
 	}

@@ -1,11 +1,13 @@
 package result
 
+import "slices"
+
 // Schema is the version of Document: it rises when a field changes its meaning
 // or goes away, not when one is added.
 const Schema = 1
 
 // A Document is the whole result of one bench command: what --json writes and
-// every report is made from. docs/benchmarks.md describes it.
+// every report is made from. docs/schema.md describes it.
 type Document struct {
 	Schema      int         `json:"schema"`
 	Command     []string    `json:"command"` // the exact arguments
@@ -20,6 +22,16 @@ type Document struct {
 	Interrupted bool             `json:"interrupted"`
 }
 
+// Contender returns the figures of the contender of that name: nil if it took no part.
+func (d Document) Contender(name string) *Contender {
+	i := slices.IndexFunc(d.Contenders, func(c Contender) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &d.Contenders[i]
+}
+
+// An Environment is what must be known of the machine.
 type Environment struct {
 	Machine     string     `json:"machine"` // CPU model
 	OS          string     `json:"os"`
@@ -36,6 +48,7 @@ type Environment struct {
 	Delays string `json:"delays,omitempty"`
 }
 
+// A Scenario is what was measured.
 type Scenario struct {
 	Name       string  `json:"name"`
 	Mode       string  `json:"mode"` // closed, open or paced
@@ -56,6 +69,9 @@ type Scenario struct {
 	Every       string `json:"every,omitempty"`        // from one burst to the next: churn
 	IdleTimeout string `json:"idle_timeout,omitempty"` // dewpond's, where it is not the default
 }
+
+// Clocked says whether operations come due by the clock, whatever the pool does.
+func (s Scenario) Clocked() bool { return s.Mode == "open" || s.Mode == "paced" }
 
 // A Contender is one pool's figures over all rounds.
 type Contender struct {
