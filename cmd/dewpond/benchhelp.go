@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 )
 
 // Help is what dewpond bench --help teaches beside the flags.
@@ -15,7 +14,7 @@ func (*benchCommand) Help() string {
 		"and with nop, a control that has no pool: what nop costs is the driver's and the machine's, not a pool's.\n\n" +
 		"By itself it runs mixed, 6 rounds, in about 80 s. Another scenario is named first: dewpond bench micro. " +
 		"(--scenario micro is the same.)\n\nScenarios:\n\n")
-	for _, sc := range workload.Scenarios() {
+	for _, sc := range scenarios() {
 		list(&s, sc.Name, sc.About)
 	}
 	s.WriteString("\nContenders:\n\n")

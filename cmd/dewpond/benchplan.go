@@ -134,13 +134,13 @@ func (b *benchCommand) plan() (plan, result.Scenario, error) {
 func (b *benchCommand) scenario() (workload.Scenario, error) {
 	switch {
 	case b.Positional == nil && b.Scenario == nil:
-		return workload.Scenarios()[0], nil
+		return scenarios()[0], nil
 	case b.Positional == nil:
-		return workload.Find(*b.Scenario)
+		return findScenario(*b.Scenario)
 	case b.Scenario != nil && *b.Scenario != *b.Positional:
 		return workload.Scenario{}, fmt.Errorf("scenario %q and --scenario %q: there can be only one, leave the flag out", *b.Positional, *b.Scenario)
 	}
-	return workload.Find(*b.Positional)
+	return findScenario(*b.Positional)
 }
 
 // describe is the plan as the report shows it.

@@ -30,4 +30,12 @@ func (p plan) measure(ctx context.Context, turn rounds.Turn) (result.Round, erro
 // roundCommand is the child process.
 type roundCommand struct{}
 
-func (roundCommand) Run() error { return child.Serve(workload.Run) }
+func (roundCommand) Run() error {
+	return child.Serve(func(ctx context.Context, spec workload.Spec) (result.Round, error) {
+		scenario, err := findScenario(spec.Scenario)
+		if err != nil {
+			return result.Round{}, err
+		}
+		return workload.Run(ctx, scenario, spec)
+	})
+}

@@ -65,7 +65,7 @@ func (w *worker) draw() int { return w.sizes[w.random.Uint64()%100] }
 func (w *worker) use(b []byte) {
 	w.ops++
 	mark := uint64(w.number)<<40 | w.ops
-	w.ink.write(b, mark)
+	w.pattern.write(b, mark)
 	w.Hold.hold()
 	if err := verify(b, mark); err != nil {
 		w.fail(err)

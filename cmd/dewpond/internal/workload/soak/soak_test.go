@@ -1,4 +1,4 @@
-package workload
+package soak
 
 import (
 	"context"
@@ -12,25 +12,43 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// soakSpec has new pools and all weather within a moment.
-func soakSpec(name string) Spec {
-	sp := spec(soak, name)
+// spec has new pools and all disturbance within a moment.
+func spec(name string) workload.Spec {
+	sp := Scenario.Defaults
+	sp.Scenario, sp.Contender = Scenario.Name, name
 	sp.Duration, sp.Every, sp.IdleTimeout = 400*time.Millisecond, 5*time.Millisecond, 100*time.Millisecond
 	return sp
+}
+
+// round runs it, on a busy machine again and for longer until something gets done.
+func round(t *testing.T, sp workload.Spec) result.Round {
+	t.Helper()
+	for ; ; sp.Duration *= 2 { // else the test runs into its timeout
+		r, err := workload.Run(context.Background(), Scenario, sp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Contender != sp.Contender || r.Seconds <= 0 || r.Cut {
+			t.Fatalf("round is %+v", r)
+		}
+		if r.Ops > 0 {
+			return r
+		}
+	}
 }
 
 func TestSoak(t *testing.T) {
 	for name, accounts := range map[string]bool{"make": false, "syncpool-class": false, "dewpond": true, "dewpond-offheap": true} {
 		procs, limit := runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1)
-		r := round(t, soakSpec(name))
+		r := round(t, spec(name))
 		if r.Verified+uint64(r.Figures["refused"]) != r.Ops {
 			t.Errorf("%s: %d blocks verified and %v refused of %d operations", name, r.Verified, r.Figures["refused"], r.Ops)
 		}
-		if made := r.Figures["pools_made"]; made < standingPonds+passingPonds+1 {
+		if made := r.Figures["pools_made"]; made < standingPools+passingPools+1 {
 			t.Errorf("%s: only %v pools were made", name, made)
 		}
 		if got := runtime.GOMAXPROCS(0); got != procs {
@@ -54,10 +72,11 @@ func TestSoak(t *testing.T) {
 		if _, ok := r.Series["idle_bytes"]; ok != accounts {
 			t.Errorf("%s: idle_bytes is there: %v, want %v", name, ok, accounts)
 		}
-		if len(r.Series["goroutines"]) == 0 || len(r.Series["pressure"]) == 0 {
-			t.Errorf("%s: the series are %v", name, r.Series)
+		for _, key := range []string{"goroutines", "pressure", "in_use_bytes", "collections"} {
+			if len(r.Series[key]) == 0 {
+				t.Errorf("%s: nothing of %s was seen over time: %v", name, key, r.Series)
+			}
 		}
-		seen(t, r)
 	}
 }
 
@@ -104,14 +123,11 @@ const (
 // soaked is what a round of a pool says.
 func soaked(t *testing.T, patience time.Duration, fresh func(*dewpond.Budget) contender.Pool) (map[string]float64, error) {
 	t.Helper()
-	j := &job{
-		Spec: soakSpec("leaky"), ctx: context.Background(), fresh: fresh, pool: fresh(nil),
-		round: result.Round{Figures: map[string]float64{}}, recorders: map[string]*measure.Recorder{},
-	}
+	j := workload.NewJob(context.Background(), spec("leaky"), fresh)
 	s := newSoaking(j)
 	s.patience = patience
 	err := s.run()
-	return j.round.Figures, err
+	return j.Result.Figures, err
 }
 
 // What stays behind is found, each thing under its own name, and nothing else.
@@ -198,74 +214,53 @@ func (p *lateToBudget) Close() error {
 	return p.leaky.Close()
 }
 
-func TestSoakTwoOwners(t *testing.T) {
-	if raceEnabled {
-		t.Skip("it races by design")
-	}
-	block := make([]byte, contender.Largest)
-	err := error(nil)
-	for err == nil { // two must meet; else the test runs into its timeout
-		_, err = soaked(t, soon, func(*dewpond.Budget) contender.Pool { return shared(block) })
-	}
-	if !strings.Contains(err.Error(), "two owners") {
-		t.Errorf("a pool that gives one block to all passes: %v", err)
-	}
-}
-
-type shared []byte
-
-func (p shared) View() contender.View      { return p }
-func (p shared) Get(n int) contender.Block { return contender.Block{Bytes: p[:n]} }
-func (p shared) Put(contender.Block)       {}
-func (p shared) Loop(int, int)             {}
-
 // The limit goes down until the pressure is as high as it shall be, stays there, and goes
 // back; the next squeeze is after the medium level.
-func TestWeather(t *testing.T) {
+func TestDisturbance(t *testing.T) {
 	const second, mib = time.Second, 1 << 20
-	w := newWeather(2*squall, func() int64 { return 512 * mib })
-	defer w.restore()
+	d := newDisturbance(2*squeezePeriod, func() int64 { return 512 * mib })
+	defer d.restore()
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }
 	step := func(at time.Duration, level dewpond.Level, what string, ok func(before, after int64) bool) {
 		t.Helper()
 		before := limit()
-		w.step(at, level)
+		d.step(at, level)
 		if after := limit(); !ok(before, after) {
 			t.Errorf("at %v, pressure %v: the limit goes from %d to %d, want %s", at, level, before, after, what)
 		}
 	}
 	down := func(before, after int64) bool { return after < before && after >= before/2 }
 	same := func(before, after int64) bool { return after == before }
-	step(14*second, 0, "as found", func(_, after int64) bool { return after == w.limit })
-	step(15*second, 0, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < w.limit })
+	step(14*second, 0, "as found", func(_, after int64) bool { return after == d.limit })
+	step(15*second, 0, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
 	step(16*second, dewpond.PressureLow, "down", down)
 	step(17*second, dewpond.PressureMedium, "down", down)
 	step(18*second, dewpond.PressureHigh, "to stay", same)
 	step(19*second, dewpond.PressureMedium, "down", down)
-	step(30*second, dewpond.PressureHigh, "as found", func(_, after int64) bool { return after == w.limit })
-	step(80*second, dewpond.PressureLow, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < w.limit })
+	step(30*second, dewpond.PressureHigh, "as found", func(_, after int64) bool { return after == d.limit })
+	step(80*second, dewpond.PressureLow, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
 	step(81*second, dewpond.PressureLow, "down", down)
 	step(82*second, dewpond.PressureMedium, "to stay", same)
 	for range 100 {
-		w.step(83*second, dewpond.PressureLow)
+		d.step(83*second, dewpond.PressureLow)
 	}
 	if limit() != leastLimit {
 		t.Errorf("the limit comes down to %d, want %d", limit(), leastLimit)
 	}
-	if w.rises != 4 || w.peak != dewpond.PressureHigh {
-		t.Errorf("%d rises up to %v were seen, want 4 up to high", w.rises, w.peak)
+	if d.rises != 4 || d.peak != dewpond.PressureHigh {
+		t.Errorf("%d rises up to %v were seen, want 4 up to high", d.rises, d.peak)
 	}
-	w.restore()
-	if got := runtime.GOMAXPROCS(0); limit() != w.limit || got != w.procs {
-		t.Errorf("the limit is %d and was %d, GOMAXPROCS is %d and was %d", limit(), w.limit, got, w.procs)
+	d.restore()
+	if got := runtime.GOMAXPROCS(0); limit() != d.limit || got != d.procs {
+		t.Errorf("the limit is %d and was %d, GOMAXPROCS is %d and was %d", limit(), d.limit, got, d.procs)
 	}
 	seen := map[int]bool{}
-	for i := range 200 * w.procs {
-		w.step(time.Duration(i)*5*second, dewpond.PressureLow)
+	for i := range 200 * d.procs {
+		d.step(time.Duration(i)*5*second, dewpond.PressureLow)
 		seen[runtime.GOMAXPROCS(0)] = true
 	}
-	if len(seen) != 2*w.procs {
-		t.Errorf("GOMAXPROCS was %v, want all up to %d", seen, 2*w.procs)
+	if len(seen) != 2*d.procs {
+		t.Errorf("GOMAXPROCS was %v, want all up to %d", seen, 2*d.procs)
 	}
 }
 
@@ -274,7 +269,7 @@ func TestPareto(t *testing.T) {
 	const n = 100_000
 	below, above := 0, 0
 	for range n {
-		v := soakSizes.draw(random)
+		v := sizes.draw(random)
 		if v < 64 || v > contender.Largest {
 			t.Fatalf("drew %v", v)
 		}
@@ -288,5 +283,17 @@ func TestPareto(t *testing.T) {
 	// By the distribution function: half below 202, one in 79 above 64 KiB.
 	if below < 0.49*n || below > 0.51*n || above < n/90 || above > n/70 {
 		t.Errorf("%d of %d below 202 bytes and %d above 64 KiB", below, n, above)
+	}
+}
+
+// A round ends when it is told to, with what it has.
+func TestSoakCut(t *testing.T) {
+	sp := spec("dewpond")
+	sp.Duration = time.Hour
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r, err := workload.Run(ctx, Scenario, sp) // a round that heeds nothing runs into the test's timeout
+	if err != nil || !r.Cut {
+		t.Errorf("round is %+v, error %v; want a cut one", r, err)
 	}
 }

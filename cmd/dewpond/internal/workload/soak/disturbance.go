@@ -1,4 +1,4 @@
-package workload
+package soak
 
 import (
 	"math/rand/v2"
@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// gust is how often the weather looks.
-	gust = 100 * time.Millisecond
-	// squall is the longest from one squeeze of the memory limit to the next. It is so
-	// long because Pressure falls one step in 10 s, and shall be low again before.
-	squall = time.Minute
+	// tick is how often the disturbance looks.
+	tick = 100 * time.Millisecond
+	// squeezePeriod is the longest from one squeeze of the memory limit to the next. It is so
+	// long because Pressure falls one step in 10 s, and is to be low again before.
+	squeezePeriod = time.Minute
 	// tighter is the part of the limit by which it moves down each time: a quarter.
 	tighter = 4
 	// leastLimit is where it stops.
 	leastLimit = 8 << 20
 )
 
-// The weather is what changes around a soak: GOMAXPROCS now and then, and the memory
+// A disturbance is what changes around a soak: GOMAXPROCS now and then, and the memory
 // limit, which moves down until dewpond.Pressure has risen, and up again after a while.
-type weather struct {
+type disturbance struct {
 	length time.Duration // of the work
 	inUse  func() int64  // bytes of blocks, which may lie off the Go heap
 	procs  int           // as found
@@ -43,14 +43,15 @@ type weather struct {
 	peak  dewpond.Level // the highest that was seen
 }
 
-func startWeather(length time.Duration, inUse func() int64) *weather {
-	w := newWeather(length, inUse)
-	go w.run()
-	return w
+// disturb starts one.
+func disturb(length time.Duration, inUse func() int64) *disturbance {
+	d := newDisturbance(length, inUse)
+	go d.run()
+	return d
 }
 
-func newWeather(length time.Duration, inUse func() int64) *weather {
-	return &weather{
+func newDisturbance(length time.Duration, inUse func() int64) *disturbance {
+	return &disturbance{
 		length: length, inUse: inUse,
 		procs: runtime.GOMAXPROCS(0), limit: debug.SetMemoryLimit(-1),
 		random: rand.New(rand.NewPCG(4, 0)),
@@ -60,61 +61,61 @@ func newWeather(length time.Duration, inUse func() int64) *weather {
 }
 
 // stop ends it, and leaves all as it was found.
-func (w *weather) stop() {
-	close(w.done)
-	<-w.ended
-	w.restore()
+func (d *disturbance) stop() {
+	close(d.done)
+	<-d.ended
+	d.restore()
 }
 
-func (w *weather) restore() {
-	runtime.GOMAXPROCS(w.procs)
-	debug.SetMemoryLimit(w.limit)
+func (d *disturbance) restore() {
+	runtime.GOMAXPROCS(d.procs)
+	debug.SetMemoryLimit(d.limit)
 }
 
-func (w *weather) run() {
-	defer close(w.ended)
+func (d *disturbance) run() {
+	defer close(d.ended)
 	began := measure.Now()
 	for {
 		select {
-		case <-w.done:
+		case <-d.done:
 			return
-		case <-time.After(min(gust, w.length/40)):
+		case <-time.After(min(tick, d.length/40)):
 		}
-		w.step(measure.Now()-began, dewpond.Pressure())
+		d.step(measure.Now()-began, dewpond.Pressure())
 	}
 }
 
 // step does what is due at a time since the start, at which the pressure is that.
-func (w *weather) step(at time.Duration, level dewpond.Level) {
-	if at >= w.shift {
-		w.shift = at + min(max(w.length/20, gust), 5*time.Second)
-		runtime.GOMAXPROCS(1 + w.random.IntN(2*w.procs))
+func (d *disturbance) step(at time.Duration, level dewpond.Level) {
+	if at >= d.shift {
+		d.shift = at + min(max(d.length/20, tick), 5*time.Second)
+		runtime.GOMAXPROCS(1 + d.random.IntN(2*d.procs))
 	}
-	if level > w.last {
-		w.rises++
+	if level > d.last {
+		d.rises++
 	}
-	w.last, w.peak = level, max(w.peak, level)
+	d.last, d.peak = level, max(d.peak, level)
 	// The second quarter of each period is the squeeze.
-	period := min(w.length, squall)
+	period := min(d.length, squeezePeriod)
 	switch at %= period; {
 	case at < period/4 || at >= period/2:
-		if w.squeezed {
-			w.squeezed = false
-			w.target = dewpond.PressureHigh + dewpond.PressureMedium - w.target // in turns
-			debug.SetMemoryLimit(w.limit)
+		if d.squeezed {
+			d.squeezed = false
+			d.target = dewpond.PressureHigh + dewpond.PressureMedium - d.target // in turns
+			debug.SetMemoryLimit(d.limit)
 		}
-	case !w.squeezed:
-		w.squeezed = true
-		debug.SetMemoryLimit(min(w.limit, 2*w.used()))
-	case level < w.target:
+	case !d.squeezed:
+		d.squeezed = true
+		debug.SetMemoryLimit(min(d.limit, 2*d.used()))
+	case level < d.target:
 		now := debug.SetMemoryLimit(-1)
 		debug.SetMemoryLimit(max(leastLimit, now-now/tighter))
 	}
 }
 
 // used is about what counts against the limit.
-func (w *weather) used() int64 {
+func (d *disturbance) used() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
-	return int64(s[0].Value.Uint64()-s[1].Value.Uint64()) + w.inUse()
+	return int64(s[0].Value.Uint64()-s[1].Value.Uint64()) + d.inUse()
 }

@@ -1,4 +1,7 @@
-package workload
+// Package soak works pools of all sizes, lifetimes and ages for as long as it is told,
+// and then looks at what stays behind. soaker.go has its goroutines, rotation.go its
+// pools, disturbance.go what changes around them, pareto.go how sizes are drawn.
+package soak
 
 import (
 	"errors"
@@ -10,15 +13,17 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-var soak = Scenario{
+// Scenario is soak; its About says what it does.
+var Scenario = workload.Scenario{
 	Name: "soak",
 	About: "does anything grow, or stay behind? Blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
 		"back by another goroutine; pools made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
 		"At the end all is put back: what is idle, in use or running then must be nothing, or the command fails. --duration is that of the whole scenario, all contenders together.",
-	Defaults: Spec{
+	Defaults: workload.Spec{
 		Goroutines:  8,
 		Garbage:     20e6,
 		Rate:        50_000,
@@ -33,49 +38,49 @@ var soak = Scenario{
 	Paced:         true,
 	Uses:          []string{"goroutines", "garbage", "rate", "every", "idle-timeout"},
 	Contenders:    []string{"make", "dewpond", "dewpond-offheap"},
-	run:           runSoak,
+	Drive:         run,
 }
 
 const (
-	// soakPatience is how long what must become nothing may take. Nothing that works is so
+	// mostPatience is how long what must become nothing may take. Nothing that works is so
 	// slow, whatever else the machine does.
-	soakPatience = time.Minute
+	mostPatience = time.Minute
 	// restTimeouts is how many IdleTimeouts of a round are kept for the rest after work.
 	restTimeouts = 4
 )
 
 // A soaking is a round of soak: its goroutines, and what they share.
 type soaking struct {
-	*job
-	*ponds
+	*workload.Job
+	*rotation
 	soakers []*soaker
 	stop    atomic.Bool
 	failure atomic.Pointer[error]
 
 	goroutines int           // before there was any of this
-	patience   time.Duration // soakPatience but in tests
+	patience   time.Duration // mostPatience but in tests
 }
 
-// runSoak works for most of the round, and then looks at what stays behind.
-func runSoak(j *job) error { return newSoaking(j).run() }
+// run works for most of the round, and then looks at what stays behind.
+func run(j *workload.Job) error { return newSoaking(j).run() }
 
 func (s *soaking) run() error {
-	err := s.measured(s.work)
+	err := s.Measured(s.work)
 	err = errors.Join(err, s.rest())
 	for _, k := range s.soakers {
-		s.round.Ops += k.ops
-		s.round.Verified += k.verified
-		s.round.Figures["refused"] += float64(k.refused)
+		s.Result.Ops += k.ops
+		s.Result.Verified += k.verified
+		s.Result.Figures["refused"] += float64(k.refused)
 	}
-	s.round.Figures["pools_made"] = float64(s.made)
-	s.round.Figures["pools_closed_in_use"] = float64(s.closedInUse)
+	s.Result.Figures["pools_made"] = float64(s.made)
+	s.Result.Figures["pools_closed_in_use"] = float64(s.closedInUse)
 	s.restGoroutines()
 	return err
 }
 
-func newSoaking(j *job) *soaking {
+func newSoaking(j *workload.Job) *soaking {
 	// j has made one pool by now, which has no goroutine.
-	s := &soaking{goroutines: runtime.NumGoroutine(), patience: soakPatience, job: j, ponds: newPonds(j)}
+	s := &soaking{goroutines: runtime.NumGoroutine(), patience: mostPatience, Job: j, rotation: newRotation(j)}
 	for i := range j.Goroutines {
 		s.soakers = append(s.soakers, newSoaker(s, i))
 	}
@@ -85,32 +90,32 @@ func newSoaking(j *job) *soaking {
 // work is everything at once, until it is time to rest.
 func (s *soaking) work() error {
 	length := max(s.Duration-restTimeouts*s.IdleTimeout, s.Duration/2)
-	weather := startWeather(length, s.inUse)
-	gauges := []gauge{
-		{"in_use_bytes", s.inUse},
-		{"goroutines", func() int64 { return int64(runtime.NumGoroutine()) }},
-		{"pressure", func() int64 { return int64(dewpond.Pressure()) }},
+	around := disturb(length, s.inUse)
+	gauges := []workload.Gauge{
+		{Name: "in_use_bytes", Read: s.inUse},
+		{Name: "goroutines", Read: func() int64 { return int64(runtime.NumGoroutine()) }},
+		{Name: "pressure", Read: func() int64 { return int64(dewpond.Pressure()) }},
 	}
-	if _, ok := s.job.pool.(contender.Idler); ok {
-		gauges = append(gauges, gauge{"idle_bytes", s.idle})
+	if _, ok := s.Job.Pool.(contender.Idler); ok {
+		gauges = append(gauges, workload.Gauge{Name: "idle_bytes", Read: s.idle})
 	}
-	watch := s.watchAll(length, gauges)
+	watch := s.Watch(length, gauges)
 	var wg sync.WaitGroup
 	for _, k := range s.soakers {
 		wg.Go(k.run)
 	}
 	for end := measure.Now() + length; measure.Now() < end && !s.stop.Load(); {
-		if s.pause(min(s.Every, end-measure.Now())) {
+		if s.Pause(min(s.Every, end-measure.Now())) {
 			break
 		}
 		s.renew()
 	}
 	s.stop.Store(true)
 	wg.Wait()
-	watch.stop()
-	weather.stop()
-	s.round.Figures["pressure_rises"] = float64(weather.rises)
-	s.round.Figures["pressure_peak"] = float64(weather.peak)
+	watch.Stop()
+	around.stop()
+	s.Result.Figures["pressure_rises"] = float64(around.rises)
+	s.Result.Figures["pressure_peak"] = float64(around.peak)
 	if err := s.failure.Load(); err != nil {
 		return *err
 	}
@@ -159,14 +164,14 @@ func (s *soaking) rest() error {
 		}
 	}
 	untrimmed := idleOf(trimmed)
-	f := s.round.Figures
+	f := s.Result.Figures
 	f["pressure_at_rest"] = float64(dewpond.Pressure())
-	s.pause(2 * s.IdleTimeout)
+	s.Pause(2 * s.IdleTimeout)
 	f["idle_after_two_timeouts_bytes"] = float64(idleOf(decaying))
-	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.cut() {
-		s.pause(s.IdleTimeout / 8)
+	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.Cut() {
+		s.Pause(s.IdleTimeout / 8)
 	}
-	if !s.cut() { // else nobody has waited
+	if !s.Cut() { // else nobody has waited
 		f["decayed_in_ns"] = float64(measure.Now() - began)
 		f["stranded_bytes"] = float64(idleOf(decaying))
 	}
@@ -175,8 +180,8 @@ func (s *soaking) rest() error {
 	}
 	f["stranded_after_trim_bytes"] = float64(untrimmed + idleOf(standing))
 	err := s.closeAll()
-	for began = measure.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && measure.Now()-began < s.patience && !s.cut(); s.sweep() {
-		s.pause(s.IdleTimeout / 8)
+	for began = measure.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && measure.Now()-began < s.patience && !s.Cut(); s.sweep() {
+		s.Pause(s.IdleTimeout / 8)
 	}
 	idle, out, reserved := s.left()
 	f["in_use_at_rest_bytes"] = float64(inUse + out)
@@ -188,12 +193,12 @@ func (s *soaking) rest() error {
 // restGoroutines counts them when those that are about to end have ended.
 func (s *soaking) restGoroutines() {
 	before := s.goroutines
-	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.cut(); {
-		s.pause(beat)
+	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.Cut(); {
+		s.Pause(beat)
 	}
-	f := s.round.Figures
+	f := s.Result.Figures
 	f["goroutines_at_start"] = float64(before)
-	if !s.cut() {
+	if !s.Cut() {
 		now := runtime.NumGoroutine()
 		f["goroutines_at_rest"] = float64(now)
 		f["goroutines_left"] = float64(max(0, now-before))

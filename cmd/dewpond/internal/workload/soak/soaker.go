@@ -1,4 +1,4 @@
-package workload
+package soak
 
 import (
 	"container/heap"
@@ -7,19 +7,22 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
 var (
-	// soakSizes: half of the blocks are below 202 bytes, one in 79 is above 64 KiB.
-	soakSizes = pareto{64, contender.Largest, 0.6}
-	// soakLives: half are over after 4 microseconds, one in 2000 takes a second.
-	soakLives = pareto{float64(time.Microsecond), float64(4 * time.Second), 0.5}
+	// sizes: half of the blocks are below 202 bytes, one in 79 is above 64 KiB.
+	sizes = pareto{64, contender.Largest, 0.6}
+	// lifetimes: half are over after 4 microseconds, one in 2000 takes a second.
+	lifetimes = pareto{float64(time.Microsecond), float64(4 * time.Second), 0.5}
 )
 
 const (
 	// handOver: one block in so many is put back by another goroutine.
 	handOver = 8
+	// beat is how often a soaker wakes up for what has come due.
+	beat = time.Millisecond
 	// inboxes is how many blocks may be on their way to a goroutine.
 	inboxes = 64
 )
@@ -30,9 +33,9 @@ type soaker struct {
 	*soaking
 	number int
 	random *rand.Rand
-	places [standingPonds + passingPonds]struct {
-		pond *pond
-		view contender.View
+	places [standingPools + passingPools]struct {
+		entry *entry
+		view  contender.View
 	}
 	held  loans
 	inbox chan *loan // from the soaker before it
@@ -44,10 +47,10 @@ type soaker struct {
 
 // A loan is a block that is out.
 type loan struct {
-	marked
-	pond *pond
-	view contender.View // nil when it comes from another goroutine
-	due  time.Duration
+	workload.Marked
+	entry *entry
+	view  contender.View // nil when it comes from another goroutine
+	due   time.Duration
 }
 
 func newSoaker(s *soaking, number int) *soaker {
@@ -74,14 +77,14 @@ func (k *soaker) run() {
 }
 
 func (k *soaker) get() {
-	size := int(soakSizes.draw(k.random))
+	size := int(sizes.draw(k.random))
 	place := k.random.IntN(len(k.places))
 	p := k.acquire(place)
 	at := &k.places[place]
-	if at.pond != p {
-		at.pond, at.view = p, p.pool.View()
+	if at.entry != p {
+		at.entry, at.view = p, p.pool.View()
 	}
-	l := &loan{pond: p, view: at.view}
+	l := &loan{entry: p, view: at.view}
 	if p.budgeted && p.keeper != nil {
 		b, ok := p.keeper.TryGet(size)
 		if !ok { // over budget, or closed since
@@ -93,9 +96,9 @@ func (k *soaker) get() {
 	} else {
 		l.Block = at.view.Get(size)
 	}
-	l.mark = uint64(k.number)<<40 | k.ops + 1
-	l.write()
-	l.due = measure.Now() + time.Duration(soakLives.draw(k.random))
+	l.Mark = uint64(k.number)<<40 | k.ops + 1
+	l.Write()
+	l.due = measure.Now() + time.Duration(lifetimes.draw(k.random))
 	k.out.Add(int64(cap(l.Bytes)))
 	if k.random.IntN(handOver) == 0 {
 		next := k.soakers[(k.number+1)%len(k.soakers)]
@@ -132,16 +135,16 @@ func (k *soaker) takeIn() {
 }
 
 func (k *soaker) put(l *loan) {
-	if err := verify(l.Bytes, l.mark); err != nil {
+	if err := l.Verify(); err != nil {
 		k.fail(err)
 	}
 	k.verified++
 	if l.view == nil {
-		l.view = l.pond.pool.View()
+		l.view = l.entry.pool.View()
 	}
 	k.out.Add(-int64(cap(l.Bytes)))
 	l.view.Put(l.Block)
-	l.pond.out.Add(-1)
+	l.entry.out.Add(-1)
 }
 
 // putBack puts back everything, once no goroutine is at work any more.
