@@ -9,13 +9,6 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// A plan is what one benchmark runs.
-type plan struct {
-	spec       workload.Spec // but for its Contender and Round
-	contenders []string
-	rounds     int
-}
-
 // measure runs one turn in a child process: a clean heap, resident memory that is
 // the contender's alone, and pools that belong to the whole process without another
 // contender's blocks.

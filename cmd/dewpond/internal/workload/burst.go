@@ -26,7 +26,6 @@ var Burst = Scenario{
 		Collections: 3,
 	},
 	QuickRounds: 2,
-	Uses:        []string{"mix", "garbage", "live", "blocks", "collections", "idle-timeout"},
 	Variants:    []string{"dewpond-offheap"},
 	Drive:       runBurst,
 }

@@ -33,7 +33,6 @@ var Churn = Scenario{
 	},
 	QuickRounds: 1,
 	Paced:       true,
-	Uses:        []string{"goroutines", "mix", "garbage", "live", "rate", "blocks", "every", "idle-timeout"},
 	Contenders:  []string{"nop", "make", "syncpool-class", "dewpond", "dewpond-nodecay", "dewpond-offheap"},
 	Drive:       runChurn,
 }

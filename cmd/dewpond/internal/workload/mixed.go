@@ -19,8 +19,8 @@ var Mixed = Scenario{
 		Sample: 16,
 	},
 	Clearing:    true,
+	Holding:     true,
 	QuickRounds: 2,
-	Uses:        []string{"goroutines", "mix", "hold", "garbage", "mode", "rate", "sample"},
 	Drive:       runMixed,
 }
 

@@ -51,8 +51,8 @@ type Scenario struct {
 	Clearing bool
 	// Paced says that operations come due by the clock, Rate of them a second.
 	Paced bool
-	// Uses are the flags that the scenario heeds beside those that all do.
-	Uses []string
+	// Holding says that owners may hold a block between Get and Put: Spec.Hold.
+	Holding bool
 	// Tools says whether rounds go on with the contender's tools, if it has any.
 	Tools bool
 	// Contenders take part where nobody says who shall; nil: the usual ones, and

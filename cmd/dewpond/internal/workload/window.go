@@ -20,7 +20,6 @@ var Window = Scenario{
 		Sample:     1, // a push takes some 600 ns, timing it 40
 	},
 	QuickRounds: 1, // filling the window takes half a second each time
-	Uses:        []string{"mix", "garbage", "blocks", "sample"},
 	Drive:       runWindow,
 }
 

@@ -20,7 +20,7 @@ import (
 // Scenario is soak; its About says what it does.
 var Scenario = workload.Scenario{
 	Name: "soak",
-	About: "does anything grow, or stay behind? Blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
+	About: "blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
 		"back by another goroutine; pools made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
 		"At the end all is put back: what is idle, in use or running then must be nothing, or the command fails. --duration is that of the whole scenario, all contenders together.",
 	Defaults: workload.Spec{
@@ -36,7 +36,6 @@ var Scenario = workload.Scenario{
 	QuickDuration: 12 * time.Second,
 	Shared:        true,
 	Paced:         true,
-	Uses:          []string{"goroutines", "garbage", "rate", "every", "idle-timeout"},
 	Contenders:    []string{"make", "dewpond", "dewpond-offheap"},
 	Drive:         run,
 }
