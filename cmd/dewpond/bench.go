@@ -28,16 +28,16 @@ type benchCommand struct {
 	Burst  burstCommand  `cmd:"" help:"What of a burst survives the collector, and one burst over time."`
 	Churn  churnCommand  `cmd:"" help:"What decay costs the tail of steady traffic, and memory over time."`
 	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
-	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" set:"verdict=and a verdict all the same" set:"enough=1" help:"Does anything grow, or stay behind? Fails if so."`
+	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow, or stay behind? Fails if so."`
 }
 
 // benchFlags are the flags of every scenario. A nil pointer is a flag that was not
 // given: then the scenario's own default holds. plan.go reads them.
 type benchFlags struct {
 	Contenders []string `placeholder:"NAME" help:"Which pools take part. Ratios are to syncpool-class, the control is nop: keep both."`
-	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. A verdict takes ${enough}."`
+	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. Comparing in words takes ${enough}."`
 	Duration   *string  `placeholder:"TIME" help:"Length of ${length}, such as 500ms."`
-	Quick      bool     `help:"Few short rounds: figures in some 10 s, ${verdict}."`
+	Quick      bool     `help:"Few short rounds: figures in some 10 s, nothing compared in words."`
 	JSON       string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md says what it is)."`
 	HTML       string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads nothing."`
 	SVG        string   `name:"svg" type:"path" placeholder:"FILE" help:"Also draw the figures as one small picture, and as FILE's name with -dark for a dark page."`

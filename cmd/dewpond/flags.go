@@ -116,7 +116,8 @@ func (r *flagReader) size(given *string, s *workload.Spec) {
 // ${churn_rate} is churn's --rate.
 func defaults() kong.Vars {
 	vars := kong.Vars{
-		"length": "one round's measured window", "verdict": "but no verdict", "enough": strconv.Itoa(defaultRounds), // of most scenarios
+		"length":    "one round's measured window", // but for soak's
+		"enough":    strconv.Itoa(defaultRounds),
 		"open_rate": strconv.Itoa(openRate),
 	}
 	for _, scenario := range scenarios() {

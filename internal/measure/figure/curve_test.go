@@ -24,7 +24,7 @@ func TestCurves(t *testing.T) {
 		t.Fatalf("curves are %v, want %v", got, want)
 	}
 	for i, c := range got {
-		if (want[i] != [3]string{c.Name, c.Title, c.Silence(d)}) {
+		if want[i] != [3]string{c.Name, c.Title, c.Silence(d)} {
 			t.Errorf("curve %d is %v with silence %q, want %q", i, c, c.Silence(d), want[i])
 		}
 	}
