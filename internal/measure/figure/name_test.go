@@ -19,7 +19,7 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for v, want := range map[float64]string{1: "1.00", 0.998: "0.998", 1.004: "1.004", 0.213: "0.21", 59.14: "59.1", 123.4: "123", 142_723: "143k", 0.0123: "0.0123"} {
-		if got := Quotient(v); got != want {
+		if got := quotient(v); got != want {
 			t.Errorf("quotient(%v) = %q, want %q", v, got, want)
 		}
 	}

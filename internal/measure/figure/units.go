@@ -68,8 +68,8 @@ func Significant(v float64) string {
 // Percent prints a share of 1.
 func Percent(share float64) string { return Significant(100*share) + " %" }
 
-// Quotient has two decimals, more only where they would read 0.0.
-func Quotient(v float64) string {
+// quotient has two decimals, more only where they would read 0.0.
+func quotient(v float64) string {
 	switch a := math.Abs(v); {
 	case v == 0:
 		return "0"
@@ -125,7 +125,7 @@ func Signed(name string, v float64) string {
 // none.
 func Bracketed(r result.Ratio) string {
 	if r.Rounds < 2 {
-		return Quotient(r.Median) + "x"
+		return quotient(r.Median) + "x"
 	}
-	return Quotient(r.Median) + "x [" + Quotient(r.Low) + ", " + Quotient(r.High) + "]"
+	return quotient(r.Median) + "x [" + quotient(r.Low) + ", " + quotient(r.High) + "]"
 }

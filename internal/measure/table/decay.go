@@ -22,7 +22,7 @@ func decay(d result.Document) Table {
 			names, any = append(names, name), any || ok
 			r.Cells = append(r.Cells, compared(name, ratio, ok))
 		}
-		r.Cells = append(r.Cells, Cell{Text: cmp.Or(words.WithinNoise(d.Decay[op.Key+"_"+words.Tail+"_ns"]), None)})
+		r.Cells = append(r.Cells, Cell{Text: cmp.Or(words.WithinNoise(d.Decay[op.Key+"_"+words.Tail+"_ns"]), none)})
 		if any {
 			g.Rows = append(g.Rows, r)
 		}

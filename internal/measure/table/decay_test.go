@@ -18,7 +18,7 @@ func TestDecayRows(t *testing.T) {
 		}
 	}
 	few := synthetic.ChurnRounds(1)[:4*5]
-	if cells := decay(synthetic.Document(synthetic.ChurnScenario(), few)).Rows[0].Cells; cells[len(cells)-1].Text != None {
+	if cells := decay(synthetic.Document(synthetic.ChurnScenario(), few)).Rows[0].Cells; cells[len(cells)-1].Text != none {
 		t.Errorf("five rounds have a verdict: %q", cells[len(cells)-1].Text)
 	}
 }

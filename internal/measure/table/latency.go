@@ -24,13 +24,13 @@ func latencies(d result.Document, ops []figure.Operation) Table {
 	g := columns(d, strings.Join(titles, " and ")+" times", heads, func(c *result.Contender, i int) Cell {
 		t := ops[i/len(figure.Percentiles)].Times(c)
 		if t == nil {
-			return Cell{Text: None}
+			return Cell{Text: none}
 		}
 		p := figure.Percentiles[i%len(figure.Percentiles)]
 		f := *p.In(t)
 		if f == nil {
 			refused = true
-			return Cell{Text: None}
+			return Cell{Text: none}
 		}
 		x := value("_ns", *f)
 		if slices.Contains(t.Merged, p.Key+"_ns") {
@@ -71,7 +71,7 @@ func extremes(d result.Document, ops []figure.Operation) Table {
 		t := ops[i/2].Times(c)
 		switch {
 		case t == nil:
-			return Cell{Text: None}
+			return Cell{Text: none}
 		case i%2 == 0:
 			return value("max_ns", t.Max)
 		}
@@ -107,7 +107,7 @@ func latencyExcess(d result.Document, ops []figure.Operation) Table {
 func over(c *result.Contender, name string) Cell {
 	e, ok := c.Excess[name]
 	if !ok {
-		return Cell{Text: None}
+		return Cell{Text: none}
 	}
 	x := Cell{Text: figure.Signed(name, e.Median), Spread: figure.Signed(name, e.Low) + " to " + figure.Signed(name, e.High)}
 	if e.Low <= 0 && 0 <= e.High {

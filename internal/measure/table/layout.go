@@ -79,7 +79,7 @@ func figures(d result.Document) Table {
 	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *result.Contender, i int) Cell {
 		f, ok := c.Figures[names[i]]
 		if !ok {
-			return Cell{Text: None}
+			return Cell{Text: none}
 		}
 		return value(names[i], f)
 	})

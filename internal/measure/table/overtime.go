@@ -39,11 +39,11 @@ func overTime(d result.Document) Table {
 	g := columns(d, "Over time, in the median round", heads, func(c *result.Contender, i int) Cell {
 		points := c.Series[all[i].name]
 		if len(points) == 0 {
-			return Cell{Text: None}
+			return Cell{Text: none}
 		}
 		return Cell{Text: all[i].of(all[i].name, points)}
 	})
-	g.Notes = append(notes, fmt.Sprintf("Back in: how long after it last came up to within %s of its peak it was as near to its start; %s where it hardly rose.", figure.Percent(nearly), None))
+	g.Notes = append(notes, fmt.Sprintf("Back in: how long after it last came up to within %s of its peak it was as near to its start; %s where it hardly rose.", figure.Percent(nearly), none))
 	return g
 }
 
@@ -72,7 +72,7 @@ func backIn(_ string, points []result.Point) string {
 	from, high := points[0].Value, points[highest(points)].Value
 	rise := high - from
 	if rise <= nearly*high {
-		return None
+		return none
 	}
 	down, up := from+nearly*rise, high-nearly*rise
 	top := len(points) - 1

@@ -20,9 +20,9 @@ func TestBackIn(t *testing.T) {
 		{[]float64{0, 100, 0, 92, 50, 5}, "2.00 s"}, // after it last came up
 		{[]float64{0, 100, 0, 50, 95, 99}, "not in 1.00 s"},
 		{[]float64{0, 1, 100}, "peak is last"},
-		{[]float64{100, 104, 103}, None},
-		{[]float64{7, 7}, None},
-		{[]float64{0, 0, 0}, None},
+		{[]float64{100, 104, 103}, none},
+		{[]float64{7, 7}, none},
+		{[]float64{0, 0, 0}, none},
 	} {
 		var points []result.Point
 		for i, v := range test.values {
@@ -44,7 +44,7 @@ func TestSilenceIsNotZero(t *testing.T) {
 		t.Fatalf("no idle peak among %v", g.Head)
 	}
 	for _, r := range g.Rows {
-		if got := r.Cells[column-1].Text; (got == None) != (r.Name == result.Baseline) {
+		if got := r.Cells[column-1].Text; (got == none) != (r.Name == result.Baseline) {
 			t.Errorf("%s: idle peak is %q", r.Name, got)
 		}
 	}

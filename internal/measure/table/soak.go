@@ -27,7 +27,7 @@ func flat(d result.Document) Table {
 			if f, ok := c.Figures[name]; ok {
 				out = append(out, value(name, f))
 			} else {
-				add(None)
+				add(none)
 			}
 		}
 		if t := c.Soak.RSS; t != nil {
@@ -35,9 +35,9 @@ func flat(d result.Document) Table {
 			add(words.PerMinute(t))
 			add(words.RSS(t))
 		} else {
-			add(None)
-			add(None)
-			add(None)
+			add(none)
+			add(none)
+			add(none)
 		}
 		for _, f := range figure.Flatness {
 			figures := f.Figures
@@ -47,7 +47,7 @@ func flat(d result.Document) Table {
 			for _, name := range figures {
 				of(name)
 			}
-			add(cmp.Or(words.Flat(c, f.Name), None))
+			add(cmp.Or(words.Flat(c, f.Name), none))
 		}
 		return out
 	}
@@ -58,7 +58,7 @@ func flat(d result.Document) Table {
 		if all := cells(c); all != nil {
 			return all[i]
 		}
-		return Cell{Text: None}
+		return Cell{Text: none}
 	})
 	g.Notes = []string{
 		fmt.Sprintf("RSS: a straight line through the second half of the work, with the %s interval of its slope. It decides nothing: memory is the machine's too.", figure.Percent(summary.Confidence)),

@@ -62,8 +62,8 @@ const (
 	Bad   Tone = "bad"
 )
 
-// None is no value: not measured, or too few samples to say.
-const None = "–"
+// none is no value: not measured, or too few samples to say.
+const none = "–"
 
 // columns builds a table with a row for each contender that has any value: col
 // gives a column's cell, and none everywhere drops the column.
@@ -74,7 +74,7 @@ func columns(d result.Document, title string, heads []string, col func(c *result
 	for k := range d.Contenders {
 		for i := range heads {
 			x := col(&d.Contenders[k], i)
-			used[i] = used[i] || x.Text != None
+			used[i] = used[i] || x.Text != none
 			all[k] = append(all[k], x)
 		}
 	}
@@ -88,7 +88,7 @@ func columns(d result.Document, title string, heads []string, col func(c *result
 		for i, x := range cells {
 			if used[i] {
 				r.Cells = append(r.Cells, x)
-				any = any || x.Text != None
+				any = any || x.Text != none
 			}
 		}
 		if any {
@@ -112,7 +112,7 @@ func value(name string, f result.Figure) Cell {
 // there were rounds enough for that to mean something.
 func compared(name string, r result.Ratio, ok bool) Cell {
 	if !ok {
-		return Cell{Text: None}
+		return Cell{Text: none}
 	}
 	c := Cell{Text: figure.Bracketed(r)}
 	if r.Rounds >= summary.VerdictRounds && (r.Low > 1 || r.High < 1) {

@@ -24,7 +24,7 @@ func Scenarios() map[string]result.Document {
 				"micro_8192_1g_ns": jitter(ns + 1), "micro_8192_par_ns": jitter(ns/2 + 1),
 			}
 			if p.Name == result.Ours {
-				m.Tools = Tools(i)
+				m.Tools = tools(i)
 			}
 			micro = append(micro, m)
 
@@ -168,9 +168,9 @@ func SoakScenario() result.Scenario {
 	return s
 }
 
-// Tools are a round's tools, seeded: a win, a loss, a tie, and one tool
+// tools are a round's tools, seeded: a win, a loss, a tie, and one tool
 // beside two others.
-func Tools(round int) []result.ToolRound {
+func tools(round int) []result.ToolRound {
 	rng := rand.New(rand.NewPCG(uint64(round), 31))
 	jitter := func(v float64) float64 { return v * (1 + 0.02*rng.NormFloat64()) }
 	use := func(tool, name string, ways ...result.AlternativeRound) result.ToolRound {
@@ -201,7 +201,7 @@ func ToolRounds(n int, others ...string) []result.Round {
 		out = append(out, Plain(name, []float64{1e8, 2e8, 3e8, 4e8, 5e8, 6e8}[:n]...)...)
 	}
 	for i := range n {
-		out[i].Tools = Tools(i)
+		out[i].Tools = tools(i)
 	}
 	return out
 }
