@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // A soak that is not flat ends with an error, which is not the caller's; one that was

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // Ctrl-C reaches the whole process group, kill -INT only the parent. After both,

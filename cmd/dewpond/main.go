@@ -30,9 +30,14 @@ func run(args []string) int {
 	parser := kong.Must(&commands{},
 		kong.Name("dewpond"),
 		kong.Description("Reusable memory for Go, and proof of what it buys."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		defaults(),
 	)
-	ctx, err := parser.Parse(args)
+	args, err := respell(args, parser.Model)
+	var ctx *kong.Context
+	if err == nil {
+		ctx, err = parser.Parse(args)
+	}
 	if err != nil {
 		err = usageError{err}
 	} else {
@@ -46,10 +51,21 @@ func run(args []string) int {
 		return exitInterrupted
 	}
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintln(os.Stderr, "dewpond bench --help says what each flag takes.")
+		fmt.Fprintln(os.Stderr, helpFor(args), "says what each flag takes.")
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// helpFor is the command whose help is about these arguments, as respell leaves them.
+func helpFor(args []string) string {
+	switch {
+	case len(args) == 0 || args[0] != "bench":
+		return "dewpond --help"
+	case len(args) == 1:
+		return "dewpond bench --help"
+	}
+	return "dewpond bench " + args[1] + " --help"
 }
 
 // A usageError is the caller's: it says what would do.

@@ -2,12 +2,15 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+var update = flag.Bool("update", false, "write the help texts in the scripts anew")
 
 // TestMain lets scripts run this test binary under the name dewpond.
 func TestMain(m *testing.M) {
@@ -18,6 +21,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
 }

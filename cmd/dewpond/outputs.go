@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/report"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure/page"
+	"github.com/dewpond/dewpond/internal/measure/picture"
+	"github.com/dewpond/dewpond/internal/measure/report"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // outputs are the files that a benchmark writes. They are opened before it
@@ -28,8 +30,8 @@ type output struct {
 
 func openOutputs(json, html, svg, hgrm string) (*outputs, error) {
 	o := &outputs{hgrm: hgrm}
-	err := errors.Join(o.open("--json", json, report.JSON), o.open("--html", html, report.HTML),
-		o.open("--svg", svg, report.Picture(false)), o.open("--svg", darkOf(svg), report.Picture(true)),
+	err := errors.Join(o.open("--json", json, report.JSON), o.open("--html", html, page.Write),
+		o.open("--svg", svg, picture.Write(false)), o.open("--svg", darkOf(svg), picture.Write(true)),
 		probe("--hgrm", hgrm))
 	if err != nil {
 		o.close()

@@ -2,30 +2,33 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/signal"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// roundCommand is the child process: it reads a workload.Spec from standard input
-// and prints the result.Round on standard output.
+// measure runs one turn in a child process: a clean heap, resident memory that is
+// the contender's alone, and pools that belong to the whole process without another
+// contender's blocks.
+func (p plan) measure(ctx context.Context, turn rounds.Turn) (result.Round, error) {
+	spec := p.spec
+	spec.Contender, spec.Round = turn.Contender, turn.Round
+	var r result.Round
+	err := child.Run(ctx, []string{"round"}, spec, &r)
+	return r, err
+}
+
+// roundCommand is the child process.
 type roundCommand struct{}
 
 func (roundCommand) Run() error {
-	// Ctrl-C reaches the whole process group: the round ends early, with what it
-	// has, and leaves the reporting to the parent.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var spec workload.Spec
-	if err := json.NewDecoder(os.Stdin).Decode(&spec); err != nil {
-		return fmt.Errorf("round: standard input is no spec: %w", err)
-	}
-	r, err := workload.Run(ctx, spec)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(r)
+	return child.Serve(func(ctx context.Context, spec workload.Spec) (result.Round, error) {
+		scenario, err := findScenario(spec.Scenario)
+		if err != nil {
+			return result.Round{}, err
+		}
+		return workload.Run(ctx, scenario, spec)
+	})
 }

@@ -23,9 +23,14 @@ import "github.com/dewpond/dewpond/internal/memory"
 package contender
 
 import (
+	"github.com/dewpond/dewpond/internal/measure" // allowed
 	"github.com/dewpond/dewpond/internal/percpu"
 	"github.com/dewpond/dewpond/offheap"
 )
+-- internal/measure/pool.go --
+package measure
+
+import "github.com/dewpond/dewpond"
 -- contrib/dewprom/collector.go --
 package dewprom
 
@@ -49,7 +54,8 @@ import "github.com/dewpond/dewpond/offheap"
 `,
 		"internal/magazine/up.go:3: layer: internal/magazine may not import .",
 		"internal/sizeclass/sideways_test.go:3: layer: internal/sizeclass may not import internal/memory",
-		"cmd/dewpond/internal/contender/engine.go:4: layer: cmd/dewpond/internal/contender may not import internal/percpu",
+		"cmd/dewpond/internal/contender/engine.go:5: layer: cmd/dewpond/internal/contender may not import internal/percpu",
+		"internal/measure/pool.go:3: layer: internal/measure may not import .",
 		"contrib/dewprom/collector.go:3: layer: contrib/dewprom may not import cmd/dewpond/internal/report",
 		"memory.go:3: layer: . may not import internal/arena",
 		"inside_test.go:3: layer: . may not import offheap",

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // bodies keeps what is written to it, a body for each Write.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // clocked is the wall time of loops that run at once, each in a goroutine of its

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
-var burst = Scenario{
+// Burst is the scenario of that name; its About says what it does.
+var Burst = Scenario{
 	Name: "burst",
 	About: "holds many blocks at once, returns all, lets collections pass beside unrelated garbage, and holds as many again: " +
 		"how many of the second burst had to be allocated and how long it took. Before that one burst is watched: what is idle, in use and resident over time. " +
@@ -25,9 +26,8 @@ var burst = Scenario{
 		Collections: 3,
 	},
 	QuickRounds: 2,
-	Uses:        []string{"mix", "garbage", "live", "blocks", "collections", "idle-timeout"},
 	Variants:    []string{"dewpond-offheap"},
-	run:         runBurst,
+	Drive:       runBurst,
 }
 
 const (
@@ -39,8 +39,8 @@ const (
 
 // runBurst watches a first burst of a new pool for half of the round, and bursts again
 // and again, at least twice, for the other half, which is the measured window.
-func runBurst(j *job) error {
-	b := &burster{job: j, view: j.pool.View(), size: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
+func runBurst(j *Job) error {
+	b := &burster{Job: j, view: j.Pool.View(), size: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
 	if err := b.watched(); err != nil {
 		return err
 	}
@@ -48,9 +48,9 @@ func runBurst(j *job) error {
 	if err := b.giveBack(); err != nil {
 		return err
 	}
-	b.round.Ops, b.round.Verified = 0, 0
+	b.Result.Ops, b.Result.Verified = 0, 0
 	var took, misses []float64
-	err := j.measured(func() error {
+	err := j.Measured(func() error {
 		for began := measure.Now(); len(took) == 0 || measure.Now()-began < j.Duration/2; {
 			if !b.gap() {
 				break
@@ -64,14 +64,14 @@ func runBurst(j *job) error {
 		return nil
 	})
 	if len(took) > 0 {
-		j.round.Figures["second_burst_ns"] = median(took)
-		j.round.Figures["second_burst_misses"] = median(misses)
+		j.Result.Figures["second_burst_ns"] = median(took)
+		j.Result.Figures["second_burst_misses"] = median(misses)
 	}
 	return err
 }
 
 type burster struct {
-	*job
+	*Job
 	view contender.View
 	size int
 	held []contender.Block
@@ -82,25 +82,24 @@ type burster struct {
 // curves lie over each other: a moment of nothing, a moment of all blocks out, and
 // then what becomes of them.
 func (b *burster) watched() error {
-	litter := startLitter(b.Garbage)
-	defer litter.stop()
+	defer startGarbage(b.Garbage).stop()
 	stretch := b.Duration / 2
 	moment := stretch / 8
-	s := b.watch(stretch, b.out.Load)
-	defer s.stop()
-	if b.pause(moment) {
+	s := b.watchPool(stretch, b.out.Load)
+	defer s.Stop()
+	if b.Pause(moment) {
 		return nil
 	}
 	s.look()
 	b.hold()
 	s.look()
-	cut := b.pause(moment)
+	cut := b.Pause(moment)
 	s.look()
 	if err := b.giveBack(); err != nil || cut {
 		return err
 	}
 	s.look()
-	b.pause(stretch - 2*moment)
+	b.Pause(stretch - 2*moment)
 	return nil
 }
 
@@ -132,8 +131,8 @@ func (b *burster) giveBack() error {
 		b.held[i] = contender.Block{}
 	}
 	b.out.Store(0)
-	b.round.Ops += uint64(len(b.held))
-	b.round.Verified += uint64(len(b.held))
+	b.Result.Ops += uint64(len(b.held))
+	b.Result.Verified += uint64(len(b.held))
 	return nil
 }
 
@@ -143,7 +142,7 @@ func (b *burster) giveBack() error {
 func (b *burster) secondBurst() (ns, misses float64) {
 	b.garbage.mu.Lock()
 	defer b.garbage.mu.Unlock()
-	if misser, ok := b.pool.(contender.Misser); ok {
+	if misser, ok := b.Pool.(contender.Misser); ok {
 		before := misser.Misses()
 		took := b.hold()
 		return float64(took), float64(misser.Misses() - before)
@@ -159,7 +158,7 @@ func (b *burster) gap() bool {
 	until := measure.Collections() + uint64(b.Collections)
 	forced := measure.Now() + patience
 	for measure.Collections() < until {
-		if b.pause(2 * time.Millisecond) {
+		if b.Pause(2 * time.Millisecond) {
 			return false
 		}
 		if b.Garbage == 0 || measure.Now() > forced {

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
-var churn = Scenario{
+// Churn is the scenario of that name; its About says what it does.
+var Churn = Scenario{
 	Name: "churn",
 	About: "steady traffic of a few goroutines, each of which holds blocks of several sizes and exchanges one after the other at a steady pace; " +
 		"now and then a burst takes many blocks out at once and returns them. IdleTimeout is far below the default of 60 s on purpose: decay acts between two bursts. " +
@@ -32,9 +33,8 @@ var churn = Scenario{
 	},
 	QuickRounds: 1,
 	Paced:       true,
-	Uses:        []string{"goroutines", "mix", "garbage", "live", "rate", "blocks", "every", "idle-timeout"},
 	Contenders:  []string{"nop", "make", "syncpool-class", "dewpond", "dewpond-nodecay", "dewpond-offheap"},
-	run:         runChurn,
+	Drive:       runChurn,
 }
 
 // parts is into how many parts a period is divided: the first passes before the burst,
@@ -43,21 +43,21 @@ const parts = 8
 
 // runChurn has the traffic going for the whole window and bursts beside it on a
 // timetable that is the same for every contender.
-func runChurn(j *job) error {
-	c := &churner{crew: newCrew(j), view: j.pool.View(), held: make([]marked, j.Blocks)}
+func runChurn(j *Job) error {
+	c := &churner{crew: newCrew(j), view: j.Pool.View(), held: make([]Marked, j.Blocks)}
 	for _, w := range c.workers {
 		c.clients = append(c.clients, newClient(w))
 	}
 	c.get, c.put = j.recorder("get"), j.recorder("put")
 	start, done := c.gate(func(w *worker) { c.clients[w.number].run() })
 	fillHeap()
-	err := j.measured(func() error {
-		s := j.watch(j.Duration, c.inUse)
+	err := j.Measured(func() error {
+		s := j.watchPool(j.Duration, c.inUse)
 		start()
 		err := c.bursts(s)
 		c.stop.Store(true)
 		err = errors.Join(err, done())
-		s.stop()
+		s.Stop()
 		return err
 	})
 	for _, cl := range c.clients {
@@ -66,7 +66,7 @@ func runChurn(j *job) error {
 	c.count()
 	for name, values := range map[string][]float64{"burst_ns": c.took, "burst_return_ns": c.returned, "burst_misses": c.misses} {
 		if len(values) > 0 {
-			j.round.Figures[name] = median(values)
+			j.Result.Figures[name] = median(values)
 		}
 	}
 	return err
@@ -78,7 +78,7 @@ type churner struct {
 	clients []*client
 
 	view                   contender.View // the bursts'
-	held                   []marked
+	held                   []Marked
 	out                    atomic.Int64 // bytes held
 	took, returned, misses []float64    // of each burst
 }
@@ -93,9 +93,9 @@ func (c *churner) inUse() int64 {
 }
 
 // bursts lets the window pass, with its bursts.
-func (c *churner) bursts(s *sampler) error {
+func (c *churner) bursts(s *Sampler) error {
 	began := measure.Now()
-	until := func(at time.Duration) (cut bool) { return c.pause(max(0, began+at-measure.Now())) }
+	until := func(at time.Duration) (cut bool) { return c.Pause(max(0, began+at-measure.Now())) }
 	part := c.Every / parts
 	random := rand.New(rand.NewPCG(2, uint64(c.Round))) // the same bursts for each contender of a round
 	for at := part; at+part < c.Duration; at += c.Every {
@@ -118,7 +118,7 @@ func (c *churner) bursts(s *sampler) error {
 
 // hold takes the blocks of a burst.
 func (c *churner) hold(random *rand.Rand) {
-	misser, tells := c.pool.(contender.Misser)
+	misser, tells := c.Pool.(contender.Misser)
 	var missed uint64
 	if tells {
 		missed = misser.Misses()
@@ -126,8 +126,8 @@ func (c *churner) hold(random *rand.Rand) {
 	began := measure.Now()
 	out := 0
 	for i := range c.held {
-		h := marked{c.view.Get(c.sizes[random.Uint64()%100]), 1<<63 | uint64(i)}
-		h.write()
+		h := Marked{c.view.Get(c.sizes[random.Uint64()%100]), 1<<63 | uint64(i)}
+		h.Write()
 		out += cap(h.Bytes)
 		c.held[i] = h
 	}
@@ -142,14 +142,14 @@ func (c *churner) hold(random *rand.Rand) {
 func (c *churner) giveBack() error {
 	var errs []error
 	for _, h := range c.held {
-		if err := verify(h.Bytes, h.mark); err != nil {
+		if err := h.Verify(); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	began := measure.Now()
 	for i := range c.held {
 		c.view.Put(c.held[i].Block)
-		c.held[i] = marked{}
+		c.held[i] = Marked{}
 	}
 	c.returned = append(c.returned, float64(measure.Now()-began))
 	c.out.Store(0)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // lengths.
 type client struct {
 	*worker
-	held  [holds]marked
+	held  [holds]Marked
 	taken uint64       // blocks so far: no two have one mark
 	out   atomic.Int64 // bytes held
 	_     [64]byte
@@ -55,7 +55,7 @@ func (c *client) exchange() {
 	slot := &c.held[c.random.Uint64()%holds]
 	n := c.draw()
 	old := *slot
-	if err := verify(old.Bytes, old.mark); err != nil {
+	if err := old.Verify(); err != nil {
 		c.fail(err)
 	}
 	t0 := measure.Now()
@@ -71,10 +71,10 @@ func (c *client) exchange() {
 }
 
 // take marks a block as its own.
-func (c *client) take(b contender.Block) marked {
+func (c *client) take(b contender.Block) Marked {
 	c.taken++
-	m := marked{b, uint64(c.number)<<40 | c.taken}
-	m.write()
+	m := Marked{b, uint64(c.number)<<40 | c.taken}
+	m.Write()
 	return m
 }
 
@@ -82,25 +82,10 @@ func (c *client) take(b contender.Block) marked {
 func (c *client) giveBack() error {
 	var errs []error
 	for _, m := range c.held {
-		if err := verify(m.Bytes, m.mark); err != nil {
+		if err := m.Verify(); err != nil {
 			errs = append(errs, err)
 		}
 		c.view.Put(m.Block)
 	}
 	return errors.Join(errs...)
-}
-
-// A marked block carries its owner's mark at both ends.
-type marked struct {
-	contender.Block
-	mark uint64
-}
-
-// write touches each page, so that memory which is not really there is paid for, and
-// marks the block.
-func (m marked) write() {
-	for at := page; at < len(m.Bytes); at += page {
-		m.Bytes[at] = 1
-	}
-	stamp(m.Bytes, m.mark)
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // warmUp is the longest that a crew runs before it is measured.
@@ -13,9 +13,9 @@ const warmUp = 200 * time.Millisecond
 
 // A crew is the goroutines of a mixed round, or of churn, and what they share.
 type crew struct {
-	*job
+	*Job
 	sizes    [100]int
-	ink      ink
+	pattern  pattern
 	stop     atomic.Bool
 	end      time.Duration     // of the window: the workers see to it themselves
 	get, put *measure.Recorder // nil while warming up
@@ -23,10 +23,10 @@ type crew struct {
 	failure  atomic.Pointer[error]
 }
 
-func newCrew(j *job) *crew {
-	c := &crew{job: j, sizes: j.Mix.sizes(), ink: newInk(j.Mix.largest())}
+func newCrew(j *Job) *crew {
+	c := &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(j.Mix.largest())}
 	for i := range j.Goroutines {
-		w := &worker{crew: c, number: i, view: j.pool.View()}
+		w := &worker{crew: c, number: i, view: j.Pool.View()}
 		w.random.Seed(uint64(i), uint64(j.Round)) // the same draw for each contender of a round
 		c.workers = append(c.workers, w)
 	}
@@ -39,7 +39,7 @@ func newCrew(j *job) *crew {
 func (c *crew) run(start func(), d time.Duration) {
 	c.end = measure.Now() + d
 	start()
-	c.pause(d)
+	c.Pause(d)
 	c.stop.Store(true)
 }
 
@@ -50,7 +50,7 @@ func (c *crew) warm() error {
 	for _, w := range c.workers {
 		for _, s := range c.Mix {
 			b := w.view.Get(s.Size)
-			c.ink.write(b.Bytes, 0)
+			c.pattern.write(b.Bytes, 0)
 			w.view.Put(b)
 		}
 	}
@@ -86,9 +86,9 @@ func (c *crew) gate(body func(*worker)) (start func(), done func() error) {
 
 func (c *crew) count() {
 	for _, w := range c.workers {
-		c.round.Ops += w.ops
+		c.Result.Ops += w.ops
 	}
-	c.round.Verified = c.round.Ops
+	c.Result.Verified = c.Result.Ops
 }
 
 // fail is apart from use, where its err would escape and be allocated each time.

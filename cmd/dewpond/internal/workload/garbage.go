@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // ParseBytes reads a number of bytes such as "0", "100MB" or "64KiB".
@@ -30,13 +30,13 @@ func ParseBytes(text string) (int64, error) {
 }
 
 const (
-	piece = 1 << 10 // an exact Go size, so that what litter allocates is known
+	piece = 1 << 10 // an exact Go size, so that what it allocates is known
 
 	// A piece is two objects: itself and its slice header.
 	bytesOfPiece   = piece + 24
 	objectsOfPiece = 2
 
-	litterTick = 5 * time.Millisecond
+	garbageTick = 5 * time.Millisecond
 
 	// bite is how many pieces are made at a tick at most. What is owed beyond stays so: on
 	// a machine that cannot make so much garbage, each time to make up for would take
@@ -49,9 +49,9 @@ const (
 // mark and does not show in resident memory.
 var live []byte
 
-// litter makes garbage at a steady rate until stopped, as the rest of a service
-// would: it makes the collector run.
-type litter struct {
+// garbage is made at a steady rate until stopped, as the rest of a service would
+// make it: the collector runs.
+type garbage struct {
 	mu     sync.Mutex // whoever holds it has no garbage made meanwhile
 	pieces atomic.Uint64
 	done   chan struct{}
@@ -61,39 +61,39 @@ type litter struct {
 // last keeps the newest piece reachable, so that none is made on the stack.
 var last atomic.Pointer[[]byte]
 
-func startLitter(bytesPerSecond int64) *litter {
-	l := &litter{done: make(chan struct{}), ended: make(chan struct{})}
-	go l.run(float64(bytesPerSecond))
-	return l
+func startGarbage(bytesPerSecond int64) *garbage {
+	g := &garbage{done: make(chan struct{}), ended: make(chan struct{})}
+	go g.run(float64(bytesPerSecond))
+	return g
 }
 
-func (l *litter) run(rate float64) {
-	defer close(l.ended)
+func (g *garbage) run(rate float64) {
+	defer close(g.ended)
 	if rate == 0 {
 		return
 	}
-	tick := time.NewTicker(litterTick)
+	tick := time.NewTicker(garbageTick)
 	defer tick.Stop()
 	began := time.Now()
 	for {
 		select {
-		case <-l.done:
+		case <-g.done:
 			return
 		case <-tick.C:
 		}
 		select {
-		case <-l.done: // before garbage that is due as well
+		case <-g.done: // before garbage that is due as well
 			return
 		default:
 		}
-		due := min(uint64(rate*time.Since(began).Seconds()/bytesOfPiece), l.pieces.Load()+bite)
-		l.mu.Lock()
-		for l.pieces.Load() < due {
+		due := min(uint64(rate*time.Since(began).Seconds()/bytesOfPiece), g.pieces.Load()+bite)
+		g.mu.Lock()
+		for g.pieces.Load() < due {
 			b := make([]byte, piece)
 			last.Store(&b)
-			l.pieces.Add(1)
+			g.pieces.Add(1)
 		}
-		l.mu.Unlock()
+		g.mu.Unlock()
 	}
 }
 
@@ -114,10 +114,10 @@ func fillHeap() {
 }
 
 // bytes is what it has allocated so far.
-func (l *litter) bytes() uint64 { return l.pieces.Load() * bytesOfPiece }
+func (g *garbage) bytes() uint64 { return g.pieces.Load() * bytesOfPiece }
 
 // stop ends it.
-func (l *litter) stop() {
-	close(l.done)
-	<-l.ended
+func (g *garbage) stop() {
+	close(g.done)
+	<-g.ended
 }

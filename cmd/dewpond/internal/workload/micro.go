@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
-var micro = Scenario{
+// Micro is the scenario of that name; its About says what it does.
+var Micro = Scenario{
 	Name: "micro",
 	About: "nanoseconds for Get, a write to the first and the last byte, and Put, of 128 B and of 8 KiB; in one goroutine, and in one for each processor " +
 		"(then the wall time for an operation of all together). Nothing clears that need not. " +
@@ -17,7 +18,7 @@ var micro = Scenario{
 	Defaults:    Spec{Goroutines: runtime.GOMAXPROCS(0), Duration: 800 * time.Millisecond},
 	QuickRounds: 2,
 	Tools:       true,
-	run:         runMicro,
+	Drive:       runMicro,
 }
 
 var microSizes = []int{128, 8192}
@@ -26,15 +27,15 @@ var microSizes = []int{128, 8192}
 // goroutines, short beside the neighbours' bursts that the median is to shed.
 const batchTime = 5 * time.Millisecond
 
-func runMicro(j *job) error {
+func runMicro(j *Job) error {
 	var all []figure
 	for _, size := range microSizes {
 		// A pool for each size: some adapt to the sizes that they see, and the
 		// one measured first would spoil the other.
-		j.pool = j.fresh(nil)
+		j.Pool = j.Fresh(nil)
 		var views []contender.View
 		for range j.Goroutines {
-			views = append(views, j.pool.View())
+			views = append(views, j.Pool.View())
 		}
 		all = append(all,
 			figure{key: fmt.Sprintf("micro_%d_1g_ns", size), views: views[:1], size: size},
@@ -43,7 +44,7 @@ func runMicro(j *job) error {
 	for i := range all {
 		all[i].calibrate()
 	}
-	return j.measured(func() error {
+	return j.Measured(func() error {
 		for _, f := range all {
 			j.micro(f)
 		}
@@ -61,16 +62,16 @@ type figure struct {
 }
 
 // micro spends a quarter of the round on one figure: the median of its batches.
-func (j *job) micro(f figure) {
+func (j *Job) micro(f figure) {
 	var ns []float64
-	for began := measure.Now(); measure.Now()-began < j.Duration/4 && !j.cut(); {
+	for began := measure.Now(); measure.Now()-began < j.Duration/4 && !j.Cut(); {
 		took := f.batch()
 		total := f.count * len(f.views)
 		ns = append(ns, float64(took)/float64(total))
-		j.round.Ops += uint64(total)
+		j.Result.Ops += uint64(total)
 	}
 	if len(ns) > 0 {
-		j.round.Figures[f.key] = median(ns)
+		j.Result.Figures[f.key] = median(ns)
 	}
 }
 

@@ -2,7 +2,8 @@ package workload
 
 import "time"
 
-var mixed = Scenario{
+// Mixed is the scenario of that name; its About says what it does.
+var Mixed = Scenario{
 	Name: "mixed",
 	About: "many goroutines, two sizes: each gets a block, writes all of it, may hold it, and puts it back; every contender clears. " +
 		"Shows ops/s and the tail of Get and of Put.",
@@ -18,12 +19,12 @@ var mixed = Scenario{
 		Sample: 16,
 	},
 	Clearing:    true,
+	Holding:     true,
 	QuickRounds: 2,
-	Uses:        []string{"goroutines", "mix", "hold", "garbage", "mode", "rate", "sample"},
-	run:         runMixed,
+	Drive:       runMixed,
 }
 
-func runMixed(j *job) error {
+func runMixed(j *Job) error {
 	c := newCrew(j)
 	if err := c.warm(); err != nil {
 		return err
@@ -33,7 +34,7 @@ func runMixed(j *job) error {
 		return c.runOpen()
 	}
 	start, done := c.gate((*worker).loop)
-	err := j.measured(func() error {
+	err := j.Measured(func() error {
 		c.run(start, j.Duration)
 		return done()
 	})

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // Open mode: operations begin when the clock says, not when the one before has
@@ -36,12 +36,12 @@ func (c *crew) runOpen() error {
 			response.Record(w.number, ended-intended)
 		}
 	})
-	err := c.measured(func() error {
+	err := c.Measured(func() error {
 		start()
 		arrivals, dropped := c.generate(queue, lag)
 		close(queue)
-		c.round.Figures["arrivals"] = float64(arrivals)
-		c.round.Figures["dropped_arrivals"] = float64(dropped)
+		c.Result.Figures["arrivals"] = float64(arrivals)
+		c.Result.Figures["dropped_arrivals"] = float64(dropped)
 		return done()
 	})
 	c.count()
@@ -54,11 +54,11 @@ func (c *crew) generate(queue chan<- time.Duration, lag *measure.Recorder) (arri
 	random := rand.New(rand.NewPCG(1, uint64(c.Round)))
 	next := func() time.Duration { return time.Duration(random.ExpFloat64() / c.Rate * float64(time.Second)) }
 	start := measure.Now()
-	for at := next(); at < c.Duration && !c.cut(); {
+	for at := next(); at < c.Duration && !c.Cut(); {
 		now := measure.Now() - start
 		switch wait := at - now; {
 		case wait > spin:
-			c.pause(wait - spin/2)
+			c.Pause(wait - spin/2)
 			continue
 		case wait > 0:
 			runtime.Gosched()

@@ -84,11 +84,11 @@ func TestParseBytes(t *testing.T) {
 }
 
 func TestStamp(t *testing.T) {
-	ink := newInk(100)
+	p := newPattern(100)
 	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 100} {
 		b := make([]byte, n)
 		const mark = 1<<40 | 77
-		ink.write(b, mark)
+		p.write(b, mark)
 		if err := verify(b, mark); err != nil {
 			t.Errorf("%d bytes: %v, though nobody touched them", n, err)
 		}
@@ -97,7 +97,7 @@ func TestStamp(t *testing.T) {
 				t.Errorf("%d bytes: byte %d was not written", n, i)
 			}
 		}
-		ink.write(b, mark+1) // another owner
+		p.write(b, mark+1) // another owner
 		if verify(b, mark) == nil {
 			t.Errorf("%d bytes: another owner's stamp went unseen", n)
 		}

@@ -7,46 +7,35 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A job is a round at work.
-type job struct {
+// A Job is a round at work.
+type Job struct {
 	Spec
-	ctx   context.Context
-	fresh func(*dewpond.Budget) contender.Pool // makes a pool
-	pool  contender.Pool                       // the one at work
-	round result.Round
+	ctx    context.Context
+	Fresh  func(*dewpond.Budget) contender.Pool // makes a pool
+	Pool   contender.Pool                       // the one at work
+	Result result.Round
 
-	garbage *litter // of the measured window
+	garbage *garbage // of the measured window
 
 	recorders map[string]*measure.Recorder // by their key in result.Round.Histograms
 }
 
-// Run measures one round in this process. When ctx ends early the round is what
-// was measured until then, with Cut set.
-func Run(ctx context.Context, spec Spec) (result.Round, error) {
-	scenario, err := Find(spec.Scenario)
-	if err != nil {
-		return result.Round{}, err
-	}
+// Run measures one round of a scenario in this process. When ctx ends early the round
+// is what was measured until then, with Cut set.
+func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error) {
 	found, err := contender.Find([]string{spec.Contender})
 	if err != nil {
 		return result.Round{}, err
 	}
-	j := &job{
-		Spec: spec,
-		ctx:  ctx,
-		fresh: func(budget *dewpond.Budget) contender.Pool {
-			return found[0].New(contender.Options{Clearing: scenario.Clearing, IdleTimeout: spec.IdleTimeout, Budget: budget})
-		},
-		round:     result.Round{Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
-		recorders: map[string]*measure.Recorder{},
-	}
 	live = make([]byte, spec.Live)
-	j.pool = j.fresh(nil)
-	if err := scenario.run(j); err != nil {
+	j := NewJob(ctx, spec, func(budget *dewpond.Budget) contender.Pool {
+		return found[0].New(contender.Options{Clearing: scenario.Clearing, IdleTimeout: spec.IdleTimeout, Budget: budget})
+	})
+	if err := scenario.Drive(j); err != nil {
 		return result.Round{}, fmt.Errorf("%s, scenario %s: %w", spec.Contender, spec.Scenario, err)
 	}
 	r, err := j.finish()
@@ -56,30 +45,39 @@ func Run(ctx context.Context, spec Spec) (result.Round, error) {
 	return r, err
 }
 
+// NewJob is a round that has made its first pool, by fresh, and measured nothing yet.
+func NewJob(ctx context.Context, spec Spec, fresh func(*dewpond.Budget) contender.Pool) *Job {
+	return &Job{
+		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(nil),
+		Result:    result.Round{Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
+		recorders: map[string]*measure.Recorder{},
+	}
+}
+
 // recorder makes the recorder of one kind of operation.
-func (j *job) recorder(key string) *measure.Recorder {
+func (j *Job) recorder(key string) *measure.Recorder {
 	r := measure.NewRecorder()
 	j.recorders[key] = r
 	return r
 }
 
-// measured runs body as the measured window, with the asked-for garbage beside
+// Measured runs body as the measured window, with the asked-for garbage beside
 // it, and accounts for what the runtime did meanwhile without the garbage.
-func (j *job) measured(body func() error) error {
-	j.garbage = startLitter(j.Garbage)
+func (j *Job) Measured(body func() error) error {
+	j.garbage = startGarbage(j.Garbage)
 	window := measure.Open()
 	before := j.garbage.bytes()
 	err := body()
-	j.garbage.stop() // before the collections of Close, which it would litter
-	littered := j.garbage.bytes() - before
+	j.garbage.stop() // before the collections of Close, which would not be the contender's
+	made := j.garbage.bytes() - before
 	account := window.Close()
 
-	r := &j.round
+	r := &j.Result
 	r.Seconds = account.Seconds
 	r.GCCycles = account.GCCycles
 	r.GCCPUShare = account.GCCPUShare
-	r.AllocBytes = less(account.AllocBytes, littered)
-	r.Allocs = less(account.Allocs, littered/bytesOfPiece*objectsOfPiece)
+	r.AllocBytes = less(account.AllocBytes, made)
+	r.Allocs = less(account.Allocs, made/bytesOfPiece*objectsOfPiece)
 	return err
 }
 
@@ -87,8 +85,8 @@ func (j *job) measured(body func() error) error {
 // different moment than the rest.
 func less(a, b uint64) uint64 { return a - min(a, b) }
 
-// pause waits, and reports whether the round was cut meanwhile.
-func (j *job) pause(d time.Duration) (cut bool) {
+// Pause waits, and reports whether the round was cut meanwhile.
+func (j *Job) Pause(d time.Duration) (cut bool) {
 	select {
 	case <-j.ctx.Done():
 		return true
@@ -97,13 +95,14 @@ func (j *job) pause(d time.Duration) (cut bool) {
 	}
 }
 
-func (j *job) cut() bool { return j.ctx.Err() != nil }
+// Cut says whether the round is to end early.
+func (j *Job) Cut() bool { return j.ctx.Err() != nil }
 
-func (j *job) finish() (result.Round, error) {
-	r := j.round
-	r.Cut = j.cut()
+func (j *Job) finish() (result.Round, error) {
+	r := j.Result
+	r.Cut = j.Cut()
 	r.RSSPeakBytes = measure.PeakRSS()
-	if e, ok := j.pool.(contender.Enginer); ok {
+	if e, ok := j.Pool.(contender.Enginer); ok {
 		r.Engine = e.Engine()
 	}
 	r.Histograms = map[string][]byte{}

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,8 +12,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // spec is a short round of a scenario.
@@ -26,12 +27,19 @@ func spec(s Scenario, name string) Spec {
 	return sp
 }
 
+// all are the scenarios of this package.
+var all = []Scenario{Mixed, Micro, Burst, Churn, Window}
+
+func scenario(name string) Scenario {
+	return all[slices.IndexFunc(all, func(s Scenario) bool { return s.Name == name })]
+}
+
 // round runs it. On a busy machine nothing may get done in so short a time: then it runs
 // again, for longer.
 func round(t *testing.T, sp Spec) result.Round {
 	t.Helper()
 	for ; ; sp.Duration *= 2 { // else the test runs into its timeout
-		r, err := Run(context.Background(), sp)
+		r, err := Run(context.Background(), scenario(sp.Scenario), sp)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +62,7 @@ func samples(t *testing.T, r result.Round, key string) int64 {
 }
 
 func TestMixed(t *testing.T) {
-	sp := spec(mixed, "syncpool-class")
+	sp := spec(Mixed, "syncpool-class")
 	sp.Sample = 4
 	r := round(t, sp)
 	if r.Verified != r.Ops {
@@ -74,7 +82,7 @@ func TestMixed(t *testing.T) {
 // TestKnownMisses forces a known number of allocations and wants to see them: a
 // count that has never been wrong on purpose proves nothing.
 func TestKnownMisses(t *testing.T) {
-	r := round(t, spec(mixed, "make"))
+	r := round(t, spec(Mixed, "make"))
 	const drivers = 3000 // allocations, at most: goroutines, timers, the runtime's own
 	if r.Allocs < r.Ops || r.Allocs > r.Ops+drivers {
 		t.Errorf("make allocates %d times in %d operations, want once in each", r.Allocs, r.Ops)
@@ -82,7 +90,7 @@ func TestKnownMisses(t *testing.T) {
 	if per := float64(r.AllocBytes) / float64(r.Ops); per < 2300 || per > 2800 {
 		t.Errorf("make allocates %.0f bytes an operation, want 0.7*128 + 0.3*8192 = 2547", per)
 	}
-	b := spec(burst, "make")
+	b := spec(Burst, "make")
 	b.Blocks = 64
 	if r := round(t, b); r.Figures["second_burst_misses"] != 64 {
 		t.Errorf("make misses %v of 64", r.Figures["second_burst_misses"])
@@ -94,7 +102,7 @@ func TestKnownMisses(t *testing.T) {
 }
 
 func TestGarbageIsNotThePools(t *testing.T) {
-	sp := spec(mixed, "nop")
+	sp := spec(Mixed, "nop")
 	sp.Goroutines, sp.Garbage, sp.Duration = 2, 200e6, 200*time.Millisecond
 	r := round(t, sp)
 	for ; r.GCCycles == 0; r = round(t, sp) { // else the test runs into its timeout
@@ -109,7 +117,7 @@ func TestGarbageIsNotThePools(t *testing.T) {
 
 // More garbage than any machine can make keeps nobody from ending it.
 func TestGarbageEnds(t *testing.T) {
-	l := startLitter(1e14)
+	l := startGarbage(1e14)
 	for l.bytes() == 0 {
 		runtime.Gosched()
 	}
@@ -117,7 +125,7 @@ func TestGarbageEnds(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	sp := spec(mixed, "dewpond")
+	sp := spec(Mixed, "dewpond")
 	sp.Open, sp.Rate, sp.Goroutines, sp.Sample = true, 20_000, 16, 1
 	sp.Duration = 100 * time.Millisecond
 	r := round(t, sp)
@@ -141,7 +149,7 @@ func TestOpen(t *testing.T) {
 
 // TestOpenDrops gives the goroutines more than they can do.
 func TestOpenDrops(t *testing.T) {
-	sp := spec(mixed, "nop")
+	sp := spec(Mixed, "nop")
 	sp.Open, sp.Rate, sp.Goroutines, sp.Sample = true, 50_000, 2, 1
 	sp.Hold = Hold{Wait: 5 * time.Millisecond}
 	r := round(t, sp)
@@ -152,7 +160,7 @@ func TestOpenDrops(t *testing.T) {
 
 func TestMicro(t *testing.T) {
 	for _, name := range []string{"nop", "bytebufferpool", "dewpond"} {
-		r := round(t, spec(micro, name))
+		r := round(t, spec(Micro, name))
 		for _, key := range []string{"micro_128_1g_ns", "micro_128_par_ns", "micro_8192_1g_ns", "micro_8192_par_ns"} {
 			if ns := r.Figures[key]; ns < 0.1 {
 				t.Errorf("%s: %s is %v", name, key, ns)
@@ -163,7 +171,7 @@ func TestMicro(t *testing.T) {
 
 func TestBurstSeries(t *testing.T) {
 	for name, tells := range map[string]bool{"dewpond": true, "dewpond-offheap": true, "syncpool-class": false} {
-		sp := spec(burst, name)
+		sp := spec(Burst, name)
 		sp.Blocks = 32
 		const all = 32 * 64 << 10
 		r := round(t, sp)
@@ -216,7 +224,7 @@ func seen(t *testing.T, r result.Round) {
 
 // churnSpec has two bursts, but is otherwise slow.
 func churnSpec(name string) Spec {
-	sp := spec(churn, name)
+	sp := spec(Churn, name)
 	sp.Duration, sp.Every, sp.IdleTimeout = 80*time.Millisecond, 40*time.Millisecond, 100*time.Millisecond
 	sp.Blocks, sp.Rate, sp.Live = 300, 50_000, 8<<20
 	return sp
@@ -268,11 +276,11 @@ func TestChurnMisses(t *testing.T) {
 // TestSampler has as many points as it says, at equal intervals.
 func TestSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &job{ctx: context.Background(), pool: &broken{}}
-		s := j.watch(10*time.Second, func() int64 { return 7 })
+		j := &Job{ctx: context.Background(), Pool: &broken{}}
+		s := j.watchPool(10*time.Second, func() int64 { return 7 })
 		time.Sleep(10*time.Second - time.Millisecond)
-		s.stop()
-		use := j.round.Series["in_use_bytes"]
+		s.Stop()
+		use := j.Result.Series["in_use_bytes"]
 		if len(use) != points+1 {
 			t.Fatalf("%d points, want %d and a last one", len(use), points)
 		}
@@ -281,7 +289,7 @@ func TestSampler(t *testing.T) {
 				t.Errorf("point %d is %+v, want 7 at %v s", i, p, want)
 			}
 		}
-		if _, ok := j.round.Series["idle_bytes"]; ok {
+		if _, ok := j.Result.Series["idle_bytes"]; ok {
 			t.Error("a pool that cannot tell is said to hold something")
 		}
 	})
@@ -290,21 +298,21 @@ func TestSampler(t *testing.T) {
 // TestWindow also proves that no message is lost: all are verified on their way
 // out, the first one too.
 func TestWindow(t *testing.T) {
-	r := round(t, spec(window, "syncpool-class"))
+	r := round(t, spec(Window, "syncpool-class"))
 	if r.Verified != r.Ops || samples(t, r, "push") != int64(r.Ops) {
 		t.Errorf("%d pushes, %d verified, %d timed", r.Ops, r.Verified, samples(t, r, "push"))
 	}
 }
 
 func TestCut(t *testing.T) {
-	for _, s := range Scenarios() {
+	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			sp := spec(s, "nop")
 			sp.Duration = time.Hour
 			sp.Goroutines = min(sp.Goroutines, 8)
 			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 			defer cancel()
-			r, err := Run(ctx, sp) // a round that heeds nothing runs into the test's timeout
+			r, err := Run(ctx, s, sp) // a round that heeds nothing runs into the test's timeout
 			if err != nil || !r.Cut {
 				t.Errorf("round is %+v, error %v; want a cut one", r, err)
 			}
@@ -317,9 +325,9 @@ func TestTwoOwners(t *testing.T) {
 	if raceEnabled {
 		t.Skip("it races by design")
 	}
-	sp := spec(mixed, "nop")
+	sp := spec(Mixed, "nop")
 	sp.Hold = Hold{Yield: true}
-	j := &job{Spec: sp, ctx: context.Background(), pool: &broken{}}
+	j := &Job{Spec: sp, ctx: context.Background(), Pool: &broken{}}
 	err := error(nil)
 	for err == nil { // two must meet; else the test runs into its timeout
 		err = newCrew(j).warm()
@@ -329,7 +337,7 @@ func TestTwoOwners(t *testing.T) {
 	}
 	sp = churnSpec("nop")
 	sp.Mix, sp.Blocks = Mix{{8192, 100}}, 10
-	j = &job{Spec: sp, ctx: context.Background(), pool: &broken{}, recorders: map[string]*measure.Recorder{}, round: result.Round{Figures: map[string]float64{}}}
+	j = &Job{Spec: sp, ctx: context.Background(), Pool: &broken{}, recorders: map[string]*measure.Recorder{}, Result: result.Round{Figures: map[string]float64{}}}
 	if err := runChurn(j); err == nil || !strings.Contains(err.Error(), "two owners") {
 		t.Errorf("churn: a pool that gives one block to all passes: %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 const (
@@ -17,11 +17,11 @@ const (
 	observe = 20 * time.Millisecond
 )
 
-// A sampler looks at the process at equal intervals while a scenario runs, and
+// A Sampler looks at the process at equal intervals while a scenario runs, and
 // whenever it is told to.
-type sampler struct {
-	*job
-	gauges []gauge
+type Sampler struct {
+	*Job
+	gauges []Gauge
 	cycles uint64 // collections before the first look
 	began  time.Duration
 	done   chan struct{}
@@ -31,28 +31,28 @@ type sampler struct {
 	series map[string][]result.Point
 }
 
-// A gauge is something to look at, under the name of its series. read may be called at
+// A Gauge is something to look at, under the name of its series. Read may be called at
 // any moment until stop.
-type gauge struct {
-	name string
-	read func() int64
+type Gauge struct {
+	Name string
+	Read func() int64
 }
 
-// watch begins to record, over a stretch of about that length, what the pool keeps
+// watchPool begins to record, over a stretch of about that length, what the pool keeps
 // idle, where it can tell, what is out of it by the scenario's own count, what the
 // process has resident, and how many collections there have been.
-func (j *job) watch(stretch time.Duration, inUse func() int64) *sampler {
-	var gauges []gauge
-	if idler, ok := j.pool.(contender.Idler); ok {
-		gauges = append(gauges, gauge{"idle_bytes", idler.IdleBytes})
+func (j *Job) watchPool(stretch time.Duration, inUse func() int64) *Sampler {
+	var gauges []Gauge
+	if idler, ok := j.Pool.(contender.Idler); ok {
+		gauges = append(gauges, Gauge{"idle_bytes", idler.IdleBytes})
 	}
-	return j.watchAll(stretch, append(gauges, gauge{"in_use_bytes", inUse}))
+	return j.Watch(stretch, append(gauges, Gauge{"in_use_bytes", inUse}))
 }
 
-// watchAll is watch with gauges of the scenario's own.
-func (j *job) watchAll(stretch time.Duration, gauges []gauge) *sampler {
-	s := &sampler{
-		job:    j,
+// Watch begins to record gauges of the scenario's own, resident memory and collections.
+func (j *Job) Watch(stretch time.Duration, gauges []Gauge) *Sampler {
+	s := &Sampler{
+		Job:    j,
 		gauges: gauges,
 		series: map[string][]result.Point{},
 		done:   make(chan struct{}),
@@ -65,17 +65,17 @@ func (j *job) watchAll(stretch time.Duration, gauges []gauge) *sampler {
 	return s
 }
 
-// stop ends it with a last look, and puts what it saw into the round.
-func (s *sampler) stop() {
+// Stop ends it with a last look, and puts what it saw into the round.
+func (s *Sampler) Stop() {
 	close(s.done)
 	<-s.ended
 	s.look()
-	s.round.Series = s.series
+	s.Result.Series = s.series
 }
 
 // run looks at multiples of the interval; one for which the processor came too late
 // is left out.
-func (s *sampler) run(interval time.Duration) {
+func (s *Sampler) run(interval time.Duration) {
 	defer close(s.ended)
 	for {
 		s.look()
@@ -90,7 +90,7 @@ func (s *sampler) run(interval time.Duration) {
 
 // look adds a point to each series. A scenario calls it at the edges of a burst, which
 // the interval might miss.
-func (s *sampler) look() {
+func (s *Sampler) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := (measure.Now() - s.began).Seconds()
@@ -98,7 +98,7 @@ func (s *sampler) look() {
 		s.series[key] = append(s.series[key], result.Point{Seconds: at, Value: value})
 	}
 	for _, g := range s.gauges {
-		add(g.name, float64(g.read()))
+		add(g.Name, float64(g.Read()))
 	}
 	if rss := measure.RSS(); rss > 0 { // 0 where no system says
 		add("rss_bytes", float64(rss))

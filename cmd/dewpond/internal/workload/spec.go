@@ -4,14 +4,11 @@
 //
 // A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, its
 // open mode in open.go), micro.go, burst.go, churn.go (its goroutines are in
-// client.go), window.go, soak.go (its goroutines are in soaker.go, its pools in
-// ponds.go, what happens around them in weather.go). spec.go says what they are asked,
+// client.go), window.go; or a package, as soak is. spec.go says what they are asked,
 // run.go what they share; sampler.go looks at burst, churn and soak while they run.
 package workload
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
@@ -54,14 +51,15 @@ type Scenario struct {
 	Clearing bool
 	// Paced says that operations come due by the clock, Rate of them a second.
 	Paced bool
-	// Uses are the flags that the scenario heeds beside those that all do.
-	Uses []string
+	// Holding says that owners may hold a block between Get and Put: Spec.Hold.
+	Holding bool
 	// Tools says whether rounds go on with the contender's tools, if it has any.
 	Tools bool
 	// Contenders take part where nobody says who shall; nil: the usual ones, and
 	// Variants of dewpond beside them.
 	Contenders, Variants []string
-	run                  func(*job) error
+	// Drive does it, in a process of its own.
+	Drive func(*Job) error
 }
 
 // Entrants are the contenders that take part where nobody says who shall.
@@ -78,19 +76,4 @@ func (s Scenario) Zero() string {
 		return "on Put (grpc-mem: on Get)"
 	}
 	return "never (grpc-mem: on Get)"
-}
-
-// Scenarios are all there are, the default first.
-func Scenarios() []Scenario { return []Scenario{mixed, micro, burst, churn, window, soak} }
-
-// Find returns the scenario of that name.
-func Find(name string) (Scenario, error) {
-	var names []string
-	for _, s := range Scenarios() {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return Scenario{}, fmt.Errorf("unknown scenario %q: valid are %s", name, strings.Join(names, ", "))
 }

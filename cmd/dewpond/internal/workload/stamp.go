@@ -3,23 +3,25 @@ package workload
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
-// ink is what blocks are written with, over their whole length. All goroutines
-// read the same ink, so it stays in the cache and adds little to each block.
-type ink []byte
+// A pattern is what blocks are written with, over their whole length. All goroutines
+// read the same one, so it stays in the cache and adds little to each block.
+type pattern []byte
 
-func newInk(n int) ink {
-	i := make(ink, n)
-	for k := range i {
-		i[k] = byte(k) | 1
+func newPattern(n int) pattern {
+	p := make(pattern, n)
+	for i := range p {
+		p[i] = byte(i) | 1
 	}
-	return i
+	return p
 }
 
 // write fills a block and stamps both ends with its owner's mark.
-func (i ink) write(b []byte, mark uint64) {
-	copy(b, i)
+func (p pattern) write(b []byte, mark uint64) {
+	copy(b, p)
 	stamp(b, mark)
 }
 
@@ -44,3 +46,21 @@ func verify(b []byte, mark uint64) error {
 	}
 	return fmt.Errorf("a block of %d bytes had two owners: its stamp was overwritten while it was out", len(b))
 }
+
+// A Marked block carries its owner's mark at both ends.
+type Marked struct {
+	contender.Block
+	Mark uint64
+}
+
+// Write touches each page, so that memory which is not really there is paid for, and
+// marks the block.
+func (m Marked) Write() {
+	for at := page; at < len(m.Bytes); at += page {
+		m.Bytes[at] = 1
+	}
+	stamp(m.Bytes, m.Mark)
+}
+
+// Verify reports a block whose mark somebody else has overwritten.
+func (m Marked) Verify() error { return verify(m.Bytes, m.Mark) }

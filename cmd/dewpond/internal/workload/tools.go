@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // toolBatch is about how long one batch of an alternative runs: short, so that a
@@ -17,7 +17,7 @@ const toolBatch = 3 * time.Millisecond
 
 // compareTools lets the alternatives of every case take turns in this one process
 // until the time is over: what is wanted is their ratio, and two batches side by
-// side share the machine's weather. There is one turn at least. When ctx ends the
+// side see the machine in the same state. There is one turn at least. When ctx ends the
 // turn that it falls in does not count.
 //
 // Each turn has new pools: where the heap happens to put a pool and its objects has

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/result"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // A toolLog is what the loops of made-up cases were asked for.
@@ -137,7 +137,7 @@ func TestToolRatioIsOfPairs(t *testing.T) {
 func TestMicroTools(t *testing.T) {
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := round(t, spec(micro, "dewpond"))
+	r := round(t, spec(Micro, "dewpond"))
 	cases := tool.Cases()
 	if len(r.Tools) != len(cases) {
 		t.Fatalf("%d tool rounds, want %d", len(r.Tools), len(cases))
@@ -159,11 +159,11 @@ func TestMicroTools(t *testing.T) {
 		t.Errorf("the tools' allocations count as the pool's: %d bytes of %d", r.AllocBytes, all)
 	}
 	for _, name := range []string{"nop", "syncpool-class"} {
-		if r := round(t, spec(micro, name)); r.Tools != nil {
+		if r := round(t, spec(Micro, name)); r.Tools != nil {
 			t.Errorf("%s has tools: %+v", name, r.Tools)
 		}
 	}
-	if r := round(t, spec(mixed, "dewpond")); r.Tools != nil {
+	if r := round(t, spec(Mixed, "dewpond")); r.Tools != nil {
 		t.Errorf("scenario mixed has tools: %+v", r.Tools)
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
-var window = Scenario{
+// Window is the scenario of that name; its About says what it does.
+var Window = Scenario{
 	Name: "window",
 	About: "a buffer of the newest messages in a map, one goroutine: each push gets a block, writes it, and puts back the message that falls out of the window. " +
 		"Shows the time of a push once the window is full. Nothing clears that need not.",
@@ -19,8 +20,7 @@ var window = Scenario{
 		Sample:     1, // a push takes some 600 ns, timing it 40
 	},
 	QuickRounds: 1, // filling the window takes half a second each time
-	Uses:        []string{"mix", "garbage", "blocks", "sample"},
-	run:         runWindow,
+	Drive:       runWindow,
 }
 
 // A windowed buffer is the one of "用Benchmark验证sync.Pool对GC latency的优化效果"
@@ -29,29 +29,29 @@ var window = Scenario{
 // a sync.Pool. It puts a message back only if highest > window, and so loses its
 // very first one; this one loses none.
 type windowed struct {
-	*job
+	*Job
 	view     contender.View
-	ink      ink
+	pattern  pattern
 	size     int
 	messages map[int]contender.Block
 	next     int // number of the next message
 }
 
-func runWindow(j *job) error {
+func runWindow(j *Job) error {
 	size := j.Mix.largest()
-	w := &windowed{job: j, view: j.pool.View(), ink: newInk(size), size: size, messages: make(map[int]contender.Block, j.Blocks+1)}
+	w := &windowed{Job: j, view: j.Pool.View(), pattern: newPattern(size), size: size, messages: make(map[int]contender.Block, j.Blocks+1)}
 	for range j.Blocks {
 		if err := w.push(); err != nil {
 			return err
 		}
 	}
 	times := j.recorder("push")
-	j.round.Verified = 0
-	return j.measured(func() error { return w.run(times) })
+	j.Result.Verified = 0
+	return j.Measured(func() error { return w.run(times) })
 }
 
 func (w *windowed) run(times *measure.Recorder) error {
-	for end := measure.Now() + w.Duration; measure.Now() < end && !w.cut(); {
+	for end := measure.Now() + w.Duration; measure.Now() < end && !w.Cut(); {
 		for range w.Sample - 1 {
 			if err := w.push(); err != nil {
 				return err
@@ -63,21 +63,21 @@ func (w *windowed) run(times *measure.Recorder) error {
 		if err != nil {
 			return err
 		}
-		w.round.Ops += uint64(w.Sample)
+		w.Result.Ops += uint64(w.Sample)
 	}
 	return nil
 }
 
 func (w *windowed) push() error {
 	b := w.view.Get(w.size)
-	w.ink.write(b.Bytes, uint64(w.next))
+	w.pattern.write(b.Bytes, uint64(w.next))
 	w.messages[w.next] = b
 	if oldest := w.next - w.Blocks; oldest >= 0 {
 		b := w.messages[oldest]
 		if err := verify(b.Bytes, uint64(oldest)); err != nil {
 			return err
 		}
-		w.round.Verified++
+		w.Result.Verified++
 		delete(w.messages, oldest)
 		w.view.Put(b)
 	}

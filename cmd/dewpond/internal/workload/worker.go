@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure"
 )
 
 // A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are allocated apart, so that their counters
@@ -65,7 +65,7 @@ func (w *worker) draw() int { return w.sizes[w.random.Uint64()%100] }
 func (w *worker) use(b []byte) {
 	w.ops++
 	mark := uint64(w.number)<<40 | w.ops
-	w.ink.write(b, mark)
+	w.pattern.write(b, mark)
 	w.Hold.hold()
 	if err := verify(b, mark); err != nil {
 		w.fail(err)

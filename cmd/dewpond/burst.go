@@ -1,0 +1,34 @@
+package main
+
+import "github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+
+type burstCommand struct {
+	benchFlags
+
+	Mix         *string `placeholder:"SIZE:100" help:"Size of the blocks (${burst_mix})."`
+	Blocks      *int    `placeholder:"N" help:"Blocks held at once (${burst_blocks})."`
+	Collections *int    `placeholder:"N" help:"Garbage collections between two bursts (${burst_collections})."`
+	Garbage     *string `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (${burst_garbage})."`
+	Live        *string `placeholder:"BYTES" help:"Heap kept alive beside the pool, such as 1GiB (none)."`
+	IdleTimeout *string `placeholder:"TIME" help:"dewpond's IdleTimeout (dewpond's default, 60s)."`
+}
+
+func (c *burstCommand) Run() error { return c.bench(workload.Burst, c.read) }
+
+// Help says more of what it does, and how it is used.
+func (c *burstCommand) Help() string {
+	return teach(workload.Burst, `
+    dewpond bench burst --collections 5                      what survives five collections?
+    dewpond bench burst --idle-timeout 500ms --duration 6s   what stays when a burst is over?
+    dewpond bench burst --blocks 900 --html report.html      charts of what is idle and resident
+`)
+}
+
+func (c *burstCommand) read(r *flagReader, s *workload.Spec) {
+	r.size(c.Mix, s)
+	r.number("blocks", c.Blocks, &s.Blocks, 1, mostBlocks)
+	r.number("collections", c.Collections, &s.Collections, 1, 1000)
+	r.bytes("garbage", c.Garbage, &s.Garbage)
+	r.live(c.Live, s)
+	r.idleTimeout(c.IdleTimeout, s)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+)
+
+// What flags may ask for, at the least and at the most.
+const (
+	mostGoroutines = 100_000
+	mostBlocks     = 10_000_000
+	mostSample     = 1_000_000
+	mostRate       = 10_000_000
+	mostLive       = 64 << 30
+
+	leastDuration    = time.Millisecond
+	mostDuration     = time.Hour
+	mostShared       = 7 * 24 * time.Hour
+	leastIdleTimeout = 100 * time.Millisecond // what dewpond takes
+
+	openRate = 50_000 // where open mode is given none
+)
+
+// A flagReader puts flags that were given into their places, and gathers what is wrong
+// with them. What is nil was not given.
+type flagReader struct{ errs []error }
+
+func (r *flagReader) add(flag string, err error) {
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("--%s: %w", flag, err))
+	}
+}
+
+func (r *flagReader) number(flag string, given *int, value *int, least, most int) {
+	if given == nil {
+		return
+	}
+	if *given < least || *given > most {
+		r.add(flag, fmt.Errorf("%d: give %d to %d", *given, least, most))
+		return
+	}
+	*value = *given
+}
+
+func (r *flagReader) duration(flag string, given *string, value *time.Duration, what string, least, most time.Duration) {
+	if given == nil {
+		return
+	}
+	d, err := time.ParseDuration(*given)
+	if err != nil || d < least || d > most {
+		r.add(flag, fmt.Errorf("%q is no %s: give %v to %v, such as 500ms or 2s", *given, what, least, most))
+		return
+	}
+	*value = d
+}
+
+func (r *flagReader) bytes(flag string, given *string, value *int64) {
+	if given == nil {
+		return
+	}
+	var err error
+	*value, err = workload.ParseBytes(*given)
+	r.add(flag, err)
+}
+
+func (r *flagReader) live(given *string, s *workload.Spec) {
+	r.bytes("live", given, &s.Live)
+	if s.Live > mostLive {
+		r.add("live", fmt.Errorf("%q: give at most 64GiB", *given))
+	}
+}
+
+func (r *flagReader) rate(given *float64, s *workload.Spec) {
+	if given == nil {
+		return
+	}
+	if !(*given >= 1 && *given <= mostRate) {
+		r.add("rate", fmt.Errorf("%v: give 1 to %d a second", *given, mostRate))
+	}
+	s.Rate = *given
+}
+
+func (r *flagReader) every(given *string, what string, s *workload.Spec) {
+	r.duration("every", given, &s.Every, what, leastDuration, mostDuration)
+}
+
+func (r *flagReader) idleTimeout(given *string, s *workload.Spec) {
+	r.duration("idle-timeout", given, &s.IdleTimeout, "IdleTimeout", leastIdleTimeout, mostDuration)
+}
+
+func (r *flagReader) mix(given *string, s *workload.Spec) {
+	if given == nil {
+		return
+	}
+	var err error
+	s.Mix, err = workload.ParseMix(*given)
+	r.add("mix", err)
+}
+
+// size is mix where all blocks are of one size.
+func (r *flagReader) size(given *string, s *workload.Spec) {
+	example := s.Mix
+	r.mix(given, s)
+	if len(s.Mix) > 1 {
+		r.add("mix", fmt.Errorf("%q: scenario %s holds blocks of one size: give one, such as %s", *given, s.Scenario, example))
+	}
+}
+
+// defaults are what help says that the scenarios' flags are where they are not given:
+// ${churn_rate} is churn's --rate.
+func defaults() kong.Vars {
+	vars := kong.Vars{
+		"length":    "one round's measured window", // but for soak's
+		"enough":    strconv.Itoa(defaultRounds),
+		"open_rate": strconv.Itoa(openRate),
+	}
+	for _, scenario := range scenarios() {
+		s := scenario.Defaults
+		for name, value := range map[string]string{
+			"goroutines": strconv.Itoa(s.Goroutines), "mix": s.Mix.String(), "sample": strconv.Itoa(s.Sample),
+			"blocks": strconv.Itoa(s.Blocks), "collections": strconv.Itoa(s.Collections),
+			"garbage": amount(s.Garbage), "live": amount(s.Live), "rate": strconv.FormatFloat(s.Rate, 'f', -1, 64),
+			"every": short(s.Every), "idle_timeout": short(s.IdleTimeout),
+		} {
+			vars[scenario.Name+"_"+name] = value
+		}
+	}
+	return vars
+}
+
+// short is a duration without what is zero at its end: 3m for 3m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	for _, part := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, part) {
+			s = strings.TrimSuffix(s, part[1:])
+		}
+	}
+	return s
+}
+
+// amount is a number of bytes as workload.ParseBytes reads it.
+func amount(n int64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if n > 0 && n%unit.bytes == 0 {
+			return strconv.FormatInt(n/unit.bytes, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}

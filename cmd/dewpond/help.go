@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+)
+
+// ending closes every help.
+const ending = `
+Ctrl-C ends the run and reports what was measured until then.
+
+Exit codes: 0 done, 1 failure (also: soak found what is not flat), 2 wrong usage, 130 interrupted.
+`
+
+// Help is what dewpond bench --help teaches beside the scenarios.
+func (*benchCommand) Help() string {
+	var s strings.Builder
+	s.WriteString("Measures pools side by side. Every round of every contender runs in a process of its own, " +
+		"the contenders take turns, and figures are compared round by round with syncpool-class, the best honest use of sync.Pool, " +
+		"and with nop, a control that has no pool: what nop costs is the driver's and the machine's, not a pool's.\n\n" +
+		"By itself it runs mixed, 6 rounds, in about 80 s. Another scenario is named first: dewpond bench micro. " +
+		"(--scenario micro is the same.) Each has flags of its own: dewpond bench micro --help.\n\nContenders:\n\n")
+	for _, c := range contender.All() {
+		list(&s, c.Name, c.About)
+	}
+	s.WriteString(`
+Examples:
+
+    dewpond bench                                            is a pool worth it here?
+    dewpond bench --quick --contenders nop,make,dewpond      a first look, no verdict
+    dewpond bench micro                                      nanoseconds of Get and Put; the tools
+    dewpond bench burst --collections 5                      what survives the collector?
+    dewpond bench churn --html report.html                   does decay show in the tail?
+    dewpond bench soak --duration 1h                         does anything grow, or stay behind?
+    dewpond bench --html report.html --json figures.json     charts, and every figure
+`)
+	return s.String() + ending
+}
+
+// teach is what a scenario's --help says beside its flags.
+func teach(s workload.Scenario, examples string) string {
+	first, size := utf8.DecodeRuneInString(s.About)
+	full, quick := defaultPlan(s, false), defaultPlan(s, true)
+	return fmt.Sprintf("%c%s\n\nWhere no flag says otherwise, these take part: %s (dewpond bench --help says what they are). Each has %s; with --quick, %s.\n\nExamples:\n%s%s",
+		unicode.ToUpper(first), s.About[size:], strings.Join(full.contenders, ", "), full.length(s.Shared), quick.length(s.Shared), examples, ending)
+}
+
+// length is such as "6 rounds of 1s", or "1 round, 3m for all together" where rounds share
+// the time.
+func (p plan) length(shared bool) string {
+	rounds := fmt.Sprintf("%d rounds", p.rounds)
+	if p.rounds == 1 {
+		rounds = "1 round"
+	}
+	if shared {
+		return rounds + ", " + short(p.spec.Duration) + " for all together"
+	}
+	return rounds + " of " + short(p.spec.Duration)
+}
+
+// list writes an indented entry, which kong shows as it stands.
+func list(s *strings.Builder, name, about string) {
+	const indent, column, width = "    ", 16, 74
+	line := name + strings.Repeat(" ", max(1, column-len(name)))
+	for _, word := range strings.Fields(about) {
+		if len(line)+len(word) > width && strings.TrimSpace(line) != "" {
+			s.WriteString(indent + strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", column)
+		}
+		line += word + " "
+	}
+	s.WriteString(indent + strings.TrimRight(line, " ") + "\n")
+}

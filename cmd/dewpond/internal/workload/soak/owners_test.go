@@ -1,0 +1,30 @@
+//go:build !race
+
+package soak
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+)
+
+// Whoever gives one block to all is found out: under the race detector too, but by that.
+func TestSoakTwoOwners(t *testing.T) {
+	block := make([]byte, contender.Largest)
+	err := error(nil)
+	for err == nil { // two must meet; else the test runs into its timeout
+		_, err = soaked(t, soon, func(*dewpond.Budget) contender.Pool { return shared(block) })
+	}
+	if !strings.Contains(err.Error(), "two owners") {
+		t.Errorf("a pool that gives one block to all passes: %v", err)
+	}
+}
+
+type shared []byte
+
+func (p shared) View() contender.View      { return p }
+func (p shared) Get(n int) contender.Block { return contender.Block{Bytes: p[:n]} }
+func (p shared) Put(contender.Block)       {}
+func (p shared) Loop(int, int)             {}

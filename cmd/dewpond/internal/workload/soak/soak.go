@@ -1,0 +1,209 @@
+// Package soak works pools of all sizes, lifetimes and ages for as long as it is told,
+// and then looks at what stays behind. soaker.go has its goroutines, rotation.go its
+// pools, disturbance.go what changes around them, pareto.go how sizes are drawn.
+package soak
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure"
+)
+
+// Scenario is soak; its About says what it does.
+var Scenario = workload.Scenario{
+	Name: "soak",
+	About: "blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
+		"back by another goroutine; pools made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
+		"At the end all is put back: what is idle, in use or running then must be nothing, or the command fails. --duration is that of the whole scenario, all contenders together.",
+	Defaults: workload.Spec{
+		Goroutines:  8,
+		Garbage:     20e6,
+		Rate:        50_000,
+		Duration:    3 * time.Minute,
+		Every:       100 * time.Millisecond,
+		IdleTimeout: 500 * time.Millisecond,
+	},
+	Rounds:        1,
+	QuickRounds:   1,
+	QuickDuration: 12 * time.Second,
+	Shared:        true,
+	Paced:         true,
+	Contenders:    []string{"make", "dewpond", "dewpond-offheap"},
+	Drive:         run,
+}
+
+const (
+	// mostPatience is how long what must become nothing may take. Nothing that works is so
+	// slow, whatever else the machine does.
+	mostPatience = time.Minute
+	// restTimeouts is how many IdleTimeouts of a round are kept for the rest after work.
+	restTimeouts = 4
+)
+
+// A soaking is a round of soak: its goroutines, and what they share.
+type soaking struct {
+	*workload.Job
+	*rotation
+	soakers []*soaker
+	stop    atomic.Bool
+	failure atomic.Pointer[error]
+
+	goroutines int           // before there was any of this
+	patience   time.Duration // mostPatience but in tests
+}
+
+// run works for most of the round, and then looks at what stays behind.
+func run(j *workload.Job) error { return newSoaking(j).run() }
+
+func (s *soaking) run() error {
+	err := s.Measured(s.work)
+	err = errors.Join(err, s.rest())
+	for _, k := range s.soakers {
+		s.Result.Ops += k.ops
+		s.Result.Verified += k.verified
+		s.Result.Figures["refused"] += float64(k.refused)
+	}
+	s.Result.Figures["pools_made"] = float64(s.made)
+	s.Result.Figures["pools_closed_in_use"] = float64(s.closedInUse)
+	s.restGoroutines()
+	return err
+}
+
+func newSoaking(j *workload.Job) *soaking {
+	// j has made one pool by now, which has no goroutine.
+	s := &soaking{goroutines: runtime.NumGoroutine(), patience: mostPatience, Job: j, rotation: newRotation(j)}
+	for i := range j.Goroutines {
+		s.soakers = append(s.soakers, newSoaker(s, i))
+	}
+	return s
+}
+
+// work is everything at once, until it is time to rest.
+func (s *soaking) work() error {
+	length := max(s.Duration-restTimeouts*s.IdleTimeout, s.Duration/2)
+	around := disturb(length, s.inUse)
+	gauges := []workload.Gauge{
+		{Name: "in_use_bytes", Read: s.inUse},
+		{Name: "goroutines", Read: func() int64 { return int64(runtime.NumGoroutine()) }},
+		{Name: "pressure", Read: func() int64 { return int64(dewpond.Pressure()) }},
+	}
+	if _, ok := s.Job.Pool.(contender.Idler); ok {
+		gauges = append(gauges, workload.Gauge{Name: "idle_bytes", Read: s.idle})
+	}
+	watch := s.Watch(length, gauges)
+	var wg sync.WaitGroup
+	for _, k := range s.soakers {
+		wg.Go(k.run)
+	}
+	for end := measure.Now() + length; measure.Now() < end && !s.stop.Load(); {
+		if s.Pause(min(s.Every, end-measure.Now())) {
+			break
+		}
+		s.renew()
+	}
+	s.stop.Store(true)
+	wg.Wait()
+	watch.Stop()
+	around.stop()
+	s.Result.Figures["pressure_rises"] = float64(around.rises)
+	s.Result.Figures["pressure_peak"] = float64(around.peak)
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// fail ends the round with an error.
+func (s *soaking) fail(err error) {
+	s.failure.CompareAndSwap(nil, &err)
+	s.stop.Store(true)
+}
+
+// inUse is what is out of all pools by the soakers' own count, in bytes.
+func (s *soaking) inUse() int64 {
+	sum := int64(0)
+	for _, k := range s.soakers {
+		sum += k.out.Load()
+	}
+	return sum
+}
+
+// rest puts everything back and says what is left then. Half of the pools are trimmed
+// at once, the others left to decay; in the end all are trimmed, and closed.
+func (s *soaking) rest() error {
+	for _, k := range s.soakers {
+		k.putBack()
+	}
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	standing, ok := s.standing()
+	if !ok {
+		return nil // nothing that could be asked
+	}
+	began := measure.Now()
+	var trimmed, decaying []contender.Keeper
+	var inUse int64
+	for i, k := range standing {
+		_, n, _ := k.Held()
+		inUse += n
+		if i%2 == 1 {
+			k.Trim()
+			trimmed = append(trimmed, k)
+		} else {
+			decaying = append(decaying, k)
+		}
+	}
+	untrimmed := idleOf(trimmed)
+	f := s.Result.Figures
+	f["pressure_at_rest"] = float64(dewpond.Pressure())
+	s.Pause(2 * s.IdleTimeout)
+	f["idle_after_two_timeouts_bytes"] = float64(idleOf(decaying))
+	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.Cut() {
+		s.Pause(s.IdleTimeout / 8)
+	}
+	if !s.Cut() { // else nobody has waited
+		f["decayed_in_ns"] = float64(measure.Now() - began)
+		f["stranded_bytes"] = float64(idleOf(decaying))
+	}
+	for _, k := range standing {
+		k.Trim()
+	}
+	f["stranded_after_trim_bytes"] = float64(untrimmed + idleOf(standing))
+	err := s.closeAll()
+	for began = measure.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && measure.Now()-began < s.patience && !s.Cut(); s.sweep() {
+		s.Pause(s.IdleTimeout / 8)
+	}
+	idle, out, reserved := s.left()
+	f["in_use_at_rest_bytes"] = float64(inUse + out)
+	f["stranded_after_close_bytes"] = float64(idle + reserved)
+	f["budget_at_rest_bytes"] = float64(s.budget.Used())
+	return err
+}
+
+// restGoroutines counts them when those that are about to end have ended.
+func (s *soaking) restGoroutines() {
+	before := s.goroutines
+	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.Cut(); {
+		s.Pause(beat)
+	}
+	f := s.Result.Figures
+	f["goroutines_at_start"] = float64(before)
+	if !s.Cut() {
+		now := runtime.NumGoroutine()
+		f["goroutines_at_rest"] = float64(now)
+		f["goroutines_left"] = float64(max(0, now-before))
+	}
+	debug.FreeOSMemory()
+	if rss := measure.RSS(); rss > 0 {
+		f["rss_at_rest_bytes"] = float64(rss)
+	}
+}

@@ -1,0 +1,299 @@
+package soak
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// spec has new pools and all disturbance within a moment.
+func spec(name string) workload.Spec {
+	sp := Scenario.Defaults
+	sp.Scenario, sp.Contender = Scenario.Name, name
+	sp.Duration, sp.Every, sp.IdleTimeout = 400*time.Millisecond, 5*time.Millisecond, 100*time.Millisecond
+	return sp
+}
+
+// round runs it, on a busy machine again and for longer until something gets done.
+func round(t *testing.T, sp workload.Spec) result.Round {
+	t.Helper()
+	for ; ; sp.Duration *= 2 { // else the test runs into its timeout
+		r, err := workload.Run(context.Background(), Scenario, sp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Contender != sp.Contender || r.Seconds <= 0 || r.Cut {
+			t.Fatalf("round is %+v", r)
+		}
+		if r.Ops > 0 {
+			return r
+		}
+	}
+}
+
+func TestSoak(t *testing.T) {
+	for name, accounts := range map[string]bool{"make": false, "syncpool-class": false, "dewpond": true, "dewpond-offheap": true} {
+		procs, limit := runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1)
+		r := round(t, spec(name))
+		if r.Verified+uint64(r.Figures["refused"]) != r.Ops {
+			t.Errorf("%s: %d blocks verified and %v refused of %d operations", name, r.Verified, r.Figures["refused"], r.Ops)
+		}
+		if made := r.Figures["pools_made"]; made < standingPools+passingPools+1 {
+			t.Errorf("%s: only %v pools were made", name, made)
+		}
+		if got := runtime.GOMAXPROCS(0); got != procs {
+			t.Errorf("%s: GOMAXPROCS was %d and is %d", name, procs, got)
+		}
+		if got := debug.SetMemoryLimit(-1); got != limit {
+			t.Errorf("%s: the memory limit was %d and is %d", name, limit, got)
+		}
+		nothing := []string{"goroutines_left"}
+		if accounts {
+			nothing = append(nothing, "stranded_bytes", "stranded_after_trim_bytes", "stranded_after_close_bytes", "in_use_at_rest_bytes", "budget_at_rest_bytes")
+		}
+		for _, key := range nothing {
+			if v, ok := r.Figures[key]; !ok || v != 0 {
+				t.Errorf("%s: %s is %v, seen: %v; want 0", name, key, v, ok)
+			}
+		}
+		if _, ok := r.Figures["stranded_bytes"]; ok != accounts {
+			t.Errorf("%s: accounts for what is stranded: %v, want %v", name, ok, accounts)
+		}
+		if _, ok := r.Series["idle_bytes"]; ok != accounts {
+			t.Errorf("%s: idle_bytes is there: %v, want %v", name, ok, accounts)
+		}
+		for _, key := range []string{"goroutines", "pressure", "in_use_bytes", "collections"} {
+			if len(r.Series[key]) == 0 {
+				t.Errorf("%s: nothing of %s was seen over time: %v", name, key, r.Series)
+			}
+		}
+	}
+}
+
+// A leaky pool keeps what it should not. All pools of a round are one, so its counts are
+// those of all.
+type leaky struct {
+	*leaks
+	closed bool
+}
+
+type leaks struct {
+	idle, inUse, reserved int64
+	goroutines            int // that Gets start and nobody ends
+	end                   chan struct{}
+	started               atomic.Int64
+}
+
+func (p *leaky) View() contender.View { return p }
+func (p *leaky) Get(n int) contender.Block {
+	if p.started.Add(1) <= int64(p.goroutines) {
+		go func() { <-p.end }()
+	}
+	return contender.Block{Bytes: make([]byte, n)}
+}
+func (p *leaky) TryGet(n int) (contender.Block, bool) { return p.Get(n), true }
+func (p *leaky) Put(contender.Block)                  {}
+func (p *leaky) Loop(int, int)                        {}
+func (p *leaky) Trim() int64                          { return 0 }
+func (p *leaky) Close() error                         { p.closed = true; return nil }
+func (p *leaky) Held() (idle, inUse, reserved int64) {
+	if p.closed {
+		return 0, 0, p.reserved
+	}
+	return p.idle, p.inUse, 0
+}
+
+// What is there to stay is waited for so long, and what is to go for ever: until the
+// test runs into its timeout.
+const (
+	soon  = 300 * time.Millisecond
+	never = time.Duration(1<<63 - 1)
+)
+
+// soaked is what a round of a pool says.
+func soaked(t *testing.T, patience time.Duration, fresh func(*dewpond.Budget) contender.Pool) (map[string]float64, error) {
+	t.Helper()
+	j := workload.NewJob(context.Background(), spec("leaky"), fresh)
+	s := newSoaking(j)
+	s.patience = patience
+	err := s.run()
+	return j.Result.Figures, err
+}
+
+// What stays behind is found, each thing under its own name, and nothing else.
+func TestSoakFindsWhatStays(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	for name, l := range map[string]*leaks{
+		"":                     {},
+		"stranded_bytes":       {idle: 64},
+		"in_use_at_rest_bytes": {inUse: 128},
+		"stranded_after_close": {reserved: 4096},
+		"goroutines_left":      {goroutines: 3},
+	} {
+		l.end = end
+		patience := soon
+		if name == "" {
+			patience = never
+		}
+		f, err := soaked(t, patience, func(*dewpond.Budget) contender.Pool { return &leaky{leaks: l} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, v := range f {
+			if !strings.HasPrefix(key, "stranded_") && key != "in_use_at_rest_bytes" && key != "goroutines_left" {
+				continue
+			}
+			if key == "goroutines_left" && name != "" && name != key {
+				continue // a busy machine's may need longer than soon
+			}
+			found := v > 0
+			// What decay leaves and Trim cannot take is stranded twice.
+			wanted := name != "" && strings.HasPrefix(key, name) || name == "stranded_bytes" && key == "stranded_after_trim_bytes"
+			if found != wanted {
+				t.Errorf("a pool with %q: %s is %v", name, key, v)
+			}
+		}
+	}
+}
+
+// A budgeted pool that is never closed stays charged.
+func TestSoakFindsBudget(t *testing.T) {
+	var pools []*dewpond.BytePool
+	var block []byte // out, and not lost: a lost one is charged until the collector has it
+	f, err := soaked(t, soon, func(b *dewpond.Budget) contender.Pool {
+		if b != nil && pools == nil {
+			p := dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: b})
+			block = p.Get(100)
+			pools = append(pools, p)
+		}
+		return &leaky{leaks: &leaks{}}
+	})
+	if err != nil || f["budget_at_rest_bytes"] < 100 {
+		t.Errorf("a block is out and the budget at rest is %v; error %v", f["budget_at_rest_bytes"], err)
+	}
+	runtime.KeepAlive(pools)
+	runtime.KeepAlive(block)
+}
+
+// What a pool gives back to its Budget a moment after its Close has not stayed behind.
+func TestSoakWaitsForBudget(t *testing.T) {
+	f, err := soaked(t, never, func(b *dewpond.Budget) contender.Pool {
+		p := &lateToBudget{leaky: &leaky{leaks: &leaks{}}}
+		if b != nil {
+			p.pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: b, MaxIdleBytes: dewpond.NoIdle})
+			p.out = p.pool.Get(100)
+		}
+		return p
+	})
+	if err != nil || f["budget_at_rest_bytes"] != 0 {
+		t.Errorf("all is given back and the budget at rest is %v; error %v", f["budget_at_rest_bytes"], err)
+	}
+}
+
+type lateToBudget struct {
+	*leaky
+	pool *dewpond.BytePool
+	out  []byte
+}
+
+func (p *lateToBudget) Close() error {
+	if p.pool != nil {
+		time.AfterFunc(time.Millisecond, func() { p.pool.Put(p.out); p.pool.Close() })
+	}
+	return p.leaky.Close()
+}
+
+// The limit goes down until the pressure is as high as it shall be, stays there, and goes
+// back; the next squeeze is after the medium level.
+func TestDisturbance(t *testing.T) {
+	const second, mib = time.Second, 1 << 20
+	d := newDisturbance(2*squeezePeriod, func() int64 { return 512 * mib })
+	defer d.restore()
+	limit := func() int64 { return debug.SetMemoryLimit(-1) }
+	step := func(at time.Duration, level dewpond.Level, what string, ok func(before, after int64) bool) {
+		t.Helper()
+		before := limit()
+		d.step(at, level)
+		if after := limit(); !ok(before, after) {
+			t.Errorf("at %v, pressure %v: the limit goes from %d to %d, want %s", at, level, before, after, what)
+		}
+	}
+	down := func(before, after int64) bool { return after < before && after >= before/2 }
+	same := func(before, after int64) bool { return after == before }
+	step(14*second, 0, "as found", func(_, after int64) bool { return after == d.limit })
+	step(15*second, 0, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
+	step(16*second, dewpond.PressureLow, "down", down)
+	step(17*second, dewpond.PressureMedium, "down", down)
+	step(18*second, dewpond.PressureHigh, "to stay", same)
+	step(19*second, dewpond.PressureMedium, "down", down)
+	step(30*second, dewpond.PressureHigh, "as found", func(_, after int64) bool { return after == d.limit })
+	step(80*second, dewpond.PressureLow, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
+	step(81*second, dewpond.PressureLow, "down", down)
+	step(82*second, dewpond.PressureMedium, "to stay", same)
+	for range 100 {
+		d.step(83*second, dewpond.PressureLow)
+	}
+	if limit() != leastLimit {
+		t.Errorf("the limit comes down to %d, want %d", limit(), leastLimit)
+	}
+	if d.rises != 4 || d.peak != dewpond.PressureHigh {
+		t.Errorf("%d rises up to %v were seen, want 4 up to high", d.rises, d.peak)
+	}
+	d.restore()
+	if got := runtime.GOMAXPROCS(0); limit() != d.limit || got != d.procs {
+		t.Errorf("the limit is %d and was %d, GOMAXPROCS is %d and was %d", limit(), d.limit, got, d.procs)
+	}
+	seen := map[int]bool{}
+	for i := range 200 * d.procs {
+		d.step(time.Duration(i)*5*second, dewpond.PressureLow)
+		seen[runtime.GOMAXPROCS(0)] = true
+	}
+	if len(seen) != 2*d.procs {
+		t.Errorf("GOMAXPROCS was %v, want all up to %d", seen, 2*d.procs)
+	}
+}
+
+func TestPareto(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	const n = 100_000
+	below, above := 0, 0
+	for range n {
+		v := sizes.draw(random)
+		if v < 64 || v > contender.Largest {
+			t.Fatalf("drew %v", v)
+		}
+		if v < 202 {
+			below++
+		}
+		if v > 64<<10 {
+			above++
+		}
+	}
+	// By the distribution function: half below 202, one in 79 above 64 KiB.
+	if below < 0.49*n || below > 0.51*n || above < n/90 || above > n/70 {
+		t.Errorf("%d of %d below 202 bytes and %d above 64 KiB", below, n, above)
+	}
+}
+
+// A round ends when it is told to, with what it has.
+func TestSoakCut(t *testing.T) {
+	sp := spec("dewpond")
+	sp.Duration = time.Hour
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r, err := workload.Run(ctx, Scenario, sp) // a round that heeds nothing runs into the test's timeout
+	if err != nil || !r.Cut {
+		t.Errorf("round is %+v, error %v; want a cut one", r, err)
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+)
+
+type mixedCommand struct {
+	benchFlags
+
+	Goroutines *int     `placeholder:"N" help:"Goroutines at work (${mixed_goroutines})."`
+	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${mixed_mix})."`
+	Hold       *string  `placeholder:"HOW" help:"Between Get and Put do nothing (none), let other goroutines run (yield), or wait (a duration)."`
+	Garbage    *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (none)."`
+	Mode       *string  `placeholder:"MODE" help:"closed: the next operation follows the last. open: operations arrive by the clock, and waiting counts (closed)."`
+	Rate       *float64 `placeholder:"N" help:"Open mode: arrivals a second (${open_rate})."`
+	Sample     *int     `placeholder:"N" help:"Closed mode: time one operation in N (${mixed_sample}). Open mode times all."`
+}
+
+func (c *mixedCommand) Run() error { return c.bench(workload.Mixed, c.read) }
+
+// Help says more of what it does, and how it is used.
+func (c *mixedCommand) Help() string {
+	return teach(workload.Mixed, `
+    dewpond bench --quick --contenders nop,make,dewpond    a first look, no verdict
+    dewpond bench --hold yield --goroutines 2000           many blocks out at once
+    dewpond bench --garbage 100MB                          beside a service that allocates
+    dewpond bench --mode open --rate 100000                with waiting counted in
+`)
+}
+
+func (c *mixedCommand) read(r *flagReader, s *workload.Spec) {
+	r.number("goroutines", c.Goroutines, &s.Goroutines, 1, mostGoroutines)
+	r.mix(c.Mix, s)
+	if c.Hold != nil {
+		var err error
+		s.Hold, err = workload.ParseHold(*c.Hold)
+		r.add("hold", err)
+	}
+	r.bytes("garbage", c.Garbage, &s.Garbage)
+	switch {
+	case c.Mode == nil, *c.Mode == "closed":
+		if c.Rate != nil {
+			r.add("rate", errors.New("arrivals have a rate in open mode only: add --mode open"))
+		}
+		r.number("sample", c.Sample, &s.Sample, 1, mostSample)
+	case *c.Mode == "open":
+		if c.Sample != nil {
+			r.add("sample", errors.New("open mode times every operation: leave it out"))
+		}
+		s.Open, s.Sample, s.Rate = true, 1, openRate
+		r.rate(c.Rate, s)
+	default:
+		r.add("mode", fmt.Errorf("unknown mode %q: valid are closed, open", *c.Mode))
+	}
+}

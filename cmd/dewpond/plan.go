@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+const (
+	defaultRounds = 6 // the fewest for which a 95 % interval of a median exists
+	quickDivisor  = 4 // --quick's windows are so many times shorter
+)
+
+// A plan is what one benchmark runs.
+type plan struct {
+	spec       workload.Spec // but for its Contender and Round
+	contenders []string
+	rounds     int
+}
+
+// defaultPlan is a scenario's where no flag but --quick, or not even that, is given.
+func defaultPlan(scenario workload.Scenario, quick bool) plan {
+	p := plan{spec: scenario.Defaults, contenders: scenario.Entrants(), rounds: cmp.Or(scenario.Rounds, defaultRounds)}
+	p.spec.Scenario = scenario.Name
+	if quick {
+		p.rounds = scenario.QuickRounds
+		p.spec.Duration = cmp.Or(scenario.QuickDuration, p.spec.Duration/quickDivisor)
+		p.spec.Every /= quickDivisor
+		p.spec.IdleTimeout /= quickDivisor
+	}
+	return p
+}
+
+// plan turns the flags into the rounds to run, or into one error that names every flag
+// that makes no sense. read does so with the scenario's own flags.
+func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *workload.Spec)) (plan, error) {
+	p := defaultPlan(scenario, b.Quick)
+	var r flagReader
+	if b.Contenders != nil {
+		found, err := contender.Find(b.Contenders)
+		r.add("contenders", err)
+		p.contenders = nil
+		for _, c := range found {
+			p.contenders = append(p.contenders, c.Name)
+		}
+	}
+	r.number("rounds", b.Rounds, &p.rounds, 1, 1000)
+	if scenario.Shared {
+		r.duration("duration", b.Duration, &p.spec.Duration, "length of all rounds together", leastDuration, mostShared)
+	} else {
+		r.duration("duration", b.Duration, &p.spec.Duration, "length of a round", leastDuration, mostDuration)
+	}
+	if read != nil {
+		read(&r, &p.spec)
+	}
+	if err := errors.Join(r.errs...); err != nil {
+		return p, err
+	}
+	if scenario.Shared {
+		p.spec.Duration /= time.Duration(p.rounds * len(p.contenders))
+	}
+	return p, nil
+}
+
+// describe is the plan as the report shows it.
+func (p plan) describe(scenario workload.Scenario, quick bool) result.Scenario {
+	s := p.spec
+	d := result.Scenario{
+		Name:       s.Scenario,
+		Mode:       "closed",
+		Goroutines: s.Goroutines,
+		Mix:        s.Mix.String(),
+		Rate:       s.Rate,
+		Rounds:     p.rounds,
+		Duration:   s.Duration.String(),
+		Sample:     s.Sample,
+		Zero:       scenario.Zero(),
+		Quick:      quick,
+		Garbage:    "none",
+
+		Blocks:      s.Blocks,
+		Collections: s.Collections,
+	}
+	if s.Every > 0 {
+		d.Every = s.Every.String()
+	}
+	if s.IdleTimeout > 0 {
+		d.IdleTimeout = s.IdleTimeout.String()
+	}
+	if scenario.Paced {
+		d.Mode = "paced"
+	}
+	if s.Live > 0 {
+		d.Live = fmt.Sprintf("%d B", s.Live)
+	}
+	if s.Garbage > 0 {
+		d.Garbage = fmt.Sprintf("%d B/s", s.Garbage)
+	}
+	if s.Open {
+		d.Mode = "open"
+	}
+	if scenario.Holding {
+		d.Hold = s.Hold.String()
+	}
+	return d
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload/soak"
+)
+
+// scenarios are all there are, the default first.
+func scenarios() []workload.Scenario {
+	return []workload.Scenario{workload.Mixed, workload.Micro, workload.Burst, workload.Churn, workload.Window, soak.Scenario}
+}
+
+// findScenario returns the scenario of that name.
+func findScenario(name string) (workload.Scenario, error) {
+	var names []string
+	for _, s := range scenarios() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return workload.Scenario{}, fmt.Errorf("unknown scenario %q: valid are %s", name, strings.Join(names, ", "))
+}

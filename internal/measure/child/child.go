@@ -1,0 +1,72 @@
+// Package child runs a function in a process of its own, which is this same program
+// once more. [Run] is the parent's side, [Serve] the child's.
+package child
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+)
+
+// grace is how long an interrupted child may take to print what it has. Its signal
+// goroutine queues behind those that it measures: 2.5 s behind 512 on 2 processors.
+const grace = 5 * time.Second
+
+// Run starts this program with the given arguments, hands it the question as JSON on
+// standard input, and decodes what it prints into answer. When ctx ends, the child is
+// interrupted; it may still answer with what it has.
+func Run(ctx context.Context, args []string, question, answer any) error {
+	in, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var out, complaint bytes.Buffer
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Args[0] = os.Args[0] // under test the program is known by this name
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &complaint
+	// After Ctrl-C on a terminal this is the child's second interrupt: it heeds
+	// the first.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = grace
+	// An interrupted child that still ended well has something to say.
+	if err := cmd.Run(); err != nil && !(ctx.Err() != nil && out.Len() > 0) {
+		return fmt.Errorf("%w\n%s", err, head(complaint.Bytes()))
+	}
+	if err := json.Unmarshal(out.Bytes(), answer); err != nil {
+		return fmt.Errorf("the child printed no answer: %w", err)
+	}
+	return nil
+}
+
+// head keeps the beginning of what a failed child said: a crash with 512 goroutines
+// has much to say, and its cause comes first.
+func head(b []byte) []byte {
+	const most = 4 << 10
+	return bytes.TrimSpace(b[:min(len(b), most)])
+}
+
+// Serve reads the question from standard input and prints the answer on standard
+// output. Ctrl-C reaches the whole process group: it ends the ctx of answer, which
+// then returns what it has and leaves the reporting to the parent.
+func Serve[Question, Answer any](answer func(context.Context, Question) (Answer, error)) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var q Question
+	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
+		return fmt.Errorf("standard input holds no question: %w", err)
+	}
+	a, err := answer(ctx, q)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(a)
+}

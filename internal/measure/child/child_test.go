@@ -1,0 +1,86 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+type question struct {
+	Number int
+	What   string
+	File   string
+}
+
+// TestMain serves when a test has started this test binary as its child.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		if err := Serve(answer); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func answer(ctx context.Context, q question) (int, error) {
+	switch q.What {
+	case "fail":
+		return 0, errors.New("cannot do " + strings.Repeat("x", 10_000))
+	case "silence":
+		os.Exit(0)
+	case "wait":
+		if err := os.WriteFile(q.File, nil, 0o644); err != nil { // whoever sees it knows that the child listens
+			return 0, err
+		}
+		<-ctx.Done()
+	}
+	return q.Number + 1, nil
+}
+
+func TestRun(t *testing.T) {
+	var got int
+	if err := Run(context.Background(), []string{"serve"}, question{Number: 41}, &got); err != nil || got != 42 {
+		t.Errorf("the answer is %d, error %v; want 42", got, err)
+	}
+}
+
+func TestRunSaysWhatTheChildSaid(t *testing.T) {
+	var got int
+	err := Run(context.Background(), []string{"serve"}, question{What: "fail"}, &got)
+	if err == nil || !strings.Contains(err.Error(), "exit status 1\ncannot do xxx") {
+		t.Errorf("a child that fails gives error %.100v", err)
+	} else if len(err.Error()) > 5000 {
+		t.Errorf("the error has %d bytes: the beginning would do", len(err.Error()))
+	}
+	err = Run(context.Background(), []string{"serve"}, question{What: "silence"}, &got)
+	if err == nil || !strings.Contains(err.Error(), "printed no answer") {
+		t.Errorf("a child that says nothing gives error %v", err)
+	}
+}
+
+// An interrupted child answers with what it has.
+func TestRunInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no process can be interrupted there")
+	}
+	file := filepath.Join(t.TempDir(), "listening")
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for _, err := os.Stat(file); err != nil; _, err = os.Stat(file) {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	var got int
+	if err := Run(ctx, []string{"serve"}, question{Number: 1, What: "wait", File: file}, &got); err != nil || got != 2 {
+		t.Errorf("the answer is %d, error %v; want 2", got, err)
+	}
+}

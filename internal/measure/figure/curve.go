@@ -1,0 +1,63 @@
+package figure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// A Curve is one series over time, of each contender's median round.
+type Curve struct {
+	Name   string // in result.Contender.Series
+	Title  string
+	silent string // what a contender does that has nothing to show in it; empty where nobody knows
+}
+
+// known are the curves that reports know, in the order in which they show them.
+var known = []Curve{
+	{"idle_bytes", "Idle bytes over time", "cannot tell what it holds"},
+	{"in_use_bytes", "Bytes in use over time", "not counted"},
+	{"rss_bytes", "Resident memory (RSS) over time", "this system does not say"},
+	{"collections", "Collections since the start", "not counted"},
+	{"goroutines", "Goroutines over time", "not counted"},
+	{"pressure", "Memory pressure over time (0 low, 1 medium, 2 high)", "not asked"},
+}
+
+// Curves are those of a document, the known ones first.
+func Curves(d result.Document) []Curve {
+	var out []Curve
+	for _, c := range known {
+		if slices.ContainsFunc(d.Contenders, func(of result.Contender) bool { return of.Series[c.Name] != nil }) {
+			out = append(out, c)
+		}
+	}
+	var others []string
+	for _, of := range d.Contenders {
+		for name := range of.Series {
+			if !slices.ContainsFunc(known, func(c Curve) bool { return c.Name == name }) && !slices.Contains(others, name) {
+				others = append(others, name)
+			}
+		}
+	}
+	slices.Sort(others)
+	for _, name := range others {
+		out = append(out, Curve{Name: name, Title: Label(name) + " over time"})
+	}
+	return out
+}
+
+// Silence says which contenders, of those that were watched, have nothing to show in
+// a known curve: no line and no cell must not be taken for nothing there.
+func (c Curve) Silence(d result.Document) string {
+	var names []string
+	for _, of := range d.Contenders {
+		if len(of.Series) > 0 && len(of.Series[c.Name]) == 0 {
+			names = append(names, of.Name)
+		}
+	}
+	if names == nil || c.silent == "" {
+		return ""
+	}
+	return c.silent + ": " + strings.Join(names, ", ")
+}

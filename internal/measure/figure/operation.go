@@ -1,0 +1,54 @@
+package figure
+
+import (
+	"slices"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// An Operation is one thing whose times are recorded in a histogram of its own.
+type Operation struct {
+	Key   string // in result.Round.Histograms, and the prefix of figure names
+	Label string
+	Head  string // label where columns of two operations share a table
+	What  string // one line for a reader who meets it first on a chart
+	In    func(*result.Contender) **result.Times
+}
+
+// Operations is in the order in which reports show them. Lag is last: it is the
+// generator's, not the pool's.
+var Operations = []Operation{
+	{"get", "Get", "Get", "time inside Get", func(c *result.Contender) **result.Times { return &c.Get }},
+	{"put", "Put", "Put", "time inside Put", func(c *result.Contender) **result.Times { return &c.Put }},
+	{"push", "Push", "Push", "time of one push into the window", func(c *result.Contender) **result.Times { return &c.Push }},
+	{"response", "Response", "Resp", "from the intended start to the end: waiting included", func(c *result.Contender) **result.Times { return &c.Response }},
+	{"service", "Service", "Serv", "from the actual start to the end: waiting left out", func(c *result.Contender) **result.Times { return &c.Service }},
+	{"lag", "Lag", "Lag", "how late the generator started an arrival: its own fault, not the pool's", func(c *result.Contender) **result.Times { return &c.Lag }},
+}
+
+// Times gives the operation's times of a contender; nil where it has none.
+func (o Operation) Times(c *result.Contender) *result.Times { return *o.In(c) }
+
+// Figure is the name of one of the operation's percentiles.
+func (o Operation) Figure(p Percentile) string { return o.Key + "_" + p.Key + "_ns" }
+
+// InReadingOrder is the operations in the order in which a reader needs them, those
+// that share a table together.
+func InReadingOrder(sc result.Scenario) [][]Operation {
+	waits, pool := [][]Operation{Pick("response", "service"), Pick("lag")}, [][]Operation{Pick("get", "put"), Pick("push")}
+	if sc.Mode == "open" {
+		return append(waits, pool...)
+	}
+	return append(pool, waits...)
+}
+
+// Pick gives the operations of those keys.
+func Pick(keys ...string) []Operation {
+	var out []Operation
+	for _, op := range Operations {
+		if slices.Contains(keys, op.Key) {
+			out = append(out, op)
+		}
+	}
+	return out
+}

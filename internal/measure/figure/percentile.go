@@ -1,0 +1,22 @@
+package figure
+
+import "github.com/dewpond/dewpond/internal/measure/result"
+
+// A Percentile is one that reports show. It is said only where at least ten samples
+// lie beyond it, which is what Needs counts: with fewer, the value is the luck
+// of a handful of events. Whole numbers, because 1-0.9999 is none in binary.
+type Percentile struct {
+	Key   string
+	Label string
+	P     float64 // 0 to 100
+	Needs int64
+	In    func(*result.Times) **result.Figure
+}
+
+// Percentiles are those that reports show.
+var Percentiles = []Percentile{
+	{"p50", "P50", 50, 20, func(t *result.Times) **result.Figure { return &t.P50 }},
+	{"p99", "P99", 99, 1_000, func(t *result.Times) **result.Figure { return &t.P99 }},
+	{"p999", "P999", 99.9, 10_000, func(t *result.Times) **result.Figure { return &t.P999 }},
+	{"p9999", "P9999", 99.99, 100_000, func(t *result.Times) **result.Figure { return &t.P9999 }},
+}

@@ -1,0 +1,23 @@
+package synthetic
+
+import (
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/words"
+)
+
+// Document is what a bench command makes of the rounds.
+func Document(sc result.Scenario, rounds []result.Round) result.Document {
+	return DocumentOn(Environment, sc, rounds)
+}
+
+// DocumentOn is Document on another machine.
+func DocumentOn(env result.Environment, sc result.Scenario, rounds []result.Round) result.Document {
+	d, err := summary.Of(env, sc, map[string]string{"nop": "private buffers: the floor of the driver"}, rounds)
+	if err != nil {
+		panic(err)
+	}
+	d.Words = words.Of(d)
+	d.Command = []string{"dewpond", "bench", "--contenders", "nop,make", "--html", "my report.html"}
+	return d
+}

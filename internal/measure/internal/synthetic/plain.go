@@ -1,0 +1,15 @@
+package synthetic
+
+import "github.com/dewpond/dewpond/internal/measure/result"
+
+// Plain rounds have a rate and one figure, no histograms.
+func Plain(name string, rates ...float64) []result.Round {
+	var out []result.Round
+	for i, r := range rates {
+		out = append(out, result.Round{Contender: name, Round: i, Ops: uint64(r), Seconds: 1, Figures: map[string]float64{"step_ns": 1e9 / r}})
+	}
+	return out
+}
+
+// As is the pool under another name.
+func As(p Pool, name string) Pool { p.Name = name; return p }

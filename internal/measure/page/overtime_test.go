@@ -1,0 +1,35 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/internal/measure/internal/synthetic"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Who cannot tell what it holds has no line, and that is said.
+func TestSilenceIsNoLine(t *testing.T) {
+	d := synthetic.Document(synthetic.ChurnScenario(), synthetic.ChurnRounds(1))
+	d.Contenders = append(d.Contenders, result.Contender{Name: "unwatched"}) // cut short: nothing to say of it
+	drawn, err := overTime(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, c := range drawn {
+		titles = append(titles, c.Title)
+		silent := c.Title == "Idle bytes over time"
+		if strings.Contains(c.Note, "cannot tell what it holds: syncpool-class") != silent {
+			t.Errorf("%s: note %q", c.Title, c.Note)
+		}
+		if want := map[bool]int{true: 3, false: 4}[silent]; len(c.Data.Lines) != want {
+			t.Errorf("%s: %d lines, want %d", c.Title, len(c.Data.Lines), want)
+		}
+	}
+	want := []string{"Idle bytes over time", "Bytes in use over time", "Resident memory (RSS) over time", "Collections since the start"}
+	if !slices.Equal(titles, want) {
+		t.Errorf("charts are %q, want %q", titles, want)
+	}
+}

@@ -1,0 +1,88 @@
+package summary
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Of makes the document of one bench command from its rounds: medians
+// with their spread, ratios to syncpool-class and excess over nop. The caller sets
+// Command, and Words (package words).
+func Of(env result.Environment, sc result.Scenario, about map[string]string, rounds []result.Round) (result.Document, error) {
+	d := result.Document{Schema: result.Schema, Environment: env, Scenario: sc}
+	if len(rounds) == 0 {
+		return d, errors.New("summary: no round was measured")
+	}
+	all, err := group(rounds)
+	if err != nil {
+		return d, err
+	}
+	base, nop := find(all, result.Baseline), find(all, result.Control)
+	for _, s := range all {
+		c, err := s.contender(about[s.name])
+		if err != nil {
+			return d, err
+		}
+		if base != nil && s != base {
+			c.Ratios = ratios(s, base)
+		}
+		if nop != nil && s != nop {
+			c.Excess = excesses(s, nop)
+		}
+		if sc.Name == result.Soaking {
+			c.Soak = s.soak(c)
+		}
+		d.Contenders = append(d.Contenders, c)
+	}
+	if s := find(all, result.Ours); s != nil {
+		d.Tools = s.tools()
+		if off := find(all, result.Undecayed); off != nil {
+			d.Decay = ratios(s, off)
+		}
+	}
+	d.Interrupted = slices.ContainsFunc(rounds, func(r result.Round) bool { return r.Cut })
+	return d, nil
+}
+
+// contender folds the rounds of one series into its figures.
+func (s *series) contender(about string) (result.Contender, error) {
+	c := result.Contender{
+		Name:            s.name,
+		About:           about,
+		OpsPerSec:       s.figure("ops_per_sec"),
+		GCPer5s:         s.figure("gc_per_5s"),
+		AllocBytesPerOp: s.figure("alloc_bytes_per_op"),
+		AllocsPerOp:     s.figure("allocs_per_op"),
+		GCCPUShare:      s.figure("gc_cpu_share"),
+		RSSPeakBytes:    s.figure("rss_peak_bytes"),
+		RecorderBytes:   s.figure("recorder_bytes"),
+	}
+	figures := map[string]bool{}
+	for _, m := range s.rounds {
+		if c.Engine == "" {
+			c.Engine = m.Engine
+		}
+		for name := range m.Figures {
+			figures[name] = true
+		}
+	}
+	for name := range figures {
+		if c.Figures == nil {
+			c.Figures = map[string]result.Figure{}
+		}
+		c.Figures[name] = s.figure(name)
+	}
+	c.Series = maps.Clone(s.middle().Series)
+	for _, op := range figure.Operations {
+		t, err := s.times(op.Key)
+		if err != nil {
+			return c, err
+		}
+		*op.In(&c) = t
+	}
+	return c, nil
+}

@@ -1,0 +1,75 @@
+package summary
+
+import (
+	"math"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Trend fits a straight line through points by least squares; nil where they are too
+// few, or tell too little, for an interval.
+//
+// The interval is Student's. That takes samples that know nothing of each other, and
+// those of memory over time do: a peak lasts for several. So it counts them for as many
+// independent ones as have the same information when each is like the one before by
+// the residuals' correlation r, which is (1-r)/(1+r) of them.
+func Trend(points []result.Point) *result.Trend {
+	n := float64(len(points))
+	if n < 3 {
+		return nil
+	}
+	var meanX, meanY float64
+	for _, p := range points {
+		meanX += p.Seconds / 60 / n
+		meanY += p.Value / n
+	}
+	var xx, xy float64
+	for _, p := range points {
+		x := p.Seconds/60 - meanX
+		xx += x * x
+		xy += x * (p.Value - meanY)
+	}
+	if xx == 0 {
+		return nil
+	}
+	t := &result.Trend{Mean: meanY, Slope: xy / xx, Confidence: Confidence, Samples: len(points), Seconds: points[len(points)-1].Seconds - points[0].Seconds}
+	var sum, lagged, before float64
+	for i, p := range points {
+		rest := p.Value - meanY - t.Slope*(p.Seconds/60-meanX)
+		sum += rest * rest
+		if i > 0 {
+			lagged += rest * before
+		}
+		before = rest
+	}
+	r := 0.0
+	if sum > 0 {
+		r = max(0, lagged/sum)
+	}
+	t.Independent = n * (1 - r) / (1 + r)
+	freedom := t.Independent - 2
+	if freedom < 1 {
+		return nil
+	}
+	// sum/n is the variance of a residual, and xx/n that of x, whatever n counts.
+	deviation := math.Sqrt(sum / n / freedom / (xx / n))
+	reach := stats.InvCDF(stats.TDist{V: freedom})(0.5+Confidence/2) * deviation
+	t.Low, t.High = t.Slope-reach, t.Slope+reach
+	return t
+}
+
+// secondHalf are the points of the second half of the time.
+func secondHalf(points []result.Point) []result.Point {
+	if len(points) == 0 {
+		return nil
+	}
+	middle := (points[0].Seconds + points[len(points)-1].Seconds) / 2
+	for i, p := range points {
+		if p.Seconds >= middle {
+			return points[i:]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package table
+
+import (
+	"cmp"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/words"
+)
+
+// decay is dewpond with decay beside dewpond without, for the steady traffic. What
+// the bursts pay is in the scenario's own table and in the words.
+func decay(d result.Document) Table {
+	g := Table{Title: "What decay costs: " + result.Ours + " to " + result.Undecayed, Head: append([]string{""}, percentileHeads()...)}
+	g.Head = append(g.Head, "P9999 within noise")
+	var names []string
+	for _, op := range figure.Pick("get", "put") {
+		r, any := Row{Name: op.Label, Kind: OfOperation}, false
+		for _, p := range figure.Percentiles {
+			name := op.Figure(p)
+			ratio, ok := d.Decay[name]
+			names, any = append(names, name), any || ok
+			r.Cells = append(r.Cells, compared(name, ratio, ok))
+		}
+		r.Cells = append(r.Cells, Cell{Text: cmp.Or(words.WithinNoise(d.Decay[op.Key+"_"+words.Tail+"_ns"]), none)})
+		if any {
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	var all []result.Ratio
+	for _, name := range names {
+		if r, ok := d.Decay[name]; ok {
+			all = append(all, r)
+		}
+	}
+	g.Notes = append(g.Notes, brackets(all))
+	if _, ok := d.Decay["burst_ns"]; ok {
+		g.Notes = append(g.Notes, "Get and Put are the steady traffic's, also while a burst goes on; the bursts' own are in the table above.")
+	}
+	return g
+}

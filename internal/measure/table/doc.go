@@ -1,0 +1,3 @@
+// Package table lays a document out in tables, for text as for HTML. layout.go has
+// their order.
+package table

@@ -1,0 +1,127 @@
+package table
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Of lays a document out: what the scenario is about first, then times with
+// their ratios and excess, then what the contenders cost.
+func Of(d result.Document) []Table {
+	all := []Table{flat(d), figures(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
+	for _, ops := range figure.InReadingOrder(d.Scenario) {
+		all = append(all, latencies(d, ops))
+		if ops[0].Key == "lag" { // the generator's: nothing to compare
+			all = append(all, extremes(d, ops))
+			continue
+		}
+		for _, op := range ops {
+			all = append(all, latencyRatios(d, op))
+		}
+		all = append(all, latencyExcess(d, ops), extremes(d, ops))
+	}
+	main := []Table{throughput(d), resources(d)}
+	switch {
+	case slices.Contains([]string{"micro", "burst", "churn", result.Soaking}, d.Scenario.Name):
+		all = append(all, main...)
+	default:
+		all = append(main, all...)
+	}
+	return slices.DeleteFunc(all, Table.empty)
+}
+
+func throughput(d result.Document) Table {
+	names := []string{"ops_per_sec", "alloc_bytes_per_op", "allocs_per_op", "rss_peak_bytes"}
+	heads := []string{"ops/s", "min", "max"}
+	for _, n := range names {
+		heads = append(heads, figure.Label(n)+" ratio")
+	}
+	g := columns(d, "Throughput, and ratios to "+result.Baseline, heads, func(c *result.Contender, i int) Cell {
+		switch i {
+		case 0:
+			return Cell{Text: figure.Count(c.OpsPerSec.Median)}
+		case 1:
+			return Cell{Text: figure.Count(c.OpsPerSec.Min)}
+		case 2:
+			return Cell{Text: figure.Count(c.OpsPerSec.Max)}
+		}
+		r, ok := c.Ratios[names[i-3]]
+		return compared(names[i-3], r, ok)
+	})
+	g.Notes = []string{confidences(d, names...)}
+	switch d.Scenario.Mode {
+	case "paced":
+		g.Notes = append(g.Notes, "The pace is set, so ops/s tells only whether the contender kept up.")
+	case "open":
+		g.Notes = append(g.Notes, "Open mode: the generator sets the rate, so ops/s tells only whether the contender kept up.")
+	}
+	return g
+}
+
+func resources(d result.Document) Table {
+	heads := []string{"GC / 5 s", "bytes/op", "allocs/op", "GC CPU", "peak RSS", "recorder"}
+	names := []string{"gc_per_5s", "alloc_bytes_per_op", "allocs_per_op", "gc_cpu_share", "rss_peak_bytes", "recorder_bytes"}
+	g := columns(d, "Garbage collection and memory", heads, func(c *result.Contender, i int) Cell {
+		f := []result.Figure{c.GCPer5s, c.AllocBytesPerOp, c.AllocsPerOp, c.GCCPUShare, c.RSSPeakBytes, c.RecorderBytes}
+		return value(names[i], f[i])
+	})
+	g.Notes = []string{"Peak RSS is the child process's and holds the recorder's bytes too."}
+	return g
+}
+
+// figures are what only this scenario has.
+func figures(d result.Document) Table {
+	names := figureNames(d, func(name string) bool { return d.Scenario.Name != result.Soaking || !isFlatness(name) })
+	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *result.Contender, i int) Cell {
+		f, ok := c.Figures[names[i]]
+		if !ok {
+			return Cell{Text: none}
+		}
+		return value(names[i], f)
+	})
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "_out_of_range") }) {
+		g.Notes = append(g.Notes, "Out of range: times that the recorder could not keep. The percentiles of that operation miss them.")
+	}
+	return g
+}
+
+func figureRatios(d result.Document) Table {
+	names := figureNames(d, func(string) bool { return true })
+	g := columns(d, "Ratios to "+result.Baseline, labelled(names), func(c *result.Contender, i int) Cell {
+		r, ok := c.Ratios[names[i]]
+		return compared(names[i], r, ok)
+	})
+	g.Notes = []string{confidences(d, names...)}
+	return g
+}
+
+func figureExcess(d result.Document) Table {
+	names := figureNames(d, figure.IsTime)
+	return columns(d, excessTitle, labelled(names), func(c *result.Contender, i int) Cell {
+		return over(c, names[i])
+	})
+}
+
+func figureNames(d result.Document, keep func(string) bool) []string {
+	set := map[string]bool{}
+	for _, c := range d.Contenders {
+		for name := range c.Figures {
+			if keep(name) {
+				set[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func labelled(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, figure.Label(n))
+	}
+	return out
+}

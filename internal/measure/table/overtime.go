@@ -1,0 +1,110 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// overTime is what a terminal can show of the curves: where each begins, its
+// peak, its end, and how soon after it last came up it was back.
+func overTime(d result.Document) Table {
+	type column struct {
+		head, name string
+		of         func(name string, points []result.Point) string
+	}
+	var all []column
+	var notes []string
+	for _, cv := range figure.Curves(d) {
+		name := cv.Name
+		l := figure.Label(name)
+		switch name {
+		case "collections":
+			all = append(all, column{l, name, lastOf})
+			continue
+		case "in_use_bytes", "goroutines", "pressure": // the scenario's own doing, or judged elsewhere
+			all = append(all, column{l + " peak", name, peakOf})
+			continue
+		}
+		all = append(all, column{l + " start", name, firstOf}, column{l + " peak", name, peakOf}, column{l + " end", name, lastOf}, column{l + " back in", name, backIn})
+		if s := cv.Silence(d); s != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s.", l, s))
+		}
+	}
+	var heads []string
+	for _, c := range all {
+		heads = append(heads, c.head)
+	}
+	g := columns(d, "Over time, in the median round", heads, func(c *result.Contender, i int) Cell {
+		points := c.Series[all[i].name]
+		if len(points) == 0 {
+			return Cell{Text: none}
+		}
+		return Cell{Text: all[i].of(all[i].name, points)}
+	})
+	g.Notes = append(notes, fmt.Sprintf("Back in: how long after it last came up to within %s of its peak it was as near to its start; %s where it hardly rose.", figure.Percent(nearly), none))
+	return g
+}
+
+func firstOf(name string, points []result.Point) string { return figure.Format(name, points[0].Value) }
+
+func peakOf(name string, points []result.Point) string {
+	return figure.Format(name, points[highest(points)].Value)
+}
+
+func lastOf(name string, points []result.Point) string {
+	return figure.Format(name, points[len(points)-1].Value)
+}
+
+const (
+	// nearly is the share of its rise within which a curve is back at its start, or
+	// up at its peak.
+	nearly = 0.1
+	// steps is into how many a series is divided at most: what is less than one before
+	// the end is the end.
+	steps = 100
+)
+
+// backIn says how long after a curve last came up to its peak it was back. It may come
+// up with every burst, and the next burst may empty what the one before left.
+func backIn(_ string, points []result.Point) string {
+	from, high := points[0].Value, points[highest(points)].Value
+	rise := high - from
+	if rise <= nearly*high {
+		return none
+	}
+	down, up := from+nearly*rise, high-nearly*rise
+	top := len(points) - 1
+	for points[top].Value < up {
+		top--
+	}
+	for top > 0 && points[top-1].Value > down {
+		top--
+	}
+	for points[top].Value < up {
+		top++
+	}
+	for _, p := range points[top:] {
+		if p.Value <= down {
+			return figure.Duration(1e9 * (p.Seconds - points[top].Seconds))
+		}
+	}
+	last := points[len(points)-1].Seconds
+	left := last - points[top].Seconds
+	if left < (last-points[0].Seconds)/steps {
+		return "peak is last"
+	}
+	return "not in " + figure.Duration(1e9*left)
+}
+
+// highest is the index of the first of the highest points.
+func highest(points []result.Point) int {
+	top := 0
+	for i, p := range points {
+		if p.Value > points[top].Value {
+			top = i
+		}
+	}
+	return top
+}

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/words"
+)
+
+// flat is the verdict as a table.
+func flat(d result.Document) Table {
+	heads := []string{"RSS mean", "RSS per minute", "RSS flat",
+		"stranded by decay", "by Trim", "by Close", "stranded flat", "in use", "in the Budget", "in use flat",
+		"goroutines at start", "at rest", "goroutines flat"}
+	cells := func(c *result.Contender) []Cell {
+		if c.Soak == nil {
+			return nil
+		}
+		var out []Cell
+		add := func(text string) { out = append(out, Cell{Text: text}) }
+		of := func(name string) {
+			if f, ok := c.Figures[name]; ok {
+				out = append(out, value(name, f))
+			} else {
+				add(none)
+			}
+		}
+		if t := c.Soak.RSS; t != nil {
+			add(figure.ByteSize(t.Mean))
+			add(words.PerMinute(t))
+			add(words.RSS(t))
+		} else {
+			add(none)
+			add(none)
+			add(none)
+		}
+		for _, f := range figure.Flatness {
+			figures := f.Figures
+			if f.Name == "goroutines" {
+				figures = []string{"goroutines_at_start", "goroutines_at_rest"}
+			}
+			for _, name := range figures {
+				of(name)
+			}
+			add(cmp.Or(words.Flat(c, f.Name), none))
+		}
+		return out
+	}
+	if d.Scenario.Name != result.Soaking {
+		return Table{}
+	}
+	g := columns(d, "Flat?", heads, func(c *result.Contender, i int) Cell {
+		if all := cells(c); all != nil {
+			return all[i]
+		}
+		return Cell{Text: none}
+	})
+	g.Notes = []string{
+		fmt.Sprintf("RSS: a straight line through the second half of the work, with the %s interval of its slope. It decides nothing: memory is the machine's too.", figure.Percent(summary.Confidence)),
+		"Stranded: what pools hold after all was put back: those left to decay for up to a minute (see decayed in, and idle after two timeouts), all after Trim, all after Close (address space too). In use: by the pools' own count, and by the Budget's.",
+	}
+	return g
+}
+
+// isFlatness reports whether that table has a figure.
+func isFlatness(name string) bool {
+	return strings.HasPrefix(name, "goroutines_") || slices.ContainsFunc(figure.Flatness, func(f figure.Flat) bool { return slices.Contains(f.Figures, name) })
+}

@@ -1,0 +1,161 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/summary"
+)
+
+// A Table holds cells before anything draws them: text and HTML show the same. The first column names the contender and repeats when a terminal is
+// too narrow for all columns.
+type Table struct {
+	Title string
+	Notes []string // below the table
+	Head  []string
+	Rows  []Row
+	Half  int // columns before this one belong together; 0 where all do
+}
+
+// A Row is a line of a Table.
+type Row struct {
+	Name  string
+	Cells []Cell
+	Kind  Kind
+}
+
+// Kind is what a row's name names: a contender, or else something that is not
+// hidden when a contender is.
+type Kind string
+
+// What a row may name.
+const (
+	OfContender Kind = ""
+	Heading     Kind = "heading" // a group: its cells are empty
+	Member      Kind = "member"  // of the heading above
+	OfOperation Kind = "operation"
+)
+
+// Title is the row's name as a terminal shows it.
+func (r Row) Title() string {
+	if r.Kind == Member {
+		return "  " + r.Name
+	}
+	return r.Name
+}
+
+// A Cell is a value and, where there is one, its spread over the rounds.
+type Cell struct {
+	Text   string
+	Spread string
+	Tone   Tone
+}
+
+// Tone is which side of syncpool-class a ratio lies on; only HTML shows it.
+type Tone string
+
+// The tones: without one, a gain, a loss.
+const (
+	Plain Tone = ""
+	Good  Tone = "good"
+	Bad   Tone = "bad"
+)
+
+// none is no value: not measured, or too few samples to say.
+const none = "–"
+
+// columns builds a table with a row for each contender that has any value: col
+// gives a column's cell, and none everywhere drops the column.
+func columns(d result.Document, title string, heads []string, col func(c *result.Contender, i int) Cell) Table {
+	g := Table{Title: title, Head: []string{""}}
+	used := make([]bool, len(heads))
+	all := make([][]Cell, len(d.Contenders))
+	for k := range d.Contenders {
+		for i := range heads {
+			x := col(&d.Contenders[k], i)
+			used[i] = used[i] || x.Text != none
+			all[k] = append(all[k], x)
+		}
+	}
+	for i, h := range heads {
+		if used[i] {
+			g.Head = append(g.Head, h)
+		}
+	}
+	for k, cells := range all {
+		r, any := Row{Name: d.Contenders[k].Name}, false
+		for i, x := range cells {
+			if used[i] {
+				r.Cells = append(r.Cells, x)
+				any = any || x.Text != none
+			}
+		}
+		if any {
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	return g
+}
+
+func (g Table) empty() bool { return len(g.Rows) == 0 || len(g.Head) < 2 }
+
+func value(name string, f result.Figure) Cell {
+	c := Cell{Text: figure.Format(name, f.Median)}
+	if lo, hi := figure.Format(name, f.Min), figure.Format(name, f.Max); lo != hi {
+		c.Spread = lo + " to " + hi
+	}
+	return c
+}
+
+// compared is the cell of a ratio, toned when its interval leaves 1 out and
+// there were rounds enough for that to mean something.
+func compared(name string, r result.Ratio, ok bool) Cell {
+	if !ok {
+		return Cell{Text: none}
+	}
+	c := Cell{Text: figure.Bracketed(r)}
+	if r.Rounds >= summary.VerdictRounds && (r.Low > 1 || r.High < 1) {
+		c.Tone = Bad
+		if (r.Low > 1) == figure.HigherIsBetter(name) {
+			c.Tone = Good
+		}
+	}
+	return c
+}
+
+// confidences is the note below a table of ratios: what its brackets are.
+func confidences(d result.Document, names ...string) string {
+	var ratios []result.Ratio
+	for _, c := range d.Contenders {
+		for _, name := range names {
+			if r, ok := c.Ratios[name]; ok {
+				ratios = append(ratios, r)
+			}
+		}
+	}
+	return brackets(ratios)
+}
+
+func brackets(ratios []result.Ratio) string {
+	low, high := result.Ratio{Confidence: 2}, result.Ratio{Confidence: -1}
+	for _, r := range ratios {
+		if r.Rounds <= 1 {
+			continue
+		}
+		if r.Confidence < low.Confidence {
+			low = r
+		}
+		if r.Confidence > high.Confidence {
+			high = r
+		}
+	}
+	switch {
+	case high.Confidence < 0:
+		return "A single paired round has no interval."
+	case low.Confidence == high.Confidence:
+		return fmt.Sprintf("In brackets the %s interval of the median over %d rounds.", figure.Percent(low.Confidence), low.Rounds)
+	}
+	return fmt.Sprintf("In brackets an interval of the median, from %s over %d rounds to %s over %d.",
+		figure.Percent(low.Confidence), low.Rounds, figure.Percent(high.Confidence), high.Rounds)
+}

@@ -1,0 +1,31 @@
+package table
+
+import "github.com/dewpond/dewpond/internal/measure/result"
+
+// tools is dewpond's tools: a group for each case, in it a row for dewpond's
+// way, whose name tells the tool, and for each that it replaces.
+func tools(d result.Document) Table {
+	g := Table{Title: "dewpond's tools, and what they replace", Head: []string{"", "time", "bytes", "allocs", "dewpond's time to this"}}
+	var ratios []result.Ratio
+	for _, t := range d.Tools {
+		g.Rows = append(g.Rows, Row{Name: t.Case, Kind: Heading, Cells: make([]Cell, len(g.Head)-1)})
+		for _, a := range t.Alternatives {
+			ratio := Cell{}
+			if a.Ratio != nil {
+				ratio = compared("time_ns", *a.Ratio, true)
+				ratios = append(ratios, *a.Ratio)
+			}
+			g.Rows = append(g.Rows, Row{Name: a.Name, Kind: Member, Cells: []Cell{
+				value("time_ns", a.Time), value("alloc_bytes_per_op", a.Bytes), value("allocs_per_op", a.Allocs), ratio,
+			}})
+		}
+	}
+	g.Notes = []string{
+		brackets(ratios),
+		"All of this ran in dewpond's own process, where the ways of one case took turns in short batches. A round's ratio is the median over its pairs of batches.",
+		"Time, bytes and allocations are for one use: an object or a block got and given back, a scope, a body built and written out. Parallel is one goroutine for each processor, and the wall time for one use of all together.",
+		"Zeroing: Pool and sync.Pool reset alike, a struct to zero, a bytes.Buffer by Reset. Lease and Get share a pool that never clears. Scope and Buffer clear on Put, dewpond's default, for make and a new bytes.Buffer give zeroed memory too; pooled bytes.Buffers (of a sync.Pool) and bytebufferpool clear nothing.",
+		"The mix is 24 bodies of 1.2 KB, then one of 64 KB. bytebufferpool has learned the sizes before: in the mix it drops the large buffers.",
+	}
+	return g
+}

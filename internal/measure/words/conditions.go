@@ -1,0 +1,76 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Conditions is what has to be known to repeat or to doubt the figures, as
+// pairs of a name and a value.
+func Conditions(d result.Document) [][2]string {
+	e, s := d.Environment, d.Scenario
+	scenario := []string{s.Name}
+	add := func(format string, v any, said bool) {
+		if said {
+			scenario = append(scenario, fmt.Sprintf(format, v))
+		}
+	}
+	if s.Mode == "paced" {
+		add("%s operations/s", figure.Count(s.Rate), true)
+	} else {
+		add("%s loop", s.Mode, s.Mode != "")
+		add("%s arrivals/s", figure.Count(s.Rate), s.Rate > 0)
+	}
+	add("%d goroutines", s.Goroutines, s.Goroutines > 0)
+	add("mix %s", s.Mix, s.Mix != "")
+	add("hold %s", s.Hold, s.Hold != "")
+	add("garbage %s", s.Garbage, s.Garbage != "")
+	add("live heap beside it %s", s.Live, s.Live != "")
+	add("%d blocks held", s.Blocks, s.Blocks > 0 && s.Every == "")
+	add("%d blocks in a burst", s.Blocks, s.Blocks > 0 && s.Every != "")
+	add("a burst every %s", s.Every, s.Every != "" && s.Name != result.Soaking)
+	add("a new pool every %s", s.Every, s.Every != "" && s.Name == result.Soaking)
+	add("IdleTimeout %s", s.IdleTimeout, s.IdleTimeout != "")
+	add("%d collections between bursts", s.Collections, s.Collections > 0)
+	add("rounds of %s", s.Duration, s.Duration != "")
+	add("%d rounds", s.Rounds, s.Rounds > 0)
+	add("1 in %d operations timed", s.Sample, s.Sample > 1)
+	add("zeroing: %s", s.Zero, s.Zero != "")
+	out := [][2]string{
+		{"scenario", strings.Join(scenario, ", ")},
+		{"machine", fmt.Sprintf("%s, %d CPUs, %s/%s", e.Machine, e.CPUs, e.OS, e.Arch)},
+		{"Go", fmt.Sprintf("%s, GOMAXPROCS=%d GOGC=%s GOMEMLIMIT=%s", e.GoVersion, e.GOMAXPROCS, e.GOGC, e.GOMEMLIMIT)},
+		{"load", loads(e.LoadAverage) + " at the start, " + e.Time},
+	}
+	if e.Delays != "" {
+		out = append(out, [2]string{"delays", "a test build (dewpond_delay): dewpond takes 10 µs longer at each of these seams: " + e.Delays})
+	}
+	for _, c := range d.Contenders {
+		if c.Engine != "" {
+			out = append(out, [2]string{"engine", c.Name + ": " + c.Engine})
+		}
+	}
+	return append(out, [2]string{"command", CommandLine(d.Command)})
+}
+
+func loads(l [3]float64) string {
+	if l[0] < 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f %.2f %.2f", l[0], l[1], l[2])
+}
+
+// CommandLine is the command as a shell takes it.
+func CommandLine(args []string) string {
+	var out []string
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`&|;<>()*?[]{}~#!") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,56 @@
+package words_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/internal/measure/internal/synthetic"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Decay that is felt is said to be, and decay that is not is not.
+func TestDecayVerdict(t *testing.T) {
+	for slower, says := range map[float64]string{1: "within noise: yes", 1.5: "within noise: no"} {
+		d := synthetic.Document(synthetic.ChurnScenario(), synthetic.ChurnRounds(slower))
+		for _, op := range []string{"Get", "Put"} {
+			s := said(t, d, "Decay on beside off (dewpond to dewpond-nodecay), "+op+" P9999: ")
+			if !strings.Contains(s, says) || !strings.Contains(s, "96.9 % interval of the median over 6 rounds") {
+				t.Errorf("%v times as slow: %q, want %q", slower, s, says)
+			}
+		}
+		r := d.Decay["get_p9999_ns"]
+		if r.Rounds != 6 || r.Median < 0.9*slower || r.Median > 1.1*slower {
+			t.Errorf("ratio to dewpond-nodecay is %+v, want %v over 6 rounds", r, slower)
+		}
+		if s := said(t, d, "A burst takes 1"); !strings.Contains(s, "allocated anew") {
+			t.Errorf("the price of a burst is %q", s)
+		}
+	}
+}
+
+// The verdict on decay needs its two contenders and rounds enough, and nobody else.
+func TestDecayVerdictNeedsBoth(t *testing.T) {
+	all := synthetic.ChurnRounds(1)
+	only := func(names ...string) []result.Round {
+		return slices.DeleteFunc(slices.Clone(all), func(r result.Round) bool { return !slices.Contains(names, r.Contender) })
+	}
+	quick := synthetic.ChurnScenario()
+	quick.Quick = true
+	for _, test := range []struct {
+		sc     result.Scenario
+		rounds []result.Round
+		want   bool
+	}{
+		{synthetic.ChurnScenario(), only(result.Ours, result.Undecayed), true},
+		{synthetic.ChurnScenario(), only(result.Ours, result.Baseline), false},
+		{synthetic.ChurnScenario(), only(result.Undecayed, result.Baseline), false},
+		{synthetic.ChurnScenario(), only(result.Ours, result.Undecayed)[:10], false},
+		{quick, only(result.Ours, result.Undecayed), false},
+	} {
+		d := synthetic.Document(test.sc, test.rounds)
+		if got := strings.Contains(strings.Join(d.Words, "\n"), "within noise"); got != test.want {
+			t.Errorf("%d rounds, quick %v: a verdict on decay is %v, want %v: %q", len(test.rounds), test.sc.Quick, got, test.want, d.Words)
+		}
+	}
+}
