@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 		offHeap = true
 		os.Exit(m.Run())
 	case "watched":
-		os.Exit(runWatched(m))
+		watched = true
+		os.Exit(m.Run())
 	case "both":
 		os.Exit(max(m.Run(), againOffHeap(m)))
 	}
@@ -95,7 +96,7 @@ func newPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
-	if watches(t, o.Check, o.OnViolation) {
+	if watches(o.Check, o.OnViolation) {
 		return watchedPool(t, o)
 	}
 	p, err := makePool(o)
