@@ -178,7 +178,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		uses := strings.Count(string(text), "dewpond."+"NewBytePool(") + strings.Count(string(text), "dewpond."+"MustBytePool(")
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
-		case name == "memory_test.go" && uses == 1: // makePool
+		case name == "main_test.go" && uses == 1: // makePool
 		case name == "watched_test.go" && uses == 1: // watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
 		case name == "zerovalue_test.go" && uses == 1: // what the zero value stands for
