@@ -190,6 +190,7 @@ func TestPoolsInParallelBubbles(t *testing.T) {
 
 // A refusal by one clock is long ago by another: it keeps no pool from its shards.
 func TestPoolScattersByAnyClock(t *testing.T) {
+	notWatched(t, seesGather)
 	refused := func(p *dewpond.BytePool) {
 		out := useUp(t, p, 64)
 		if !dewpond.Gathered(p) {

@@ -164,6 +164,7 @@ func TestBudgetServesEverybody(t *testing.T) {
 
 // Blocks that lie idle in one pool, with whatever processor, make room for another's.
 func TestBudgetLetsIdleBlocksGo(t *testing.T) {
+	leavesOut(t, "the blocks that the budget had room for")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	const limit = 1 << 20
 	for _, get := range []string{"TryGet", "GetContext"} {
@@ -255,6 +256,7 @@ func TestGetPastBudget(t *testing.T) {
 // Whatever gives bytes back wakes who waits for them: he is in another pool, and wants
 // another size.
 func TestBudgetWakesWaiters(t *testing.T) {
+	leavesOut(t, "the waiters' blocks")
 	const block = 64 << 10
 	ways := map[string]func(p *dewpond.BytePool) (give func()){
 		"Put": func(p *dewpond.BytePool) func() {
@@ -320,6 +322,7 @@ func (s *slowSource) Free(b []byte) {
 // Who begins to wait while somebody else has the last idle block in hand, to let it
 // go, finds nothing idle; he is served when it is gone.
 func TestBudgetWaiterMissesNothing(t *testing.T) {
+	leavesOut(t, "the waiter's block")
 	ways := map[string]func(p *dewpond.BytePool){
 		"Trim":  func(p *dewpond.BytePool) { p.Trim() },
 		"Close": func(p *dewpond.BytePool) { p.Close() },
@@ -417,6 +420,7 @@ func TestBudgetServesInOrder(t *testing.T) {
 // A block that is put back goes to the one who has waited longest, not to the one who
 // happens to wait for such a block.
 func TestBudgetIsFairToOtherPools(t *testing.T) {
+	leavesOut(t, "the block of the second waiter")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4 << 10)
 		a := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
@@ -469,6 +473,7 @@ func (c hookedContext) Err() error {
 
 // What is put back after GetContext has looked, and before it waits, is found.
 func TestBudgetWakeUpIsNotLost(t *testing.T) {
+	leavesOut(t, "the waiter's block")
 	budget := dewpond.NewBudget(64 << 10)
 	giver := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, Budget: budget})
 	taker := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
@@ -495,6 +500,7 @@ func (h *hookedSource) Alloc(size int) ([]byte, error) {
 
 // What Prewarm has allocated is let go for those who have begun to wait meanwhile.
 func TestPrewarmServesBudget(t *testing.T) {
+	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(64 << 10)
 		taker := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
@@ -559,6 +565,7 @@ func TestBudgetForgetsPools(t *testing.T) {
 
 // A waiter who gives up does not keep those behind him waiting.
 func TestBudgetWaiterGivesUp(t *testing.T) {
+	leavesOut(t, "blocks that fill the budget")
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {
 			budget := dewpond.NewBudget(10 << 10)
@@ -611,6 +618,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 
 // A Budget and an AllocLimit together: neither is taken from where the other refuses.
 func TestBudgetWithAllocLimit(t *testing.T) {
+	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6, IdleTimeout: -1})
@@ -770,6 +778,7 @@ func TestForgottenBlockStaysCharged(t *testing.T) {
 
 // Slices that a pool on the heap takes for its blocks were not charged.
 func TestBudgetAndStrangers(t *testing.T) {
+	notWatched(t, putsForeign)
 	budget := dewpond.NewBudget(1 << 20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{768, 1024}, Budget: budget})
 	q := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
@@ -788,6 +797,7 @@ func TestBudgetAndStrangers(t *testing.T) {
 // A pool that joins while somebody waits is gathered from the start; and once nobody
 // waits, or has been refused for a while, every pool has its shards again.
 func TestBudgetGathersAndScatters(t *testing.T) {
+	notWatched(t, seesGather)
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})

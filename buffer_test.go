@@ -399,6 +399,7 @@ func TestBufferReadFromOddReaders(t *testing.T) {
 }
 
 func TestBufferAllocations(t *testing.T) {
+	notWatched(t, countsAlloc)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	list := orders(8 << 10)
 	local := func() {

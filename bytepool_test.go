@@ -77,6 +77,7 @@ func TestNegativeSizePanics(t *testing.T) {
 }
 
 func TestPutAcceptsAnyLength(t *testing.T) {
+	notWatched(t, putsForeign)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	b := p.Get(100) // 128
 	p.Put(b[:0])
@@ -91,6 +92,7 @@ func TestPutAcceptsAnyLength(t *testing.T) {
 }
 
 func TestPutRefuses(t *testing.T) {
+	notWatched(t, misuses)
 	large := dewpond.BytePoolOptions{Classes: []int{65536}}
 	for _, tt := range []struct {
 		name    string
@@ -131,6 +133,7 @@ func TestPutRefuses(t *testing.T) {
 }
 
 func TestAfterClose(t *testing.T) {
+	notWatched(t, putsForeign)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	out := p.Get(100)
 	p.Put(p.Get(1000))
@@ -213,6 +216,7 @@ func TestTryGetRacesClose(t *testing.T) {
 }
 
 func TestHitDoesNotAllocate(t *testing.T) {
+	notWatched(t, countsAlloc)
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroNever, dewpond.ZeroOnGet, dewpond.ZeroOnPut} {
 		p := newPool(t, dewpond.BytePoolOptions{Zero: zero})
 		for _, size := range []int{0, 128, 8192, 32768, 64 << 10} {
@@ -231,6 +235,7 @@ func TestHitDoesNotAllocate(t *testing.T) {
 
 // A magazine exchange must not allocate either: hold more than two magazines.
 func TestExchangeDoesNotAllocate(t *testing.T) {
+	notWatched(t, countsAlloc)
 	p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
 	held := make([][]byte, 1000)
 	round := func() {
@@ -253,6 +258,7 @@ func TestExchangeDoesNotAllocate(t *testing.T) {
 // What other Ps' shards hold is out of a Get's reach: two magazines each. Above 32 KiB
 // a Get reclaims it, but once between two collections, and the goroutine may move after.
 func TestSurvivesCollections(t *testing.T) {
+	notWatched(t, countsMiss)
 	for _, tt := range []struct{ size, count int }{{128, 2000}, {8192, 500}, {64 << 10, 256}} {
 		p := newPool(t, dewpond.BytePoolOptions{})
 		held := make([][]byte, tt.count)

@@ -216,6 +216,7 @@ func TestDecayInSlowBubble(t *testing.T) {
 // A pool that is in use outside works in a bubble, where time runs otherwise, and
 // decays by the clock outside.
 func TestDecayIgnoresBubbles(t *testing.T) {
+	notWatched(t, countsMiss)
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: time.Hour})
 	hold(p, 200_000, 3)
 	synctest.Test(t, func(t *testing.T) {

@@ -99,7 +99,10 @@ var poolOps = [...]func(m *poolsModel){
 //
 // Without the third flag the fuzzer spends a minute on each script that is new, for what
 // runs differs a little each time. Scripts in testdata/fuzz are named by what they found.
-func FuzzBytePool(f *testing.F) { fuzzPools(f, false, poolOps[:]) }
+func FuzzBytePool(f *testing.F) {
+	notWatched(f, "its model of each Get knows no quarantine")
+	fuzzPools(f, false, poolOps[:])
+}
 
 func fuzzPools(f *testing.F, checked bool, ops []func(m *poolsModel)) {
 	addScripts(f, poolScripts...)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestGrow(t *testing.T) {
+	leavesOut(t, "the block of a Grow that panics")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	b := p.Get(100)
 	copy(b, "hello")

@@ -161,6 +161,7 @@ func TestStaleLeaseHarmsNobody(t *testing.T) {
 
 // Handles are reused: without that TestStaleLeaseHarmsNobody would show nothing.
 func TestLeaseReusesHandles(t *testing.T) {
+	notWatched(t, countsAlloc)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	pair := func() { p.Lease(100).Release() }
 	retain := func() {
@@ -220,6 +221,7 @@ func TestRetain(t *testing.T) {
 
 // Any order of Retains and Releases, by any owner, against a model that counts.
 func TestLeaseFollowsModel(t *testing.T) {
+	leavesOut(t, "leases whose owners lose them")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	type owner struct {
 		lease dewpond.Lease
@@ -378,6 +380,7 @@ func TestStaleLeasesConcurrently(t *testing.T) {
 // A handle whose generations are used up is not used again, and its leases stay
 // invalid.
 func TestLeaseGenerationsEnd(t *testing.T) {
+	leavesOut(t, "a hundred leases, which show the handles in use")
 	for _, retain := range []bool{false, true} {
 		p := newPool(t, dewpond.BytePoolOptions{})
 		p.Lease(64).Release()

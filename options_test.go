@@ -54,7 +54,9 @@ func TestOptionsAreCopied(t *testing.T) {
 	classes := []int{64, 128}
 	p := newPool(t, dewpond.BytePoolOptions{Classes: classes})
 	classes[0] = 112
-	if b := p.Get(1); cap(b) != 64 {
-		t.Errorf("cap %d after the caller changed his slice, want 64", cap(b))
+	b := p.Get(1)
+	defer p.Put(b)
+	if cap(b) != 64 {
+		t.Errorf("cap %d after the caller changed its slice, want 64", cap(b))
 	}
 }

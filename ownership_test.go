@@ -140,6 +140,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 }
 
 func TestOwnershipTable(t *testing.T) {
+	notWatched(t, misuses)
 	// On one P the next Get returns the last Put, which shows whose block it is.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	// Nor does a collection move the stack, by which the engine with locks finds a shard.

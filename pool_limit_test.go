@@ -17,6 +17,7 @@ import (
 )
 
 func TestPoolLimit(t *testing.T) {
+	leavesOut(t, "objects up to the limit")
 	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
 	a, errA := p.TryGet()
 	_, errB := p.TryGet()
@@ -40,6 +41,7 @@ func TestPoolLimit(t *testing.T) {
 
 // Objects from elsewhere do not raise the limit.
 func TestPoolLimitIgnoresStrangers(t *testing.T) {
+	leavesOut(t, "the object that uses up the limit")
 	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
 	for range 5 {
 		p.Put(new(account))
@@ -55,6 +57,7 @@ func TestPoolLimitIgnoresStrangers(t *testing.T) {
 // After Close, who is told ErrClosed does not count as out; and everybody is told that,
 // with his ctx done and the Limit reached too.
 func TestClosedPoolCountsWhatIsOut(t *testing.T) {
+	leavesOut(t, "the objects that it counts")
 	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
 	p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -78,6 +81,7 @@ func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 // Those who wait are served in the order in which they came, one for each Put, and
 // nobody who comes later overtakes them.
 func TestPoolServesWaitersInOrder(t *testing.T) {
+	leavesOut(t, "the objects of the last waiters")
 	synctest.Test(t, func(t *testing.T) {
 		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
 		out := []*account{p.Get(), p.Get()}
@@ -161,6 +165,7 @@ func TestPoolCancelledWaitLeaksNothing(t *testing.T) {
 
 // ctx is looked at only before waiting.
 func TestPoolGetContextWithAnEndedContext(t *testing.T) {
+	leavesOut(t, "the object that uses up the limit")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("why"))
 	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})

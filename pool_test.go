@@ -20,7 +20,7 @@ func newObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] 
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
-	if watches(t, o.Check, o.OnViolation) {
+	if watches(o.Check, o.OnViolation) {
 		return watchedObjects(t, o)
 	}
 	p := dewpond.NewPool(o)
@@ -70,7 +70,9 @@ func TestPoolSetsPlainStructsToZero(t *testing.T) {
 	if *v != (account{}) {
 		t.Errorf("idle: %+v", *v)
 	}
-	if got := p.Get(); *got != (account{}) {
+	got := p.Get()
+	defer p.Put(got)
+	if *got != (account{}) {
 		t.Errorf("%+v", *got)
 	}
 }
@@ -215,6 +217,7 @@ func TestPoolCloseOutlivesPanics(t *testing.T) {
 
 // What a Trim lets go of is the collector's, also where Drop panics.
 func TestPoolTrimOutlivesPanics(t *testing.T) {
+	notWatched(t, "its Drop panics, and does so again in Close")
 	const n = 300
 	var gone atomic.Int64
 	p := newObjects(t, dewpond.PoolOptions[account]{Drop: func(*account) { panic("Drop") }})
@@ -270,12 +273,14 @@ func TestPoolNewReturnsNil(t *testing.T) {
 			p.Get()
 		}()
 		none = false
-		if v, err := p.TryGet(); v == nil || err != nil {
+		v, err := p.TryGet()
+		if v == nil || err != nil {
 			t.Errorf("Limit %d: after that, TryGet: %v", limit, err)
 		}
 		if s := p.Stats(); s.Gets != 1 || s.Misses != 1 || s.OverLimit != 0 {
 			t.Errorf("Limit %d: %+v", limit, s)
 		}
+		p.Put(v)
 	}
 }
 
@@ -329,6 +334,7 @@ func TestPoolPutNil(t *testing.T) {
 }
 
 func TestPoolStats(t *testing.T) {
+	leavesOut(t, "an object of a closed pool")
 	p := newObjects(t, dewpond.PoolOptions[[16]byte]{Name: "counted", MaxIdle: 2})
 	if err := p.Prewarm(2); err != nil {
 		t.Fatal(err)
@@ -383,6 +389,7 @@ func TestPoolStats(t *testing.T) {
 }
 
 func TestPoolHitDoesNotAllocate(t *testing.T) {
+	notWatched(t, countsAlloc)
 	zero := newObjects(t, dewpond.PoolOptions[account]{})
 	reset := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{})
 	keep := newObjects(t, dewpond.PoolOptions[account]{Keep: func(*account) bool { return true }})

@@ -15,6 +15,7 @@ type aligned struct {
 
 // Whatever was Put before, Scope.Slice is aligned: Put refuses what a block cannot be.
 func TestScopeSliceIsAligned(t *testing.T) {
+	notWatched(t, misuses)
 	sizes := []int{64, 8 << 10, 16 << 10, 32 << 10, 40 << 10, 1 << 20} // of chunks, and of blocks that a Slice has alone
 	p := newPool(t, dewpond.BytePoolOptions{Classes: sizes})
 	for round := range 32 {

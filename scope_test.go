@@ -12,6 +12,7 @@ import (
 )
 
 func TestScope(t *testing.T) {
+	leavesOut(t, "a block that shows the size of a class")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	s := p.Scope()
 	if got := p.Stats().Gets; got != 0 {
@@ -139,6 +140,7 @@ func TestScopePiecesDoNotOverlap(t *testing.T) {
 // What a Scope hands out is as clean as the pool's policy says, also when its chunk
 // and its large blocks had an owner before.
 func TestScopeFollowsZeroPolicy(t *testing.T) {
+	notWatched(t, "it reads what a Put left in a block, which is poison")
 	for _, tt := range []struct {
 		zero  dewpond.ZeroPolicy
 		clean bool
@@ -221,6 +223,7 @@ func TestScopeOnClosedPool(t *testing.T) {
 var escapedScope *dewpond.Scope
 
 func TestScopeAllocations(t *testing.T) {
+	notWatched(t, countsAlloc)
 	if sanitized {
 		t.Skip("a local Scope is on the heap here")
 	}
@@ -326,6 +329,7 @@ func (s *panickingSource) Alloc(size int) ([]byte, error) {
 
 // A Source that panics when a chunk is full leaves the Scope with what it had.
 func TestScopeOutlivesPanics(t *testing.T) {
+	leavesOut(t, "two blocks that show that the chunk came back once")
 	source := &panickingSource{fakeSource: newFakeSource()}
 	p := newPool(t, dewpond.BytePoolOptions{Memory: source})
 	s := p.Scope()

@@ -58,6 +58,7 @@ func (f *fakeSource) report() (out, twice int) {
 }
 
 func TestSourceGetsEveryBlockBack(t *testing.T) {
+	leavesOut(t, "a block that comes back after Close")
 	source := newFakeSource()
 	p := newPool(t, dewpond.BytePoolOptions{
 		Classes: []int{64, 7168, 1 << 17}, // not Go's sizes: only the Source's rules hold
@@ -94,6 +95,7 @@ func TestSourceGetsEveryBlockBack(t *testing.T) {
 }
 
 func TestSourceRefusesForeign(t *testing.T) {
+	notWatched(t, misuses)
 	source := newFakeSource()
 	p := newPool(t, dewpond.BytePoolOptions{Memory: source})
 	p.Put(make([]byte, 128)) // the right cap, the wrong memory

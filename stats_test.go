@@ -12,6 +12,7 @@ import (
 
 // Every count, by hand, in a quiet pool.
 func TestStatsAreExactWhenQuiet(t *testing.T) {
+	notWatched(t, misuses)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection may move the stack, by which the engine with locks finds a shard
 	synctest.Test(t, statsAreExactWhenQuiet)         // where no second ends, after which AllocLimit allows more
 }
@@ -129,6 +130,7 @@ func TestStatsAddUp(t *testing.T) {
 // A slice that the pool cannot tell from a block, put back without a Get, never
 // makes the bytes in use negative, nor hides those of another class.
 func TestInUseIsClamped(t *testing.T) {
+	notWatched(t, putsForeign)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	p.Put(make([]byte, 1024))
 	if s := p.Stats(); s.InUseBytes != 0 || offHeap && s.DroppedForeign != 1 {

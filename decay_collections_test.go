@@ -13,6 +13,7 @@ import (
 // A block or object that its owner loses is collected by the third collection after, though
 // nobody uses the pool any more and it never decays.
 func TestLostBlocksAreCollected(t *testing.T) {
+	notWatched(t, "it loses blocks and objects")
 	const count = 100
 	for _, timeout := range []time.Duration{-1, 0} {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
@@ -106,6 +107,7 @@ func TestEmptyMagazinesDecay(t *testing.T) {
 
 // High pressure finds them too.
 func TestEmptyMagazinesUnderPressure(t *testing.T) {
+	leavesOut(t, "blocks that keep the pool from being empty")
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	synctest.Test(t, func(t *testing.T) {
 		const count = 100

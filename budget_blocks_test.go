@@ -18,6 +18,7 @@ import (
 
 // Slices of a class's size that nobody was charged with are refused, and change nothing.
 func TestBudgetRefusesStrangers(t *testing.T) {
+	notWatched(t, putsForeign)
 	budget := dewpond.NewBudget(1 << 20)
 	p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	for range 1024 {
@@ -60,6 +61,7 @@ func TestBudgetRefusesStrangers(t *testing.T) {
 
 // A block of one pool is a stranger to another of the same Budget.
 func TestBudgetKnowsWhoseBlockItIs(t *testing.T) {
+	notWatched(t, putsForeign)
 	budget := dewpond.NewBudget(1 << 20)
 	a := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget})
 	b := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget})
@@ -80,6 +82,7 @@ func TestBudgetKnowsWhoseBlockItIs(t *testing.T) {
 // Where a block was that is lost, somebody's make may lie next. It is no block, and what
 // the lost one was charged with comes back.
 func TestStrangerAtALostBlocksAddress(t *testing.T) {
+	notWatched(t, putsForeign)
 	onlyOnHeap(t, "nobody's make lies where a block was")
 	const count, size = 200, 8192
 	budget := dewpond.NewBudget(count * size)
@@ -189,6 +192,7 @@ func TestCollectedPoolLeavesWhatIsInUseCharged(t *testing.T) {
 
 // TryGet and GetContext obey the Budget above the largest class too.
 func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
+	notWatched(t, putsForeign)
 	budget := dewpond.NewBudget(1 << 20)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "large", Budget: budget, Classes: []int{1024, 64 << 10}})
 	for range 100 {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTryGetObeysAllocLimit(t *testing.T) {
+	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10})
 		try := func(want int) {
@@ -112,6 +113,7 @@ func TestTryGetFindsEveryIdleBlock(t *testing.T) {
 }
 
 func TestGetContextWaits(t *testing.T) {
+	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		first, err := p.GetContext(t.Context(), 100)
@@ -145,6 +147,7 @@ func TestGetContextWaits(t *testing.T) {
 }
 
 func TestGetContextServesInOrder(t *testing.T) {
+	leavesOut(t, "the waiters' blocks")
 	for _, way := range []string{"Put", "AllocLimit"} {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -184,6 +187,7 @@ func TestGetContextServesInOrder(t *testing.T) {
 
 // A Get that comes later must not take what those who wait will be given.
 func TestWaiterIsNotOvertaken(t *testing.T) {
+	leavesOut(t, "the waiter's block, and those of Gets past the limit")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		out := p.Get(100)
@@ -213,6 +217,7 @@ func TestWaiterIsNotOvertaken(t *testing.T) {
 
 // Prewarm serves those who wait, like a Put.
 func TestPrewarmServesWaiters(t *testing.T) {
+	leavesOut(t, "the waiter's block, and the one that uses up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		p.Get(100)
@@ -234,6 +239,7 @@ func TestPrewarmServesWaiters(t *testing.T) {
 
 // A pool that keeps nothing still hands what is put back to those who wait.
 func TestNoIdlePoolServesWaiters(t *testing.T) {
+	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
 		b := p.Get(100)
@@ -252,6 +258,7 @@ func TestNoIdlePoolServesWaiters(t *testing.T) {
 }
 
 func TestGetContextOfManyClasses(t *testing.T) {
+	leavesOut(t, "the waiters' blocks")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		small := p.Get(100)
@@ -277,6 +284,7 @@ func TestGetContextOfManyClasses(t *testing.T) {
 }
 
 func TestGetContextCancelled(t *testing.T) {
+	leavesOut(t, "the block that a cancelled Get found idle")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		out := p.Get(100)
@@ -308,6 +316,7 @@ func TestGetContextCancelled(t *testing.T) {
 }
 
 func TestCloseEndsWaits(t *testing.T) {
+	leavesOut(t, "the block that uses up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		p.Get(100)
@@ -375,6 +384,7 @@ func TestGetContextUnderStress(t *testing.T) {
 
 // A pool that was refused once goes back to its shards.
 func TestPoolScatters(t *testing.T) {
+	notWatched(t, seesGather)
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		b := p.Get(100)
@@ -395,6 +405,7 @@ func TestPoolScatters(t *testing.T) {
 // AllocLimit limits allocations, not only what is counted: the Source is asked no
 // more often, however many ask at once.
 func TestAllocLimitLimitsAllocations(t *testing.T) {
+	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10, Memory: source})
@@ -416,6 +427,7 @@ func TestAllocLimitLimitsAllocations(t *testing.T) {
 
 // Refused counts every error but ErrClosed, wherever it comes from.
 func TestRefusedCountsWhatIsReturned(t *testing.T) {
+	leavesOut(t, "the blocks that use up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		source := &unreliable{fakeSource: newFakeSource()}
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, Memory: source})
@@ -498,6 +510,7 @@ func TestFailedAllocationFindsIdle(t *testing.T) {
 // What the Source cannot serve is not counted against AllocLimit: who comes next
 // may allocate at once, and so may who waits.
 func TestFailedAllocationIsNotCounted(t *testing.T) {
+	leavesOut(t, "the blocks that use up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		source := &unreliable{fakeSource: newFakeSource()}
 		source.failures.Store(5)

@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 		offHeap = true
 		os.Exit(m.Run())
 	case "watched":
-		os.Exit(runWatched(m))
+		watched = true
+		os.Exit(m.Run())
 	case "both":
 		os.Exit(max(m.Run(), againOffHeap(m)))
 	}
@@ -95,7 +96,7 @@ func newPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
-	if watches(t, o.Check, o.OnViolation) {
+	if watches(o.Check, o.OnViolation) {
 		return watchedPool(t, o)
 	}
 	p, err := makePool(o)
@@ -177,7 +178,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		uses := strings.Count(string(text), "dewpond."+"NewBytePool(") + strings.Count(string(text), "dewpond."+"MustBytePool(")
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
-		case name == "memory_test.go" && uses == 1: // makePool
+		case name == "main_test.go" && uses == 1: // makePool
 		case name == "watched_test.go" && uses == 1: // watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
 		case name == "zerovalue_test.go" && uses == 1: // what the zero value stands for

@@ -79,5 +79,6 @@ func TestGrowAndAppendLeaveNothingBehind(t *testing.T) {
 	if bytes.Count(old[:cap(old)], []byte{0}) != cap(old) {
 		t.Error("the block that Append gave back still has its bytes")
 	}
+	p.Put(old)
 	p.Put(b)
 }

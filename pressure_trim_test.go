@@ -27,6 +27,7 @@ func stops() (n uint64) {
 // Pools in use under high pressure are emptied once a second each: trims, stops of the
 // world and misses are counted, by the clock of a bubble.
 func TestHighPressureTrimsOnceASecond(t *testing.T) {
+	notWatched(t, "it counts misses of pools that are gathered")
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection gives a tick too
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // blocks that others leave behind cost a stop too

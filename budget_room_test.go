@@ -17,6 +17,7 @@ import (
 // Who came first is served first, also where AllocLimit let him wait for bytes later
 // than others.
 func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
+	leavesOut(t, "blocks that fill the budget")
 	for _, youngerWants := range []int{1024, 3072} {
 		synctest.Test(t, func(t *testing.T) {
 			budget := dewpond.NewBudget(4096)
@@ -54,6 +55,7 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 // He who came first and for whom there are bytes as soon as AllocLimit allows him a
 // miss gets them, though somebody who came later waits for more than there are.
 func TestBudgetDoesNotKeepTheOlderWaiting(t *testing.T) {
+	leavesOut(t, "blocks that fill the budget")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
 		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: -1})
@@ -104,6 +106,7 @@ func (s *panickySource) Free(b []byte) {
 // A Source that panics takes nothing from the budget, nor of what AllocLimit allows,
 // and whoever waits behind the caller is served.
 func TestBudgetAndPanickingAlloc(t *testing.T) {
+	leavesOut(t, "what it gets to see that no miss and no byte is lost")
 	ways := map[string]func(p *dewpond.BytePool){
 		"Get":        func(p *dewpond.BytePool) { p.Get(1024) }, // which takes a miss for good
 		"TryGet":     func(p *dewpond.BytePool) { p.TryGet(1024) },
@@ -186,6 +189,7 @@ func TestBudgetAndPanickingFree(t *testing.T) {
 // He who is refused all the same costs nobody his idle blocks: where what is in use
 // leaves too little, or what he wants is larger than the whole budget.
 func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
+	leavesOut(t, "what the budget has room for in the end")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	budget := dewpond.NewBudget(256 << 10)
 	small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
@@ -221,6 +225,7 @@ func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 // A pool that is collected cannot wake who waits in a bubble, for the collector is in
 // none; but it does not end the program either, and the next who gives back does.
 func TestCollectedPoolAndBubble(t *testing.T) {
+	leavesOut(t, "the waiters' blocks")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: -1})

@@ -59,6 +59,7 @@ func blocks(s dewpond.Stats) (n int) {
 
 // Trim lets go: the collector can have the blocks.
 func TestTrimmedBlocksAreCollected(t *testing.T) {
+	notWatched(t, putsForeign)
 	onlyOnHeap(t, "the collector does not have the blocks; offheap's TestTrimDecommits says who has")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	var wg sync.WaitGroup
@@ -87,6 +88,7 @@ func TestTrimmedBlocksAreCollected(t *testing.T) {
 }
 
 func TestPrewarm(t *testing.T) {
+	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) { // whose clock stands still: there is no second miss
 		p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 100, AllocLimit: 1})
 		p.Put(p.Get(2000)) // the one miss: from here on TryGet finds blocks wherever they lie
