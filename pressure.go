@@ -32,7 +32,10 @@ func (l Level) String() string { return pressure.Level(l).String() }
 // pressureEvery is how often OnPressure looks.
 const pressureEvery = time.Second
 
-var monitor = pressure.Monitor{Limit: memory.GoLimit.Found, Changed: addLevel}
+// shown is every level that Pressure has shown, for those that follow it.
+var shown pressure.Log
+
+var monitor = pressure.Monitor{Limit: memory.GoLimit.Found, Changed: shown.Add}
 
 // readLevel is monitor.Level but in tests.
 var readLevel = monitor.Level
@@ -63,7 +66,7 @@ func OnPressure(f func(Level)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnPressure(nil): give a function to call")
 	}
-	w := &watcher{f: f, next: currentLevel()}
+	w := &watcher{f: f, next: shown.Last()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(0, w.look)
@@ -87,11 +90,12 @@ func (w *watcher) look() {
 	}
 	Pressure() // so that somebody reads
 	for {
-		level, next, ok := nextLevel(w.next)
+		read, next, ok := shown.Next(w.next)
 		if !ok {
 			break
 		}
 		w.next = next
+		level := Level(read)
 		if level == w.last {
 			continue
 		}
