@@ -208,7 +208,7 @@ func TestReserveUnderUlimit(t *testing.T) {
 			t.Fatal("no error")
 		}
 		var fits int64
-		_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve, of which ")
+		_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve to at most ")
 		if n, _ := fmt.Sscan(said, &fits); n != 1 || !strings.Contains(err.Error(), "ulimit -v") {
 			t.Fatalf("the error does not say what fits: %v", err)
 		}
