@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// ours are the signals that say something of this process alone. The package that has
-// the others' numbers is not for here.
+// ours are the signals that concern this process alone. They are named because dewtest
+// does not import the package that has their numbers.
 var ours = []string{"child exited", "urgent I/O condition", "broken pipe", "window changed", "window size changes"}
 
-// again runs this process once more, in the environment of now, and returns its exit
+// again runs this process once more, in the current environment, and returns its exit
 // code.
 func again() int {
 	path, err := os.Executable()
@@ -24,7 +24,7 @@ func again() int {
 	child.Args[0] = os.Args[0]
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals) // before there is a child that one could miss
+	signal.Notify(signals) // before a child exists that could miss one
 	if err := child.Start(); err != nil {
 		return cannot(err)
 	}
@@ -48,6 +48,6 @@ func again() int {
 }
 
 func cannot(err error) int {
-	fmt.Fprintf(os.Stderr, "dewtest: pools are older than Main, and the tests cannot be run again: %v; set %s=all outside\n", err, variable)
+	fmt.Fprintf(os.Stderr, "dewtest: pools are older than Main, and the tests cannot be run again: %v; set %s=all in the environment\n", err, variable)
 	return 2
 }

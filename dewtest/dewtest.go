@@ -1,8 +1,8 @@
-// Package dewtest makes tests fail where they misuse a pool of dewpond: with a report
-// that has the stacks of the Get, of the Put and of the offence, for everything that
-// is put back twice, written to after it was put back, or never put back.
+// Package dewtest makes tests fail when they misuse a pool of dewpond. The report has
+// the stacks of the Get, of the Put and of the offence, for every block that is put
+// back twice, written to after it was put back, or never put back.
 //
-// A test that makes its own pool makes it here:
+// A test that makes its own pool makes it with [NewBytePool]:
 //
 //	func TestEncode(t *testing.T) {
 //		pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
@@ -11,19 +11,19 @@
 //		}
 //	} // fails if Encode has not put back what it took
 //
-// Where the code under test has pools of its own, Main watches all of the process:
+// If the code under test has pools of its own, [Main] watches the whole process:
 //
 //	func TestMain(m *testing.M) { dewtest.Main(m) }
 //
-// Every pool is then checked as with dewpond.CheckAll, which costs microseconds for
-// each Get: leave benchmarks to other packages. The environment's DEWPOND_CHECK
-// overrides both: DEWPOND_CHECK=off go test checks nothing, nor does a value that is no
-// mode, of which the log has an error.
+// Every pool is then checked as with [dewpond.CheckAll], which costs microseconds for
+// each Get: keep benchmarks in other packages. The environment variable DEWPOND_CHECK
+// overrides both: DEWPOND_CHECK=off go test checks nothing. A value that is not a mode
+// also checks nothing, and logs an error.
 //
-// In a testing/synctest bubble make the pool there, with the bubble's t, and its Budget
-// too: its timers and those who wait for it are then the bubble's, and it is closed
-// before the bubble ends. A pool from outside works in a bubble too, but while somebody
-// waits for it there nobody else may use it: see docs/ownership.md of dewpond.
+// In a testing/synctest bubble make the pool inside the bubble, with the bubble's t,
+// and its Budget too: its timers and waiters then belong to the bubble, and it is
+// closed before the bubble ends. A pool from outside works in a bubble too, but while a
+// goroutine of the bubble waits for it, no goroutine outside may use it.
 package dewtest
 
 import (
@@ -35,10 +35,10 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// NewBytePool makes a pool with CheckAll, which fails the test at any misuse, and
-// closes it when the test ends. Whatever is out then is a leak: end what uses the pool
-// before, in the test or by a Cleanup that is registered later. The pool's OnViolation
-// is called too. Options that cannot be meant end the test.
+// NewBytePool makes a pool with CheckAll that fails the test at any misuse, and closes
+// it when the test ends. A block that is out then is a leak: end what uses the pool
+// before that, in the test or in a Cleanup that is registered later. The pool's
+// OnViolation is called too. Invalid options end the test.
 func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	tb.Helper()
 	r := &reporter{tb: tb, also: o.OnViolation}
@@ -54,8 +54,8 @@ func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	return p
 }
 
-// NewPool is NewBytePool for a Pool. Like dewpond.NewPool it panics on options that
-// cannot be meant.
+// NewPool is [NewBytePool] for a [dewpond.Pool]. Like [dewpond.NewPool] it panics on
+// invalid options.
 func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 	tb.Helper()
 	r := &reporter{tb: tb, also: o.OnViolation}
@@ -74,7 +74,7 @@ type reporter struct {
 	also func(dewpond.Violation)
 
 	mu   sync.Mutex // held while tb is used
-	over bool       // nobody may use tb any more
+	over bool       // tb must not be used any more
 }
 
 func (r *reporter) report(v dewpond.Violation) {
@@ -90,7 +90,7 @@ func (r *reporter) report(v dewpond.Violation) {
 	r.tb.Errorf("%v", v)
 }
 
-// end looks for what has not been reported yet. Close verifies all that is idle.
+// end looks for what has not been reported yet. Close verifies all idle blocks.
 func (r *reporter) end(p interface {
 	ReportLeaks() int
 	Close() error

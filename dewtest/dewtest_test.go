@@ -53,15 +53,15 @@ func takeBytes(p *dewpond.BytePool) []byte { return p.Get(100) }
 //go:noinline
 func takeOrder(p *dewpond.Pool[order]) *order { return p.Get() }
 
-// held is what a package keeps.
+// held is the block that a package keeps.
 var held []byte
 
-// A scenario is the test of somebody's package.
+// A scenario is a test as a user's package has it.
 type scenario struct {
 	name  string
 	early bool   // has a pool older than Main
 	main  bool   // has a Main
-	want  string // in a report; "" for one that passes
+	want  string // in a report; "" for a scenario that passes
 	stack string // what the report's stacks must name
 	play  func(t *testing.T)
 }
@@ -216,7 +216,7 @@ func inBubble(play func(t *testing.T)) func(t *testing.T) {
 
 func TestExampleInBubble(t *testing.T) { testUpload(t) }
 
-// TestScenario is what a child plays.
+// TestScenario is the test that a child runs.
 func TestScenario(t *testing.T) {
 	name, ok := os.LookupEnv(scenarioKey)
 	if !ok {
@@ -229,7 +229,7 @@ func TestScenario(t *testing.T) {
 func child(t *testing.T, test string, environment ...string) *exec.Cmd {
 	timeout := time.Duration(0) // none
 	if end, ok := t.Deadline(); ok {
-		timeout = time.Until(end) * 9 / 10 // so that it shows its stacks before this process's own ends
+		timeout = time.Until(end) * 9 / 10 // so that it shows its stacks before this process's own timeout
 	}
 	c := exec.Command(os.Args[0], "-test.run=^"+test+"$", fmt.Sprint("-test.timeout=", timeout))
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DEWPOND_") || strings.HasPrefix(v, "DEWTEST_") })
@@ -249,8 +249,8 @@ func exitCode(t *testing.T, err error) int {
 	return exit.ExitCode()
 }
 
-// What is wrong fails a package's tests, with a report that names the stack; what is
-// right passes.
+// A misuse fails a package's tests, with a report that names the stack; correct use
+// passes.
 func TestScenarios(t *testing.T) {
 	if os.Getenv(scenarioKey) != "" {
 		return
@@ -279,7 +279,7 @@ func TestScenarios(t *testing.T) {
 			if n := strings.Count(text, "dewpond: "); n != 1 || !strings.Contains(text, "dewpond: "+s.want+": ") || !strings.Contains(text, "dewtest_test."+s.stack+"\n") {
 				t.Errorf("%d reports, want one %s with %s in its stacks:\n%s", n, s.want, s.stack, text)
 			}
-			// Without Main it is the test that fails.
+			// without Main the test itself fails
 			if got := strings.Contains(text, "--- FAIL: TestScenario"); got == s.main {
 				t.Errorf("the test itself failed: %v\n%s", got, text)
 			}
@@ -287,7 +287,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestPlain is what the children below run: it says what process it is in.
+// TestPlain is the test that the children below run: it says in which process it runs.
 func TestPlain(t *testing.T) {
 	if os.Getenv(mainKey) == "" {
 		t.Skip("for children alone")
@@ -299,14 +299,14 @@ func TestPlain(t *testing.T) {
 	case "fail":
 		t.Fail()
 	case "wait":
-		for { // for the signal, or until the timeout
+		for { // until the signal or the timeout
 			time.Sleep(time.Hour)
 		}
 	}
 }
 
-// Main runs the tests again only where a pool is older, and not where the environment
-// has decided; and passes on what the second process does.
+// Main runs the tests again only if a pool is older, and not if the environment sets
+// the mode; and it exits with the second process's exit code.
 func TestMainRunsAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name, early, check, end string
@@ -370,13 +370,13 @@ func TestMainPassesSignalsOn(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	// What the signal does not reach ends by its timeout, and says so.
+	// a child that the signal does not reach ends by its timeout, and says so
 	if err := c.Wait(); exitCode(t, err) != 2 || strings.Contains(complaint.String(), "timed out") {
 		t.Errorf("ended with %v:\n%s", err, complaint)
 	}
 }
 
-// A failures is a test that only notes what fails it.
+// A failures is a test that only records its failures.
 type failures struct {
 	testing.TB
 	name     string
@@ -398,7 +398,7 @@ func (f *failures) end() {
 	}
 }
 
-// The options are the caller's but for the check, and his OnViolation hears too.
+// All options but Check are the caller's, and the caller's OnViolation is called too.
 func TestOptions(t *testing.T) {
 	f := &failures{name: "Some/test"}
 	heard := 0
@@ -418,7 +418,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("heard %d, %q", heard, f.errors)
 	}
 	f.end()
-	runtime.KeepAlive(leaks) // else the collector tells of it, at any time
+	runtime.KeepAlive(leaks) // otherwise the collector reports it, at any time
 	if len(f.errors) != 2 || !strings.Contains(f.errors[1], "leak") || p.Stats().IdleBytes != 0 {
 		t.Errorf("at the end: %q", f.errors)
 	}
@@ -430,7 +430,7 @@ func TestOptions(t *testing.T) {
 	dewtest.NewBytePool(f, dewpond.BytePoolOptions{MaxIdleBytes: -7})
 }
 
-// A violation after the end of the test does not touch the test.
+// A violation after the end of the test does not use the test's t.
 func TestAfterTheEnd(t *testing.T) {
 	f := &failures{name: "over"}
 	p := dewtest.NewBytePool(f, dewpond.BytePoolOptions{})

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/dewtest"
 )
 
-// testUpload is the test of somebody's package: two uploads share a megabyte, so the
+// testUpload is a test as a user's package has it: two uploads share a megabyte, so the
 // second waits for the first. In the bubble that takes no time.
 func testUpload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func testUpload(t *testing.T) {
 	})
 }
 
-// In a bubble of testing/synctest a pool is made in the bubble, with the bubble's t.
+// In a bubble of testing/synctest, make the pool in the bubble, with the bubble's t.
 func ExampleNewBytePool_bubble() {
 	_ = testing.InternalTest{Name: "TestUpload", F: testUpload} // func TestUpload, in your tests
 }

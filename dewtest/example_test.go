@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/dewtest"
 )
 
-// The pool fails the test that made it, here one that does nothing but note its
-// failures, and says where the block came from.
+// The pool fails the test that made it, here a fake that only records its failures, and
+// says where the block came from.
 func ExampleNewBytePool() {
 	t := &failures{name: "TestEncode"} // a *testing.T, in your tests
 	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})

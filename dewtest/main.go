@@ -13,23 +13,23 @@ import (
 // variable overrides the option Check of every pool.
 const variable = "DEWPOND_CHECK"
 
-// mostReports bounds what Main prints. What comes after is counted.
+// mostReports bounds the reports that Main prints. It counts the rest.
 const mostReports = 100
 
-// Main runs a package's tests, and exits, with DEWPOND_CHECK=all where the environment
-// does not set it. It prints every violation of any pool, with its stacks, and fails
-// the run for it. When the tests have ended it looks for more: what is out of a pool
-// that is neither closed nor collected is a leak, and what such a pool has idle must
-// be as it was put back.
+// Main runs a package's tests, and exits. It sets DEWPOND_CHECK=all unless the
+// environment sets it. It prints every violation of any pool, with its stacks, and then
+// fails the run. When the tests have ended it looks for more: a block that is out of a
+// pool that is neither closed nor collected is a leak, and an idle block of such a pool
+// must be as it was put back.
 //
 // Pools that are older than Main, those of package-level variables, were made without
 // the check. If there are any, Main runs the test binary once more, with the same
-// arguments, files and directory and DEWPOND_CHECK=all, sends it what signals it gets,
-// and exits with its exit code. What the package's variables do is then done twice, and
-// the second time while the first process still has what it took; if that cannot be,
-// set DEWPOND_CHECK=all outside.
+// arguments, files and directory and with DEWPOND_CHECK=all, passes signals on to it,
+// and exits with its exit code. The package's variables are then initialized twice, the
+// second time while the first process still has its resources. If that is not possible,
+// set DEWPOND_CHECK=all in the environment.
 //
-// m is a *testing.M, or what does something before and after its Run.
+// m is a [*testing.M], or a wrapper that does something before and after its Run.
 func Main(m interface{ Run() int }) { os.Exit(run(m)) }
 
 func run(m interface{ Run() int }) int {
@@ -42,7 +42,7 @@ func run(m interface{ Run() int }) int {
 			return again()
 		}
 	}
-	before := uint64(0) // violations that nobody was told of but the log
+	before := uint64(0) // violations that were only logged
 	for p := range dewpond.Pools() {
 		before += p.Stats().Violations
 	}
@@ -61,7 +61,7 @@ func run(m interface{ Run() int }) int {
 	return code
 }
 
-// lookAround makes pools report what they have not yet.
+// lookAround makes pools report violations that they have not yet reported.
 func lookAround() {
 	for p := range dewpond.Pools() {
 		if p, ok := p.(interface {
@@ -72,7 +72,8 @@ func lookAround() {
 			p.Trim()
 		}
 	}
-	// What is out of a pool that is gone the collector finds, with what it finds for us.
+	// The collector finds the blocks that are out of a collected pool, along with
+	// garbage of ours.
 	for range 3 {
 		done := make(chan bool)
 		type garbage struct{ _, _ *byte } // large enough to be an object of its own
@@ -80,7 +81,7 @@ func lookAround() {
 		runtime.GC()
 		select {
 		case <-done:
-		case <-time.After(time.Minute): // a cleanup of the tests' does not end
+		case <-time.After(time.Minute): // a cleanup of the tests does not end
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// BenchmarkGetPut is a Get, a touch of the first and last byte and a Put off the
-// heap, with the same on the heap in turn.
+// BenchmarkGetPut times a Get, a write of the first and last byte and a Put off the
+// heap, alternating with the same on the heap.
 func BenchmarkGetPut(b *testing.B) {
 	for _, size := range []int{128, 8192} {
 		for _, procs := range []int{1, runtime.GOMAXPROCS(0)} {
@@ -52,8 +52,9 @@ func BenchmarkGetPut(b *testing.B) {
 	}
 }
 
-// BenchmarkGrow is what a pool takes to grow by 64 MiB, page by page or by 1 MiB at a
-// time, each page written to, and to give them back; coupled and uncoupled in turn.
+// BenchmarkGrow times how long a pool takes to grow by 64 MiB, page by page or by 1 MiB
+// at a time, each page written to, and to give them back; coupled and uncoupled in
+// turn.
 func BenchmarkGrow(b *testing.B) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
 	for _, size := range []int{4096, 1 << 20} {

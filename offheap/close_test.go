@@ -9,11 +9,12 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// A Close that meets somebody with a block in hand, here a Trim as elsewhere the timer,
-// may say that it is out. It leaves nothing for longer than that takes.
+// A Close that runs while another goroutine has a block in hand, here a Trim and
+// elsewhere the timer, may say that the block is out. It does not leave memory mapped
+// for longer than that takes.
 func TestCloseBesideTrim(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	for met := 0; met < 3; { // else the test runs into its timeout
+	for met := 0; met < 3; { // if they never meet, the test runs into its timeout
 		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "brief"}, offheap.Options{Reserve: 64 << 20})
 		if err != nil {
 			t.Fatal(err)

@@ -8,24 +8,26 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// coupling is that of all coupled pools of the process.
+// coupling is the coupler of all coupled pools of the process.
 var coupling = coupler{limit: memory.GoLimit}
 
-// couplingStep is by how many bytes the limit may be off. To commit as much takes
-// 256 page faults, beside which a move of the limit is nothing (BenchmarkGrow).
+// couplingStep is by how many bytes the limit may be off. Committing that much takes
+// 256 page faults, compared with which a change of the limit costs nothing
+// (BenchmarkGrow).
 const couplingStep = 1 << 20
 
-// A coupler lowers a memory limit by what coupled pools have committed. It knows no
-// pools: their arenas add to its gauge, those of dropped pools too, and call look.
+// A coupler lowers a memory limit by the bytes that coupled pools have committed. It
+// knows no pools: their arenas, even those of dropped pools, add to its gauge and call
+// look.
 //
-// A pool that grows counts its pages before they are used, one that shrinks after
-// the system has them. So the limit is lower than it need be meanwhile, not higher.
+// A pool that grows counts its pages before they are used; one that shrinks, after the
+// system has them. So in between the limit is lower than it need be, not higher.
 type coupler struct {
 	limit *memory.Limit
 	gauge memory.Gauge
 
-	mu sync.Mutex   // held while the limit is moved
-	at atomic.Int64 // committed bytes at which it was moved last; stored with mu held
+	mu sync.Mutex   // held while the limit is changed
+	at atomic.Int64 // committed bytes when the limit was last changed; stored with mu held
 }
 
 // couple makes an arena one of those that the limit is lowered for.
@@ -33,13 +35,13 @@ func (c *coupler) couple(a *arena.Config) {
 	a.Gauge, a.Changed = &c.gauge, c.look
 }
 
-// look moves the limit if committed bytes have come a step away from where it was
-// moved last, and puts it back where it was found once nothing is mapped. It is
-// called whenever an arena gets or gives a block, which is no fast path.
+// look changes the limit if the committed bytes are a step away from where it was last
+// changed, and restores it once nothing is mapped. It is called whenever an arena
+// allocates or frees a block, which no fast path does.
 //
-// Nobody's bytes are overlooked. Who changes the gauge loads at afterwards; who
-// moves the limit stores at and loads the gauge afterwards. So at least one of two
-// that do this at once sees what the other did.
+// No change of the gauge is missed. A goroutine that changes the gauge loads at
+// afterwards; one that changes the limit stores at and loads the gauge afterwards. So
+// of two that do this at once, at least one sees what the other did.
 func (c *coupler) look() {
 	if c.gauge.Ranges() > 0 && !c.away() {
 		return

@@ -12,13 +12,13 @@ import (
 
 const mib, gib = int64(1 << 20), int64(1 << 30)
 
-// A fakeLimit stands for the runtime's.
+// A fakeLimit stands for the runtime's limit.
 type fakeLimit struct {
 	mu     sync.Mutex
 	limit  int64
 	calls  int    // of set
-	sets   int    // that set it
-	before func() // called once, before the limit is set next; nil: nothing is
+	sets   int    // calls that set it
+	before func() // called once, before the limit is next set; nil: not called
 }
 
 func (f *fakeLimit) set(to int64) int64 {
@@ -43,8 +43,9 @@ func (f *fakeLimit) now() int64 {
 	return f.limit
 }
 
-// coupled makes pools whose limit is a test's. Their blocks are mapped, or the test
-// is skipped. It must put all blocks back: address space is scarce with 32 bits.
+// coupled returns a function that makes pools coupled to a limit of the test. Their
+// blocks are mapped, or the test is skipped. The test must put all blocks back: address
+// space is scarce with 32 bits.
 func coupled(t *testing.T, limit int64) (f *fakeLimit, newCoupled func(m offheap.Options) *dewpond.BytePool, total func() offheap.Totals) {
 	t.Helper()
 	f = &fakeLimit{limit: limit}
@@ -83,8 +84,8 @@ func give(p *dewpond.BytePool, blocks ...[]byte) {
 	}
 }
 
-// The limit follows what is committed, to within a step and in steps, and Get and Put
-// of what is idle do not so much as look at it.
+// The limit follows the committed bytes, to within a step and in steps, and a Get or
+// Put of an idle block does not even read it.
 func TestLimitFollowsCommitted(t *testing.T) {
 	f, newCoupled, total := coupled(t, gib)
 	p := newCoupled(on)
@@ -147,8 +148,8 @@ func TestUncoupledPoolLeavesTheLimit(t *testing.T) {
 	give(p, blocks...)
 }
 
-// Several pools add up, whichever is closed first, and blocks that are out keep their
-// pool's share until they are back.
+// The shares of several pools add up, whichever is closed first, and blocks that are
+// out keep their pool's share until they are back.
 func TestCoupledPoolsAddUp(t *testing.T) {
 	for _, order := range [][2]int{{0, 1}, {1, 0}} {
 		f, newCoupled, _ := coupled(t, gib)
@@ -173,7 +174,7 @@ func TestCoupledPoolsAddUp(t *testing.T) {
 				t.Errorf("closed %d of two: the limit is %d, want %d", i+1, f.now(), gib-left)
 			}
 		}
-		// Now another limit may be found.
+		// now another limit may be found
 		f.set(2 * gib)
 		p := newCoupled(on)
 		more := take(p, 1<<20, 5)
@@ -194,7 +195,7 @@ func TestAnothersLimitEndsCoupling(t *testing.T) {
 	}
 	out = append(out, take(p, 1<<20, 10)...)
 	more := take(q, 1<<20, 10)
-	f.set(gib - 10*mib) // what it was lowered to, by chance
+	f.set(gib - 10*mib) // the value it was lowered to, by chance
 	more = append(more, take(q, 1<<20, 10)...)
 	give(p, out...)
 	p.Trim()
@@ -253,7 +254,7 @@ func TestCouplingWithoutALimit(t *testing.T) {
 	}
 }
 
-// On the Go heap the runtime counts the blocks: nobody else may.
+// On the Go heap the runtime counts the blocks, so no gauge may.
 func TestCouplingOnTheHeapDoesNothing(t *testing.T) {
 	f := &fakeLimit{limit: gib}
 	c := offheap.NewCoupler(f.set)
@@ -276,8 +277,8 @@ func TestCouplingOnTheHeapDoesNothing(t *testing.T) {
 	give(p, blocks...)
 }
 
-// A pool grows while the limit is raised for another that has shrunk, just so far that
-// by the old mark nothing has changed.
+// A pool grows while the limit is raised for another that has shrunk, by just as much,
+// so that compared with the old mark nothing has changed.
 func TestGrowthWhileTheLimitMoves(t *testing.T) {
 	f := &fakeLimit{limit: gib}
 	c := offheap.NewCoupler(f.set)
@@ -309,8 +310,8 @@ func TestGrowthWhileTheLimitMoves(t *testing.T) {
 }
 
 // Two coupled arenas grow and shrink, from several goroutines each: at every rest the
-// limit is right to within a step, and in the end it is what it was. Arenas, for the
-// race detector has pools on the heap.
+// limit is right to within a step, and in the end it is restored. The test uses arenas
+// because under the race detector pools are on the heap.
 func TestCouplingConcurrently(t *testing.T) {
 	f := &fakeLimit{limit: gib}
 	c := offheap.NewCoupler(f.set)
@@ -365,7 +366,8 @@ func TestCouplingConcurrently(t *testing.T) {
 		if off := f.now() - (gib - committed); off <= -mib || off >= mib {
 			t.Fatalf("round %d: %d bytes are committed, and the limit is %d", round, committed, f.now())
 		}
-		// Both close while others free, and the one that ends last restores.
+		// both close while other goroutines free blocks, and the one that ends last
+		// restores
 		for i := range 2 {
 			wg.Go(func() {
 				for _, x := range blocks[i][0] {

@@ -14,7 +14,7 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// A quarter of a gigabyte that was put back is the system's again within three
+// A quarter of a gigabyte that was put back is given back to the system within three
 // timeouts, with no garbage collection in between, and its addresses are used again.
 func TestResidentMemoryFallsWithAge(t *testing.T) {
 	if shadowed {
@@ -43,7 +43,7 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 				p.Put(b)
 			}
 		}
-		debug.FreeOSMemory() // what other tests have left does not go while we look
+		debug.FreeOSMemory() // so that memory of other tests is not released during the measurement
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := resident(t)
@@ -71,7 +71,7 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 	})
 }
 
-// resident returns the bytes of the process that are in memory.
+// resident returns the process's resident bytes.
 func resident(t *testing.T) int {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// A Coupler is one apart from the process's, on a limit of a test's.
+// A Coupler is separate from the process's own, and works on a limit of the test.
 type Coupler struct{ coupler }
 
 func NewCoupler(set func(int64) int64) *Coupler {
@@ -17,12 +17,12 @@ func (c *Coupler) NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.By
 	return newBytePool(o, m, &c.coupler)
 }
 
-// NewArena makes a coupled arena, mapped also under the race detector.
+// NewArena makes a coupled arena, which is mapped even under the race detector.
 func (c *Coupler) NewArena(reserve int64) (*arena.Arena, error) {
 	config := arena.Config{Reserve: reserve}
 	c.couple(&config)
 	return arena.New(config)
 }
 
-// Total is Total with this coupling.
+// Total is the package's Total with this coupling.
 func (c *Coupler) Total() Totals { return total(&c.coupler) }

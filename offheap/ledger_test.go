@@ -16,7 +16,7 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// However a block came to its owner, one Put of it is accepted and a second refused.
+// However a block was obtained, one Put of it is accepted and a second refused.
 func TestSecondPutIsRefused(t *testing.T) {
 	put := func(p *dewpond.BytePool) []byte {
 		b := p.Get(100)
@@ -78,7 +78,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Who waits gets the block itself from a Put, and it is his to put back.
+// A waiter gets the block itself from a Put, and can put it back.
 func TestWaiterOwnsItsBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, IdleTimeout: -1}, offheap.Options{})
@@ -101,13 +101,13 @@ func TestWaiterOwnsItsBlock(t *testing.T) {
 	})
 }
 
-// Goroutines that put one block back at once: one is accepted, the others are
-// counted, and the block never has two owners.
+// If goroutines put one block back at once, one is accepted, the others are counted,
+// and the block never has two owners.
 func TestRacingPuts(t *testing.T) {
 	for _, o := range []dewpond.BytePoolOptions{
 		{Name: "kept"},
-		// The block is freed between the two. (Its span must not be: what was a block of
-		// it is foreign then.)
+		// The block is freed between the two. (Its span must not be, or a slice of it
+		// would be foreign.)
 		{Name: "dropped", MaxIdleBytes: dewpond.NoIdle, IdleTimeout: -1},
 	} {
 		t.Run(o.Name, func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestRacingPuts(t *testing.T) {
 	}
 }
 
-// The same with many blocks, through which goroutines go in step, so that they meet at
-// some: within the few instructions of one Put and another.
+// TestRacingPutsInStep does the same with many blocks, through which goroutines go in
+// step, so that at some they meet within the few instructions of one Put and another.
 func TestRacingPutsInStep(t *testing.T) {
 	for _, size := range []int{64, 5000} {
 		p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}, offheap.Options{})
@@ -178,7 +178,7 @@ func TestRacingPutsInStep(t *testing.T) {
 	}
 }
 
-// Put of what a Lease lends makes its Release the second Put.
+// A Put of a block that a Lease lends makes the Lease's Release the second Put.
 func TestPutOfLeasedBlock(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
 	l := p.Lease(100)
@@ -191,7 +191,8 @@ func TestPutOfLeasedBlock(t *testing.T) {
 	}
 }
 
-// Where the range is full Get takes from the heap, and its Put is told from others'.
+// When the range is full Get takes memory from the heap, and its Put is told from Puts
+// of foreign slices.
 func TestHeapFallback(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}}, offheap.Options{Reserve: 1 << 20})
 	a, b, c := p.Get(1), p.Get(1), p.Get(1)
@@ -199,7 +200,7 @@ func TestHeapFallback(t *testing.T) {
 		t.Errorf("TryGet: %v", err)
 	}
 	p.Put(b)
-	p.Put(b)                   // now it is anybody's
+	p.Put(b)                   // now the block is idle
 	p.Put(c[1:])               // its cap is no class
 	p.Put(make([]byte, 1<<20)) // foreign
 	p.Put(a)
@@ -214,9 +215,10 @@ func TestHeapFallback(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// Whoever holds one block at a time, in a Reserve for one, is never refused, and never gets
-// another's memory, because a Trim has that one's room in hand. Where and when they meet
-// is left to chance; arena's TestFullWaitsForDecommit leaves nothing to it.
+// A caller that holds one block at a time, in a Reserve for one, is never refused, and
+// never gets another block's memory, because a Trim has that block's room in hand.
+// Where and when they meet is left to chance; arena's TestFullWaitsForDecommit leaves
+// nothing to it.
 func TestOneBlockBesideTrim(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, MaxIdleBytes: dewpond.NoIdle}, offheap.Options{Reserve: 64 << 10})
 	var stop atomic.Bool
@@ -266,7 +268,8 @@ func TestTrimDecommits(t *testing.T) {
 	p.Put(keep)
 }
 
-// What decay lets go is decommitted, and so is what a pool without room drops.
+// Blocks that decay releases are decommitted, and so are blocks that a pool without
+// room drops.
 func TestDecayDecommits(t *testing.T) {
 	for _, idle := range []int64{0, dewpond.NoIdle} {
 		synctest.Test(t, func(t *testing.T) {
@@ -313,13 +316,13 @@ func TestCloseSaysHowManyAreOut(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	p.Put(b) // the address is nobody's now
+	p.Put(b) // the address is free now
 	if s := p.Stats(); s.DroppedForeign != 1 {
 		t.Errorf("DroppedForeign %d", s.DroppedForeign)
 	}
 }
 
-// Whoever puts a block back that he has no longer is refused, also while Close unmaps
+// A Put of a block that the caller no longer has is refused, even while Close unmaps
 // the pool's memory, and after.
 func TestStalePutDuringClose(t *testing.T) {
 	for range 50 {

@@ -17,9 +17,8 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// child runs a test of this binary again in a process with a memory limit of its
-// own, which calls what and returns what that printed. In the child it does not
-// return.
+// child runs a test of this binary again in a process with a memory limit of its own,
+// which calls what, and returns what that printed. In the child it does not return.
 func child(t *testing.T, what func(how string), how, limit string) string {
 	t.Helper()
 	const key = "DEWPOND_TEST_CHILD"
@@ -89,8 +88,8 @@ func TestCoupledGOMEMLIMIT(t *testing.T) {
 	}
 }
 
-// A process of 128 MiB with 80 MiB off the heap, and a heap that fills what it may:
-// coupled, both together stay within the limit.
+// TestCouplingBoundsTheProcess runs a process of 128 MiB with 80 MiB off the heap, and
+// a heap that fills what it may: coupled, both together stay within the limit.
 func TestCouplingBoundsTheProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two processes that fill their memory; the run without -short does")
@@ -127,15 +126,15 @@ func TestCouplingBoundsTheProcess(t *testing.T) {
 		peak[how] = kib >> 10
 	}
 	t.Logf("with a limit of 128 MiB the process was up to %d MiB large coupled, %d MiB uncoupled", peak["coupled"], peak["uncoupled"])
-	if peak["coupled"] > 128+32 || peak["uncoupled"] < peak["coupled"]+32 { // the code of a test binary is not in the limit
+	if peak["coupled"] > 128+32 || peak["uncoupled"] < peak["coupled"]+32 { // the limit does not include the code of a test binary
 		t.Errorf("%+v", peak)
 	}
 }
 
 var garbage []byte
 
-// Pressure counts what is off the heap, once: coupled or not, and also when its pool
-// was dropped with a block out.
+// Pressure counts off-heap memory once, whether it is coupled or not, and even when its
+// pool was dropped with a block out.
 func TestPressureCountsOffHeap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some processes; the run without -short does")
@@ -149,13 +148,13 @@ func TestPressureCountsOffHeap(t *testing.T) {
 		{how: "uncoupled", mib: 150},
 		{how: "uncoupled", mib: 240, high: true},
 		{how: "coupled", mib: 10},
-		{how: "coupled", mib: 150}, // counted twice it would be more than the 106 that are left of the limit
+		{how: "coupled", mib: 150}, // counted twice it would exceed the 106 MiB that are left of the limit
 		{how: "coupled", mib: 240, high: true},
 		{how: "dropped", mib: 240, high: true},
 		{how: "closed", mib: 240},
 	} {
-		// The system may be short of memory too, for a while. If the level stays wrong, the
-		// test runs into its timeout.
+		// The system may be short of memory too, for a while. If the level stays wrong,
+		// the test runs into its timeout.
 		for {
 			said := child(t, pressed, fmt.Sprint(tt.how, " ", tt.mib), "256MiB")
 			if tt.high == (said == "high") {
@@ -167,7 +166,7 @@ func TestPressureCountsOffHeap(t *testing.T) {
 	}
 }
 
-// pressed commits so many MiB, which takes no memory of the machine's until they are
+// pressed commits so many MiB, which take no memory of the machine until they are
 // written to, and prints the level.
 func pressed(arg string) {
 	var how string
@@ -208,7 +207,7 @@ func TestReserveUnderUlimit(t *testing.T) {
 			t.Fatal("no error")
 		}
 		var fits int64
-		_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve, of which ")
+		_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve to at most ")
 		if n, _ := fmt.Sscan(said, &fits); n != 1 || !strings.Contains(err.Error(), "ulimit -v") {
 			t.Fatalf("the error does not say what fits: %v", err)
 		}

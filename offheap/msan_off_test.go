@@ -2,5 +2,5 @@
 
 package offheap_test
 
-// shadowed: the memory sanitizer keeps as much again for what the blocks have had.
+// shadowed says that the memory sanitizer keeps as many bytes again as the blocks have.
 const shadowed = false

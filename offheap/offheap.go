@@ -1,24 +1,25 @@
-// Package offheap makes a BytePool on memory outside the Go heap. It is the same
-// type, with a stricter contract:
+// Package offheap makes a [dewpond.BytePool] on memory outside the Go heap. It is the
+// same type, with a stricter contract:
 //
-//   - Put refuses every slice that is not exactly a block of this pool: one from
-//     elsewhere whatever its cap, the inside of a block, and a block that is not out,
-//     also where two goroutines put it back at once.
-//   - Close gives the memory up once no block is out. A block used after that faults.
-//   - A block that nobody puts back is lost. The collector does not have it.
+//   - Put refuses every slice that is not exactly a block of this pool: a foreign slice of
+//     any cap, a slice of the inside of a block, and a block that is not out, even if two
+//     goroutines put it back at once.
+//   - Close gives the memory up once no block is out. A later access to a block faults.
+//   - A block that is never put back is lost. The collector cannot free it.
 //   - No block may hold pointers to Go memory: the collector does not look there.
 //
-// With CheckAll any touch of a mapped block faults while it is idle, and any of what is
-// right behind a block: see dewpond.ExplainFaults. Each block then takes whole pages and
-// one more of Options.Reserve.
+// With [dewpond.CheckAll] any access to a mapped block while it is idle faults, and so
+// does any access right behind a block: see [dewpond.ExplainFaults]. Each block then
+// takes whole pages, and one page more, of Options.Reserve.
 //
-// What it buys is a smaller heap to mark and classes of any size. What it costs:
-// the runtime's memory limit does not see the blocks (Options.Coupled is for that;
-// dewpond.Pressure sees them), and a heap without them is collected more often.
+// The benefits are a smaller heap for the collector to mark, and classes of any size.
+// The costs are that the runtime's memory limit does not include the blocks
+// (Options.Coupled makes up for that, and [dewpond.Pressure] includes them), and that a
+// heap without them is collected more often.
 //
-// On Linux blocks are mapped. Elsewhere, and under the race detector, which sees
+// On Linux blocks are mapped. On other systems, and under the race detector, which sees
 // only the Go heap, they are pieces of Go memory of the same sizes, with the same
-// contract; then, and where an address has 32 bits, Get and Put take some tens of
+// contract. Then, and where an address has 32 bits, Get and Put take some tens of
 // nanoseconds longer.
 package offheap
 
@@ -32,58 +33,58 @@ import (
 	"github.com/dewpond/dewpond/internal/arena"
 )
 
-// Options say how a pool uses mapped memory. The zero value is a sane default.
+// Options say how a pool uses mapped memory. The zero value is a usable default.
 type Options struct {
-	// Reserve is how many bytes of address space to reserve: the most that the pool
-	// can ever have out and idle together, with some lost to the cutting. It is no
-	// memory until it is used, but a limit on address space (ulimit -v) counts it, and
-	// a twelfth more for what the pool notes of the blocks, which stays until the pool
-	// is collected. Where such a limit refuses it, the error says how much would fit.
-	// Where blocks leave no room in it, Get takes from the Go heap and TryGet
-	// returns an error; room that is on its way back to the system is waited for.
+	// Reserve is how many bytes of address space to reserve: the most that the pool can
+	// ever have in use and idle together, less some that cutting into blocks loses. It
+	// takes no memory until it is used, but a limit on address space (ulimit -v) counts
+	// it, and a twelfth more for the pool's records of the blocks, which stay until the
+	// pool is collected. If such a limit refuses it, the error says how much would fit.
+	// When the blocks leave no room in it, Get takes memory from the Go heap and TryGet
+	// returns an error; if room is on its way back to the system, both wait for that.
 	// Default: 64 GiB, or 256 MiB where an address has 32 bits.
 	Reserve int64
 
 	// Coupled makes one memory limit hold for the heap and this pool together: while
-	// the pool has memory, debug.SetMemoryLimit is what it was less what the pool has
-	// committed (Stats.CommittedBytes), to within 1 MiB. Where blocks are on the Go
-	// heap, and while there is no limit (GOMEMLIMIT), it does nothing. A first limit that
-	// is set later counts from when the pools next commit or give back 1 MiB. Default:
-	// false.
+	// the pool has memory, the limit of debug.SetMemoryLimit is lowered by the bytes
+	// that the pool has committed (Stats.CommittedBytes), to within 1 MiB. If blocks
+	// are on the Go heap, and while there is no limit (GOMEMLIMIT), it does nothing. A
+	// first limit that is set later counts from when the pools next commit or give back
+	// 1 MiB. Default: false.
 	//
-	// All coupled pools of a process move the limit together. It is taken as it is when
-	// the first of them has committed 1 MiB, and is that again when the last has given
-	// up its memory: in Close, or with the last Put after it. A pool that was dropped
-	// with blocks out keeps its share.
+	// All coupled pools of a process lower the limit together. They start from its
+	// value when the first of them has committed 1 MiB, and restore that value when the
+	// last has given up its memory: in Close, or with the last Put after Close. A pool
+	// that was dropped with blocks out keeps its share.
 	//
-	// The limit is not lowered to less than a quarter of what it was, nor below 16 MiB,
-	// lest the collector run without a pause: with a twelfth of the limit alive on the
-	// heap it still works about as hard as with GOGC=100. Off-heap memory beyond that
-	// makes the process larger than its limit, and Pressure high. Nor does a pool ask anybody before it grows:
-	// MaxIdleBytes, AllocLimit and Reserve bound it.
+	// The limit is not lowered below a quarter of its value, nor below 16 MiB, so that
+	// the collector does not run without a pause: with a twelfth of the limit live on
+	// the heap it still works about as hard as with GOGC=100. Off-heap memory beyond
+	// that makes the process larger than its limit, and Pressure high. Coupled does not
+	// keep a pool from growing: MaxIdleBytes, AllocLimit and Reserve bound it.
 	//
-	// Whoever else sets the limit meanwhile has the last word: theirs stays, also when
-	// pools close, and coupling ends for all pools, until one is made when none has
-	// memory. Total says how far the limit is lowered, and whether it was lost.
+	// If other code sets the limit meanwhile, its value stays, even when pools close,
+	// and coupling ends for all pools, until one is made while none has memory. [Total]
+	// says how far the limit is lowered, and whether it was lost.
 	//
-	// Leave it out where something else watches the limit or sets it again and again,
-	// where the limit was chosen with the off-heap memory already taken off, and where
-	// the heap alone needs more than what is left: each collection frees less then, and
-	// they follow one another.
+	// Leave Coupled false if other code watches the limit or sets it repeatedly, if the
+	// limit was chosen with the off-heap memory already subtracted, or if the heap
+	// alone needs more than what is left: then each collection frees less, and
+	// collections follow one another.
 	Coupled bool
 }
 
-// NewBytePool makes a pool whose blocks are outside the Go heap, or returns one
-// error that names every option that cannot be meant. o.Memory must be nil;
-// o.Classes nil means DefaultClasses of this package, and a class may be any
-// multiple of 16 that o allows, whatever Go's own sizes are.
+// NewBytePool makes a pool whose blocks are outside the Go heap. It returns one error
+// that names every invalid option. o.Memory must be nil. If o.Classes is nil, the pool
+// has the classes of [DefaultClasses]; a class may be any multiple of 16 that o allows,
+// whether or not it is a Go allocation size.
 func NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.BytePool, error) {
 	return newBytePool(o, m, &coupling)
 }
 
 func newBytePool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.BytePool, error) {
 	if o.Memory != nil {
-		return nil, errors.New("offheap: Memory is given: leave it nil, or use dewpond.NewBytePool")
+		return nil, errors.New("offheap: Memory must be nil: for another Source use dewpond.NewBytePool")
 	}
 	if o.Classes == nil {
 		o.Classes = DefaultClasses()
@@ -101,7 +102,8 @@ func newBytePool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.Byt
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	// A pool that is forgotten leaves idle blocks in its shards, which nobody frees.
+	// A pool that becomes unreachable leaves idle blocks in its shards that are never
+	// freed.
 	runtime.AddCleanup(p, (*arena.Arena).Abandon, a)
 	return p, nil
 }

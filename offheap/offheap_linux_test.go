@@ -33,8 +33,8 @@ func TestUseAfterCloseFaults(t *testing.T) {
 	}
 }
 
-// A pool that is forgotten with idle blocks in it is unmapped. If it were not, this
-// would not end.
+// A pool that becomes unreachable with idle blocks in it is unmapped. If it were not,
+// the test would not end.
 func TestForgottenPoolIsUnmapped(t *testing.T) {
 	b := forget(t)
 	for !faults(&b[0]) {

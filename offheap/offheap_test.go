@@ -19,7 +19,7 @@ func newPool(t testing.TB, o dewpond.BytePoolOptions, m offheap.Options) *dewpon
 		o.Name = t.Name()
 	}
 	if m.Reserve == 0 && ^uint(0)>>63 == 0 {
-		m.Reserve = 32 << 20 // for 32 bits address but a few pools of the default
+		m.Reserve = 32 << 20 // addresses of 32 bits have room for only a few pools of the default
 	}
 	p, err := offheap.NewBytePool(o, m)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestDefaultClasses(t *testing.T) {
 		t.Fatalf("%d classes: %v", len(classes), classes)
 	}
 	for i, size := range classes[1:] {
-		smaller := classes[i] // a byte more than this is the worst that size is used for
+		smaller := classes[i] // a size one byte larger than this wastes most
 		if size%16 != 0 || size <= smaller {
 			t.Errorf("class %d after %d", size, smaller)
 		}
@@ -106,7 +106,7 @@ func TestEveryClass(t *testing.T) {
 		}
 	}
 	s := p.Stats()
-	// The portable engine may look for a block in another shard than it lies in.
+	// the portable engine may look for a block in another shard than it lies in
 	if s.Gets != 130 || s.Misses < 65 || strings.HasPrefix(s.Engine, "pinned") && s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.DroppedForeign != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -144,7 +144,7 @@ func TestForeignAndInteriorAreRefused(t *testing.T) {
 	}
 }
 
-// The tools on top work as they do on the heap.
+// Buffers, Leases and Scopes work as they do on the heap.
 func TestBufferLeaseScope(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{}, offheap.Options{})
 	buffer := p.Buffer()
@@ -172,7 +172,7 @@ func TestBufferLeaseScope(t *testing.T) {
 	}
 }
 
-// A full range: TryGet says so, and Get has memory all the same.
+// When the range is full, TryGet returns an error, and Get still returns memory.
 func TestReserveIsFull(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}}, offheap.Options{Reserve: 2 << 20})
 	a, b := p.Get(1<<20), p.Get(1<<20)
@@ -191,7 +191,7 @@ func TestReserveIsFull(t *testing.T) {
 
 func TestCloseAndTrimLetGo(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}}, offheap.Options{Reserve: 2 << 20})
-	for range 20 { // ten times what there is room for
+	for range 20 { // ten times as many as there is room for
 		a, b := p.Get(1<<20), p.Get(1<<20)
 		a[0], b[0] = 1, 1
 		p.Put(a)
@@ -209,8 +209,8 @@ func TestCloseAndTrimLetGo(t *testing.T) {
 	}
 }
 
-// No block has two owners, whatever the schedule; with the race detector, no two
-// owners of one block without a Put and a Get between.
+// No block has two owners, whatever the schedule. The race detector also finds two
+// owners of one block without a Put and a Get between them.
 func TestTwoOwners(t *testing.T) {
 	for _, classes := range [][]int{{64}, {4608}, {64, 8704, 1 << 17}} {
 		t.Run(fmt.Sprint(classes), func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestTwoOwners(t *testing.T) {
 	}
 }
 
-// Every block begins at a multiple of 16, whatever the class, alone on its pages too.
+// Every block begins at a multiple of 16, whatever the class, even alone on its pages.
 func TestBlocksBeginAtMultiplesOf16(t *testing.T) {
 	var narrow []int
 	for size := 64; len(narrow) < 128; size += 16 {

@@ -2,5 +2,6 @@
 
 package offheap
 
-// raceDetector: the blocks' bytes must be where it looks.
+// raceDetector says that the blocks' bytes must be on the Go heap, where the race
+// detector sees them.
 const raceDetector = false

@@ -13,14 +13,14 @@ import (
 )
 
 // A pool that is dropped without Close while a block is out stays mapped and counted,
-// in the process's totals and in the limit. What is idle in it is not: it is given
-// back. Of a pool whose blocks are all idle nothing is left. In a process of its own,
-// where nobody else has anything off the heap.
+// in the process's totals and in the limit, but its idle blocks are given back. A pool
+// whose blocks are all idle leaves nothing. The test runs in a process of its own,
+// where nothing else is off the heap.
 func TestDroppedPoolIsCounted(t *testing.T) {
 	got := child(t, func(string) {
 		b := drop()
 		fmt.Printf("%+v ", offheap.Total().Committed>>20)
-		// Should the collector not find the pools, this would not end.
+		// if the collector does not find the pools, the test does not end
 		for now := offheap.Total(); now.Committed != mib || now.Reserved != 128*mib || now.LimitLowered != mib; now = offheap.Total() {
 			if n := now.Committed; n < mib {
 				fmt.Printf("%d bytes are counted, and a block is out ", n)
@@ -28,7 +28,7 @@ func TestDroppedPoolIsCounted(t *testing.T) {
 			}
 			runtime.GC()
 		}
-		for range 5 { // and so it stays
+		for range 5 { // and it stays so
 			runtime.GC()
 		}
 		b[0]++
@@ -43,7 +43,7 @@ func TestDroppedPoolIsCounted(t *testing.T) {
 	}
 }
 
-// drop drops two pools, of which one has a block out.
+// drop drops two pools, one of which has a block out.
 //
 //go:noinline
 func drop() []byte {

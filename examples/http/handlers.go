@@ -7,7 +7,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// scoped answers out of one Scope: the body, its orders and the answer end together.
+// scoped answers from one Scope: the body, its orders and the answer end together.
 type scoped struct{ pool *dewpond.BytePool }
 
 func (h scoped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +33,8 @@ func (h scoped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(answer)
 }
 
-// plain does the same with make. It knows each size beforehand, as scoped does, so
-// what differs is only where the memory comes from.
+// plain does the same with make. It knows each size in advance, as scoped does, so the
+// two differ only in where the memory comes from.
 func plain(w http.ResponseWriter, r *http.Request) {
 	n, ok := bodyLength(w, r)
 	if !ok {
@@ -56,15 +56,16 @@ func plain(w http.ResponseWriter, r *http.Request) {
 	w.Write(answer)
 }
 
-// bodyLength returns how long the body is, or answers that this cannot be.
+// bodyLength returns the length of the body, or answers with an error if it is unknown
+// or too large.
 func bodyLength(w http.ResponseWriter, r *http.Request) (n int, ok bool) {
 	const most = 1 << 20
 	switch {
 	case r.ContentLength < 0:
-		http.Error(w, "give a Content-Length", http.StatusLengthRequired)
+		http.Error(w, "the request must have a Content-Length", http.StatusLengthRequired)
 		return 0, false
 	case r.ContentLength > most:
-		http.Error(w, "give at most 1 MiB", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the body must be at most 1 MiB", http.StatusRequestEntityTooLarge)
 		return 0, false
 	}
 	return int(r.ContentLength), true

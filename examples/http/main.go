@@ -1,5 +1,5 @@
-// Command http serves a handler whose whole request lives in one scope, beside a
-// plain one that does the same with make:
+// Command http serves a handler whose whole request lives in one scope, beside a plain
+// one that does the same with make:
 //
 //	go run ./examples/http
 //	printf 'apple 3 120\npear 10 80\n' | curl --data-binary @- http://localhost:8080/scoped
@@ -50,8 +50,8 @@ answer with lines "symbol value", the greatest value first. Ctrl-C ends.
 	}
 }
 
-// serve answers until ctx is done, then lets the requests that are under way end, and
-// says what the pool did.
+// serve answers until ctx is done, then lets the requests in progress end, and prints
+// what the pool did.
 func serve(ctx context.Context, listener net.Listener) error {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "requests"})
 	defer pool.Close()

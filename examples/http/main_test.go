@@ -24,8 +24,8 @@ func orderLines(n int) []byte {
 	return b.Bytes()
 }
 
-// A call is one request that is made again and again, and its answer. It allocates
-// nothing itself, so that what is counted is the handler's.
+// A call is one request that is repeated, and its answer. It allocates nothing itself,
+// so that only the handler's allocations are counted.
 type call struct {
 	request http.Request
 	sent    bytes.Reader
@@ -72,7 +72,7 @@ func TestBothAnswerTheSame(t *testing.T) {
 	for _, tt := range []struct {
 		name, body string
 		status     int
-		answer     string // "": only the same
+		answer     string // "": only that both are the same
 	}{
 		{"empty", "", 200, ""},
 		{"one", "apple 3 120", 200, "apple 360\n"},
@@ -90,7 +90,7 @@ func TestBothAnswerTheSame(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			handler := newScoped(t)
 			one, two := newCall([]byte(tt.body)), newCall([]byte(tt.body))
-			for range 3 { // the later ones in blocks that were used before
+			for range 3 { // the later ones use blocks that were used before
 				one.do(handler)
 				two.do(http.HandlerFunc(plain))
 				if one.status != tt.status || two.status != tt.status {
@@ -107,7 +107,7 @@ func TestBothAnswerTheSame(t *testing.T) {
 	}
 }
 
-// Neither reads a body that is shorter than announced, nor one of unknown length.
+// Neither handler reads a body that is shorter than announced, or of unknown length.
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	for name, handler := range map[string]http.Handler{"scoped": newScoped(t), "plain": http.HandlerFunc(plain)} {
 		short := newCall([]byte("a 1 1\n"))
@@ -123,7 +123,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 }
 
 // The plain handler allocates the body, the orders, the answer and a header's value.
-// The scoped one allocates the header's value alone: net/http wants that.
+// The scoped one allocates the header's value alone, which net/http requires.
 func TestScopeSavesThreeAllocations(t *testing.T) {
 	if os.Getenv("DEWPOND_CHECK") != "" {
 		t.Skip("a pool that is watched allocates what it notes")
@@ -131,7 +131,7 @@ func TestScopeSavesThreeAllocations(t *testing.T) {
 	for _, n := range []int{5, 100, 500} {
 		handler := newScoped(t)
 		c := newCall(orderLines(n))
-		for range 200 { // the portable engine finds its shards by chance
+		for range 200 { // the portable engine chooses its shards at random
 			c.do(handler)
 		}
 		inScope := leastAllocs(func() { c.do(handler) })
@@ -142,8 +142,9 @@ func TestScopeSavesThreeAllocations(t *testing.T) {
 	}
 }
 
-// leastAllocs is the least of some AllocsPerRun: that counts what the whole process
-// allocates, a collection and a pool's tick with it.
+// leastAllocs returns the least of several results of AllocsPerRun, which counts the
+// allocations of the whole process, including those of a collection and of a pool's
+// timer.
 func leastAllocs(f func()) float64 {
 	least := testing.AllocsPerRun(100, f)
 	for range 4 {
@@ -177,7 +178,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// BenchmarkHandler is one request without the network, in a scope and with make.
+// BenchmarkHandler times one request without the network, in a scope and with make.
 func BenchmarkHandler(b *testing.B) {
 	for _, n := range []int{5, 100, 1000} {
 		body := orderLines(n)

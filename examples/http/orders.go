@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// An order is one line of a request. It holds no pointer, so that a Scope may hold
-// it: its symbol is body[start:end].
+// An order is one line of a request. It holds no pointer, so that a Scope may hold it:
+// its symbol is body[start:end].
 type order struct {
 	start, end int
 	value      uint64
@@ -17,7 +17,7 @@ type order struct {
 
 var newline, space = []byte("\n"), []byte(" ")
 
-// lines returns how many lines the body has at most.
+// lines returns the most lines that the body can have.
 func lines(body []byte) int { return bytes.Count(body, newline) + 1 }
 
 // appendOrders appends the order on each line of the body: "symbol quantity price".
@@ -40,12 +40,12 @@ func appendOrders(orders []order, body []byte) ([]order, error) {
 	return orders, nil
 }
 
-// sortByValue puts the greatest value first, and leaves equal ones in their order.
+// sortByValue puts the greatest value first, and keeps the order of equal ones.
 func sortByValue(orders []order) {
 	slices.SortStableFunc(orders, func(a, b order) int { return cmp.Compare(b.value, a.value) })
 }
 
-// answerLength returns how many bytes appendAnswer appends at most.
+// answerLength returns the most bytes that appendAnswer can append.
 func answerLength(orders []order) int {
 	n := 0
 	for _, o := range orders {

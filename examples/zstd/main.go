@@ -1,11 +1,11 @@
-// Command zstd decodes messages on several goroutines with a few pooled decoders,
-// and says how many it made and closed:
+// Command zstd decodes messages on several goroutines with a few pooled decoders, and
+// prints how many decoders it made and closed:
 //
 //	go run ./examples/zstd
 //
-// A zstd.Decoder has much to let go of and wants to be closed, once, and by nobody
-// while it is in use. That is what Drop is for: the pool calls it once for each decoder
-// that it lets go, be it for want of room, by Trim or by Close.
+// A zstd.Decoder holds much memory and must be closed, once, and not while it is in
+// use. That is what Drop is for: the pool calls it once for each decoder that it
+// releases, for lack of room, in Trim or in Close.
 package main
 
 import (
@@ -21,27 +21,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// decoders are the options of a pool of decoders. Get one, Reset it to a source,
-// read from it, and Put it back, also in the middle of a stream.
+// decoders returns the options of a pool of decoders. Get one, Reset it to a source,
+// read from it, and Put it back, even in the middle of a stream.
 func decoders() dewpond.PoolOptions[zstd.Decoder] {
 	return dewpond.PoolOptions[zstd.Decoder]{
 		Name: "zstd",
 		New: func() *zstd.Decoder {
-			// On no goroutines of its own: those may write to it for a moment after Reset,
-			// when it is idle, which checked mode reports.
+			// The decoder has no goroutines of its own: they may write to it for a
+			// moment after Reset, when it is idle, which checked mode reports.
 			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 			if err != nil {
-				panic(err) // of options, and this one is right
+				panic(err) // only invalid options fail, and these are valid
 			}
 			return d
 		},
-		Reset:   func(d *zstd.Decoder) { d.Reset(nil) }, // ends the stream and lets go of its source
+		Reset:   func(d *zstd.Decoder) { d.Reset(nil) }, // ends the stream and releases its source
 		Drop:    (*zstd.Decoder).Close,
 		MaxIdle: 16,
 	}
 }
 
-// decode writes to w what the source holds.
+// decode writes the decoded source to w.
 func decode(pool *dewpond.Pool[zstd.Decoder], w io.Writer, source io.Reader) error {
 	d := pool.Get()
 	defer pool.Put(d)
@@ -68,7 +68,7 @@ func main() {
 
 func run(messages, workers int) error {
 	if messages < 0 || workers < 1 {
-		return fmt.Errorf("%d messages on %d goroutines: give 0 or more, and at least 1", messages, workers)
+		return fmt.Errorf("%d messages on %d goroutines: messages must be 0 or more, goroutines at least 1", messages, workers)
 	}
 	options := decoders()
 	var closed atomic.Int64
@@ -104,7 +104,7 @@ func compressed(text string) string {
 	var b strings.Builder
 	w, err := zstd.NewWriter(&b)
 	if err != nil {
-		panic(err) // of options, and this one is right
+		panic(err) // only invalid options fail, and these are valid
 	}
 	io.WriteString(w, text)
 	w.Close()

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A life is how often a decoder was made and dropped. Drop may come from several
-// goroutines at once.
+// A life counts how often each decoder was made and dropped. Drop may be called by
+// several goroutines at once.
 type life struct {
 	mu            sync.Mutex
 	made, dropped map[*zstd.Decoder]int
@@ -42,8 +42,8 @@ func isClosed(d *zstd.Decoder) bool {
 	return errors.Is(err, zstd.ErrDecoderClosed)
 }
 
-// Whichever way a decoder goes, for want of room, by Trim, by Close or by a Put
-// after Close, it is closed once.
+// A decoder is closed once, whether the pool releases it for lack of room, in Trim, in
+// Close, or in a Put after Close.
 func TestDropClosesEachDecoderOnce(t *testing.T) {
 	o := decoders()
 	o.MaxIdle = 3
@@ -91,7 +91,7 @@ func TestDropClosesEachDecoderOnce(t *testing.T) {
 	}
 }
 
-// Many goroutines decode good streams and some that break off, on one pool.
+// Many goroutines decode good streams and truncated ones, on one pool.
 func TestDecodersInParallel(t *testing.T) {
 	pool, l := watched(decoders())
 	want := strings.Repeat("dewpond ", 50_000)

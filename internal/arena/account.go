@@ -2,10 +2,10 @@ package arena
 
 import "github.com/dewpond/dewpond/internal/memory"
 
-// What an arena has mapped is counted twice besides its own Usage: in memory.OffHeap,
-// which is the process's, and in Config.Gauge. Both are changed with mu held, so that
-// they say at any time what the arenas have; Config.Changed is called once it is let
-// go. On the heap nothing is mapped, and the runtime counts it all.
+// The memory that an arena has mapped is counted twice besides its own Usage: in
+// memory.OffHeap, for the whole process, and in Config.Gauge. Both change with mu held,
+// so that at any time they agree with the arenas; Config.Changed is called once mu is
+// released. On the heap nothing is mapped, and the runtime counts all of it.
 
 func (a *Arena) mapped(bytes int64) {
 	memory.OffHeap.Map(bytes)
@@ -14,8 +14,8 @@ func (a *Arena) mapped(bytes int64) {
 	}
 }
 
-// committed counts pages that may be resident from now on, or have been given back.
-// mu is held.
+// committed counts bytes of pages that may be resident from now on, or, if negative,
+// that have been given back. mu is held.
 func (a *Arena) committed(bytes int64) {
 	if bytes == 0 {
 		return
@@ -30,7 +30,7 @@ func (a *Arena) committed(bytes int64) {
 	}
 }
 
-// unmapped counts the range that mapped has counted as gone. mu is held.
+// unmapped undoes what mapped counted for the range. mu is held.
 func (a *Arena) unmapped(bytes int64) {
 	memory.OffHeap.Unmap(bytes)
 	if a.gauge != nil {
@@ -38,7 +38,7 @@ func (a *Arena) unmapped(bytes int64) {
 	}
 }
 
-// report says that the gauge may have changed. mu is not held.
+// report calls Config.Changed: the gauge may have changed. mu is not held.
 func (a *Arena) report() {
 	if a.changed != nil {
 		a.changed()

@@ -8,9 +8,10 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// The gauges say what the arena's own Usage says, after every kind of call, and
-// whoever is told of a change sees it, with no lock of the arena held. On the heap
-// they say nothing. No other test may run meanwhile: memory.OffHeap is the process's.
+// The gauges agree with the arena's own Usage after every kind of call, and a callback
+// that is told of a change sees it, with no lock of the arena held. On the heap they
+// count nothing. No other test may run meanwhile: memory.OffHeap is shared by the
+// process.
 func TestGaugesSayWhatIsMapped(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		var gauge memory.Gauge
@@ -64,7 +65,7 @@ func TestGaugesSayWhatIsMapped(t *testing.T) {
 	})
 }
 
-// What Abandon cannot unmap stays counted.
+// Memory that Abandon cannot unmap stays counted.
 func TestGaugesAfterAbandon(t *testing.T) {
 	for _, stays := range []bool{false, true} {
 		var gauge memory.Gauge
@@ -84,7 +85,7 @@ func TestGaugesAfterAbandon(t *testing.T) {
 		if got := [3]int64{gauge.Ranges(), gauge.Reserved(), gauge.Committed()}; got != want {
 			t.Errorf("a block is out: %v: ranges, reserved and committed are %v, want %v", stays, got, want)
 		}
-		if stays { // else later tests count it
+		if stays { // otherwise later tests count it
 			a.Return(b)
 			a.Free(b)
 		}
@@ -94,7 +95,7 @@ func TestGaugesAfterAbandon(t *testing.T) {
 	}
 }
 
-// What the system refuses to take stays counted.
+// Memory that the system refuses to take stays counted.
 func TestGaugesWhereTheSystemRefuses(t *testing.T) {
 	var gauge memory.Gauge
 	f := newFakeSystem()

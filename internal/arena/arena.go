@@ -1,24 +1,24 @@
-// Package arena gives blocks of exact sizes on memory outside the Go heap, where
-// the collector neither scans nor counts them. It is the memory.Ledger of package
-// offheap, and the only place that asks the system for memory.
+// Package arena allocates blocks of exact sizes on memory outside the Go heap, where
+// the collector neither scans nor counts them. It is the [memory.Ledger] of package
+// offheap, and the only package that asks the system for memory.
 //
 // From a block up to the system:
 //
-//  1. A block has one of the states of memory.State. Those of a whole range are in a
-//     table beside it (table.go), where the pool finds them without the arena's help.
-//  2. A span (span.go) is a run of granules of 64 KiB, cut into blocks of one size.
-//     A span lives from its first block until Decommit finds all of its blocks free.
-//     Where checked mode asks for it the blocks lie apart (isolate.go).
-//  3. An address range (space.go) is reserved once, with no access. It becomes
-//     accessible from its start on, never shrinks, and is cut into spans first fit,
-//     so that what is in use stays together. Addresses are used again, for any size.
-//  4. The system's calls are in system_linux.go. Elsewhere, and where
-//     Config.OnHeap asks for it, each span is a piece of the Go heap instead
-//     (heap.go): slower to look up, and what Decommit lets go is the collector's.
+//  1. A block has one of the states of [memory.State]. The states of a whole range are in
+//     a table beside it (table.go), where the pool finds them without the arena's help.
+//  2. A span (span.go) is a run of granules of 64 KiB, cut into blocks of one size. A span
+//     lives from its first block until Decommit finds all of its blocks free. If checked
+//     mode asks for it, the blocks lie apart (isolate.go).
+//  3. An address range (space.go) is reserved once, without access. It becomes accessible
+//     from its start on, never shrinks, and is cut into spans first fit, so that spans in
+//     use stay together. Addresses are used again, for any size.
+//  4. The system's calls are in system_linux.go. On other systems, and with
+//     Config.OnHeap, each span is a piece of the Go heap instead (heap.go): slower to look
+//     up, and the collector takes what Decommit releases.
 //
-// Alloc and Free take a mutex for some tens of nanoseconds, and Alloc may wait for
-// the system. Owns, Issue and Return take none on mapped memory, and are for what the
-// pool does not do by itself: large blocks, and to tell why a slice is refused.
+// Alloc and Free take a mutex for some tens of nanoseconds, and Alloc may wait for the
+// system. Owns, Issue and Return take none on mapped memory. The pool calls them only
+// for what it does not do by itself: large blocks, and telling why a slice is refused.
 package arena
 
 import (
@@ -33,79 +33,80 @@ import (
 )
 
 const (
-	// Multiple divides every block size, MinSize is the smallest and MaxSize the largest.
+	// Multiple divides every block size, MinSize is the smallest and MaxSize the
+	// largest.
 	Multiple = memory.Multiple
 	MinSize  = memory.MinBlock
 	MaxSize  = memory.MaxBlock
 
-	// granule is what spans are counted in: at least a page of every system.
+	// granule is the unit of spans: at least a page of every system.
 	granule      = 1 << granuleShift
 	granuleShift = 16
 
-	// A leaf has the spans of 64 MiB of address space: of 1024 granules.
+	// A leaf covers 64 MiB of address space: 1024 granules.
 	leafShift = 26
 	leafSize  = 1 << (leafShift - granuleShift)
 )
 
-// DefaultReserve is what Config.Reserve 0 means: 64 GiB of address space, or 256 MiB
-// where an address has 32 bits.
+// DefaultReserve is the value of Config.Reserve that 0 stands for: 64 GiB of address
+// space, or 256 MiB where an address has 32 bits.
 const DefaultReserve int64 = 256 << 20 << (8 * (^uint(0) >> 63))
 
 var (
-	// ErrFull is what Alloc's error wraps where the reserved range has no room for
-	// a span of that size.
+	// ErrFull is wrapped by Alloc's error when the reserved range has no room for a
+	// span of that size.
 	ErrFull = errors.New("the reserved address space is full")
 
 	// ErrClosed is what Alloc returns after Close.
 	ErrClosed = errors.New("the arena is closed")
 )
 
-// Config is what an arena is made from. The zero value is a sane default.
+// Config is what an arena is made from. The zero value is a usable default.
 type Config struct {
-	// Reserve is how many bytes of address space to reserve, rounded up to 64 KiB:
-	// the most that the arena can ever hold. It is no memory until it is used, but a
-	// limit on address space (ulimit -v) counts it, and 5/64 more for the states
-	// of blocks (table.go). 0: DefaultReserve.
+	// Reserve is how many bytes of address space to reserve, rounded up to 64 KiB: the
+	// most that the arena can ever hold. It takes no memory until it is used, but a
+	// limit on address space (ulimit -v) counts it, and 5/64 more for the states of
+	// blocks (table.go). 0 means DefaultReserve.
 	Reserve int64
 
-	// OnHeap takes memory from the Go heap also where the system can map it: so that
-	// the race detector, which does not look elsewhere, sees the blocks' bytes.
+	// OnHeap takes memory from the Go heap even if the system can map it, so that the
+	// race detector, which sees the Go heap only, sees the blocks' bytes.
 	OnHeap bool
 
-	// Gauge counts what the arena has mapped, as memory.OffHeap does in any case. nil:
-	// nobody else wants to know.
+	// Gauge counts what the arena has mapped, in addition to memory.OffHeap. It may be
+	// nil.
 	Gauge *memory.Gauge
 
-	// Changed is called after Gauge may have changed, often when it has not, with no
-	// lock held: whoever got or gave the memory waits for it. nil: nobody is told.
+	// Changed is called after Gauge may have changed, and often when it has not, with
+	// no lock held, by the goroutine that allocates or frees memory. It may be nil.
 	Changed func()
 }
 
-// An Arena hands out blocks of memory. All its methods may be called by any number
-// of goroutines at once.
+// An Arena allocates blocks of memory. All its methods are safe for concurrent use.
 type Arena struct {
-	// What Owns, Issue and Return read. It never changes.
+	// These fields are what Owns, Issue and Return read. They never change.
 	base   uintptr // where the range begins
-	size   uintptr // its bytes; 0: on the heap
+	size   uintptr // bytes of the range; 0: on the heap
 	leaves []atomic.Pointer[leaf]
-	blocks memory.Blocks // of the range; where it has no table each span has its own
+	blocks memory.Blocks // of the range; if it has no table, each span has its own
 	heap   *heap         // nil: mapped
 
-	gauge   *memory.Gauge // account.go has these; they never change either
+	gauge   *memory.Gauge // used in account.go; these never change either
 	changed func()
 
-	// decommitting is held from before Decommit takes spans in hand until they are back:
-	// one does so at a time, and whoever needs them waits for it. A mutex, because that
-	// may be in another testing/synctest bubble. It is locked before mu.
+	// decommitting is held from before Decommit takes spans in hand until they are
+	// back, so only one goroutine does so at a time, and one that needs the spans waits
+	// for it. It is a mutex because that goroutine may be in another testing/synctest
+	// bubble. It is locked before mu.
 	decommitting sync.Mutex
 
-	// mu guards what follows, and what spans say is under it. It is held for list
-	// operations, and for the system only where a range becomes accessible, gets its
-	// fences or is unmapped: Decommit lets go of it meanwhile.
+	// mu guards the fields below, and those fields of spans that say so. It is held for
+	// list operations, and for system calls only when a range becomes accessible, gets
+	// its fences or is unmapped: Decommit releases it during its own.
 	mu       sync.Mutex
 	space    space
 	sizes    map[int]*sizeList
-	isolated bool  // the layouts are such
+	isolated bool  // layouts are isolated
 	held     int   // blocks that are not free
 	bytes    int64 // their sizes
 	spans    int
@@ -116,18 +117,18 @@ type Arena struct {
 
 var _ memory.Ledger = (*Arena)(nil)
 
-// counted is what Usage reports besides.
+// counted is the part of Usage that has no other field.
 type counted struct {
-	committed   int64 // Arena.committed adds to it
+	committed   int64 // changed by Arena.committed alone
 	decommitted int64
 	refused     uint64
 }
 
-// A leaf finds the span of each granule; nil where there is none.
+// A leaf finds the span of each granule; nil if it has none.
 type leaf [leafSize]atomic.Pointer[span]
 
 // A sizeList is the spans of one block size that have a free block, by ascending
-// address: Alloc takes from the first, so that the last ones empty.
+// address: Alloc takes from the first, so that the last ones become empty.
 type sizeList struct {
 	layout layout
 	spans  []*span
@@ -165,9 +166,8 @@ func newArena(c Config, sys system) (*Arena, error) {
 	return a, nil
 }
 
-// Alloc returns an idle block of len and cap size, all of it zero. size is a
-// multiple of 16 up to 64 MiB. The errors it returns wrap ErrFull, ErrClosed or the
-// system's own.
+// Alloc returns an idle block of len and cap size, all zero. size is a multiple of 16
+// up to 64 MiB. Its errors wrap ErrFull, ErrClosed or the system's own.
 func (a *Arena) Alloc(size int) ([]byte, error) {
 	if size < MinSize || size > MaxSize || size%Multiple != 0 {
 		return nil, fmt.Errorf("arena: a block of %d bytes: give a multiple of %d, from %d to %d", size, Multiple, MinSize, MaxSize)
@@ -181,14 +181,14 @@ func (a *Arena) Alloc(size int) ([]byte, error) {
 		clear(b)
 	}
 	state, whenOut := s.state(slot)
-	state.Add(whenOut) // nobody else has the block yet
+	state.Add(whenOut) // no other goroutine has the block yet
 	return b, nil
 }
 
-// takeFreed is take, but where there is no room it first has what is idle given to the
-// system: spans of other sizes, and those that a Decommit has in hand already. To wait
-// for that is better than to refuse. So it returns ErrFull only where blocks that are
-// not free, or spans that the system has just refused to take, leave no room.
+// takeFreed is take, but if there is no room it first gives idle spans to the system:
+// spans of other sizes, and those that a Decommit already has in hand. Waiting for that
+// is better than refusing. So it returns ErrFull only if blocks that are not free, or
+// spans that the system has just refused to take, leave no room.
 func (a *Arena) takeFreed(size int) (s *span, slot uint32, dirty bool, err error) {
 	for last := false; ; {
 		var inHand bool
@@ -202,14 +202,14 @@ func (a *Arena) takeFreed(size int) (s *span, slot uint32, dirty bool, err error
 			return nil, 0, false, err
 		default:
 			n, _ := a.Decommit()
-			last = n == 0 // but another may have ended since take
+			last = n == 0 // but another Decommit may have ended since take
 		}
 	}
 }
 
-// take finds a free block, which is no longer free for anybody else but whose state
-// is yet to be set. Where it returns an error, inHand says whether a Decommit had spans
-// in hand at that moment.
+// take finds a free block and reserves it for the caller, who must then set its state.
+// If it returns an error, inHand says whether a Decommit had spans in hand at that
+// moment.
 func (a *Arena) take(size int) (s *span, slot uint32, dirty, inHand bool, err error) {
 	defer a.report() // before the block is used
 	a.mu.Lock()
@@ -260,7 +260,7 @@ func (a *Arena) newSpan(l layout) (*span, error) {
 	}
 	s.blocks = a.blocks
 	if !a.space.table.exists() {
-		// As many as if the last block lay where it does among blocks side by side.
+		// as many states as if the last block lay among blocks side by side
 		before := (l.at(l.count-1) + l.size - 1) / l.size
 		s.blocks = memory.NewBlocks(s.base, make([]memory.State, memory.StatesOf(before+1, l.size)))
 	}
@@ -271,7 +271,7 @@ func (a *Arena) newSpan(l layout) (*span, error) {
 	return s, nil
 }
 
-// enter makes a span known to find. leave takes that back.
+// enter lets find find a span. leave undoes that.
 func (a *Arena) enter(s *span) {
 	a.spans++
 	a.index(s, s)
@@ -298,9 +298,9 @@ func (a *Arena) index(at, to *span) {
 	}
 }
 
-// Free takes back an idle block. One that is none, is out, or is free is left as it
-// is, and counted in Usage.Refused. Free never waits for the system, unless it ends
-// a Close.
+// Free takes back an idle block. A slice that is no block, or a block that is out or
+// free, is left as it is and counted in Usage.Refused. Free never waits for the system,
+// unless it ends a Close.
 func (a *Arena) Free(block []byte) {
 	s, slot := a.find(block)
 	defer a.report()
@@ -317,19 +317,18 @@ func (a *Arena) Free(block []byte) {
 	}
 	a.held--
 	a.bytes -= int64(s.size)
-	// Where the system refuses, the range stays: Close reports it when called again.
+	// If the system refuses, the range stays, and another Close reports it.
 	_ = a.unmapLocked()
 }
 
-// Owns reports whether b starts where a block starts that is not free, and has its
-// cap.
+// Owns reports whether b starts where a block starts that is not free, and has its cap.
 func (a *Arena) Owns(b []byte) bool {
 	s, slot := a.find(b)
 	return s != nil && !s.free(slot)
 }
 
-// find returns the span and the place in it of the block that b starts with and
-// whose cap it has, or nil.
+// find returns the span of the block that b starts with and whose cap it has, and the
+// block's place in the span; or nil.
 func (a *Arena) find(b []byte) (*span, uint32) {
 	at := addressOf(b)
 	var s *span

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// onBoth runs a test on mapped memory, where this system has it, and on the heap.
+// onBoth runs a test on mapped memory, if this system has it, and on the heap.
 func onBoth(t *testing.T, test func(t *testing.T, c Config)) {
 	t.Run("heap", func(t *testing.T) { test(t, Config{OnHeap: true}) })
 	if platform().maps() {
@@ -36,7 +36,7 @@ func mustAlloc(t testing.TB, a *Arena, size int) []byte {
 	return b
 }
 
-// closeTest ends an arena of which the test has freed everything.
+// closeTest closes an arena whose blocks the test has all freed.
 func closeTest(t testing.TB, a *Arena) {
 	t.Helper()
 	if err := a.Close(); err != nil {
@@ -58,7 +58,7 @@ func TestAllocIsExactAndZero(t *testing.T) {
 			if len(b) != size || cap(b) != size || uintptr(unsafe.Pointer(&b[0]))%Multiple != 0 {
 				t.Fatalf("size %d: len %d, cap %d at %p", size, len(b), cap(b), &b[0])
 			}
-			for range 2 { // the second time it has been used
+			for range 2 { // the second time the memory has been used
 				if i := notZero(b); i >= 0 {
 					t.Fatalf("size %d: byte %d is %d", size, i, b[i])
 				}
@@ -111,7 +111,8 @@ func returnDirectly(a *Arena, b []byte) (accepted bool) {
 	return state != nil && state.Return(memory.WhenOut(addressOf(b), uint(cap(b))))
 }
 
-// What Owns, Return and Free say of slices that are no block, or no longer.
+// TestOwnership checks what Owns, Return and Free do with slices that are no block, or
+// no longer one.
 func TestOwnership(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		a, other := newTest(t, c), newTest(t, c)
@@ -123,7 +124,7 @@ func TestOwnership(t *testing.T) {
 			a.Issue(x)
 		}
 		other.Issue(foreign)
-		over := []byte(nil) // what lies over at the end of a span, and on into the next
+		over := []byte(nil) // what is left over at the end of a span, and on into the next
 		if !c.OnHeap {      // on the heap it would be two allocations
 			over = unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&small[0]), granule/80*80)), 80)
 		}
@@ -184,7 +185,7 @@ func TestOwnership(t *testing.T) {
 	})
 }
 
-// The states of a block, and what each call does in each of them.
+// TestStates checks the states of a block, and what each call does in each of them.
 func TestStates(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		a := newTest(t, c)
@@ -292,9 +293,9 @@ func TestCloseWaitsForTheLastBlock(t *testing.T) {
 func TestAbandon(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		a := newTest(t, c)
-		mustAlloc(t, a, 8192) // idle in a pool that is no more
+		mustAlloc(t, a, 8192) // idle in a pool that is unreachable
 		for range 9 {
-			mustAlloc(t, a, 7168) // more than a span
+			mustAlloc(t, a, 7168) // larger than a span
 		}
 		a.Abandon()
 		if u := a.Usage(); u.Reserved != 0 || u.Spans != 0 || u.Blocks != 0 {

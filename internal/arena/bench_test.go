@@ -35,7 +35,8 @@ func BenchmarkIssue(b *testing.B) {
 	})
 }
 
-// What Put and Get of one block cost beyond the pool's own work.
+// BenchmarkIssueReturn times what Put and Get of one block cost beyond the pool's own
+// work.
 func BenchmarkIssueReturn(b *testing.B) {
 	onBothBench(b, func(b *testing.B, c Config) {
 		a := newTest(b, c)
@@ -47,7 +48,8 @@ func BenchmarkIssueReturn(b *testing.B) {
 	})
 }
 
-// The same on two goroutines whose blocks are neighbours: does one disturb the other?
+// BenchmarkIssueReturnNeighbours does the same on two goroutines whose blocks are
+// neighbors, to show whether one slows down the other.
 func BenchmarkIssueReturnNeighbours(b *testing.B) {
 	for _, size := range []int{64, 256, 1024, 4096} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -83,8 +85,8 @@ func BenchmarkAllocFree(b *testing.B) {
 	}
 }
 
-// Decommit of 64 MiB that were touched: in spans of 64 KiB side by side, and of every
-// other one.
+// BenchmarkDecommit times Decommit of 64 MiB that were touched: in adjacent spans of 64
+// KiB, and of every other one.
 func BenchmarkDecommit(b *testing.B) {
 	for _, every := range []int{1, 2} {
 		b.Run(fmt.Sprintf("every=%d", every), func(b *testing.B) {

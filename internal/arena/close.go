@@ -2,10 +2,10 @@ package arena
 
 import "fmt"
 
-// Close ends the arena: Alloc returns ErrClosed. With no block held it unmaps the
-// range; else it returns an *InUseError, and the Free of the last block unmaps it.
-// Where the system refuses that, the range stays, and another Close tries again.
-// Whoever uses a block after that faults, or meets what is mapped there next.
+// Close ends the arena: Alloc returns ErrClosed. If no block is held, Close unmaps the
+// range; otherwise it returns an [*InUseError], and the Free of the last block unmaps
+// the range. If the system refuses that, the range stays, and another Close tries
+// again. An access to a block after that faults, or meets what is mapped there next.
 func (a *Arena) Close() error {
 	defer a.report()
 	a.mu.Lock()
@@ -27,13 +27,13 @@ func (e *InUseError) Error() string {
 	if e.Blocks == 1 {
 		return fmt.Sprintf("arena: one block of %d bytes is out; the memory is unmapped when it is back", e.Bytes)
 	}
-	return fmt.Sprintf("arena: %d blocks of together %d bytes are out; the memory is unmapped when the last is back", e.Blocks, e.Bytes)
+	return fmt.Sprintf("arena: %d blocks of %d bytes in total are out; the memory is unmapped when the last is back", e.Blocks, e.Bytes)
 }
 
-// Abandon is Close for a pool that nobody can reach any more, with blocks in it that
-// nobody will Free. What is idle is nobody's; what is out may still be used by who
-// has its slice. So it unmaps the range if no block is out. Else it decommits each
-// span of which none is, and the rest stays mapped for ever.
+// Abandon is Close for a pool that has become unreachable with blocks in it that will
+// never be freed. An idle block has no user; one that is out may still be used through
+// its slice. So Abandon unmaps the range if no block is out. Otherwise it decommits
+// each span with no block out, and the rest stays mapped forever.
 func (a *Arena) Abandon() {
 	a.mu.Lock()
 	a.closed = true
@@ -54,7 +54,7 @@ func (a *Arena) Abandon() {
 			}
 		}
 	}
-	// There is nobody whom an error would reach.
+	// No caller is left to return an error to.
 	_ = a.unmapLocked()
 	a.mu.Unlock()
 	a.report()
@@ -63,7 +63,7 @@ func (a *Arena) Abandon() {
 	}
 }
 
-// allLocked returns every span, those without a free block too.
+// allLocked returns every span, including those without a free block.
 func (a *Arena) allLocked() (spans []*span) {
 	if a.heap != nil {
 		return a.heap.all()
@@ -93,7 +93,8 @@ func (s *span) anyOut() bool {
 	return false
 }
 
-// unmapLocked unmaps the range if the arena is closed and nobody needs it.
+// unmapLocked unmaps the range if the arena is closed, no block is held, and no
+// Decommit has spans in hand.
 func (a *Arena) unmapLocked() error {
 	if !a.closed || a.held > 0 || a.busy {
 		return nil
@@ -102,7 +103,7 @@ func (a *Arena) unmapLocked() error {
 	if err := a.space.unmap(); err != nil {
 		return fmt.Errorf("arena: %w", err)
 	}
-	// What find finds from here on is free for ever, and holds no memory.
+	// Blocks that find could return from here on are free forever, and have no memory.
 	for _, s := range a.allLocked() {
 		a.leave(s)
 		s.memory = nil

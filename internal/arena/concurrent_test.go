@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Of several that return one block at once exactly one is accepted. They go through
-// many blocks in step, so that they meet at some.
+// If several goroutines return one block at once, exactly one is accepted. They go
+// through many blocks in step, so that they meet at some.
 func TestReturnAcceptsOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		a := newTest(t, c)
@@ -54,8 +54,9 @@ func TestReturnAcceptsOne(t *testing.T) {
 	})
 }
 
-// A Return synchronizes before the Issue of the same block: with nothing else
-// between the two, the race detector must be content. Without it this says little.
+// A Return synchronizes before the Issue of the same block: the race detector must find
+// no race although nothing else orders the two. Without the detector this test says
+// little.
 func TestReturnSynchronizesBeforeIssue(t *testing.T) {
 	if !raceDetector {
 		t.Skip("the race detector is off")
@@ -70,8 +71,8 @@ func TestReturnSynchronizesBeforeIssue(t *testing.T) {
 		a.Return(b)
 		close(done)
 	}()
-	// Not the channel: that would be an edge of its own. Nor a Load, which is one too;
-	// the word is read as the detector does not see it.
+	// A channel would be a happens-before edge of its own, and so would a Load. So the
+	// word is read in a way that the detector does not see.
 	for state, whenOut := s.state(slot); peek(state) == whenOut; {
 	}
 	a.Issue(b)
@@ -79,8 +80,8 @@ func TestReturnSynchronizesBeforeIssue(t *testing.T) {
 	<-done
 }
 
-// Everything at once: whatever the schedule, no block has two owners, and in the end
-// nothing is missing.
+// Under concurrent calls of all kinds, no block has two owners, and in the end nothing
+// is missing.
 func TestConcurrent(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
 		c.Reserve = 64 * granule
@@ -103,7 +104,8 @@ func TestConcurrent(t *testing.T) {
 							t.Error(err)
 						}
 					case op < 3 && len(stale) > 0:
-						// Others may have it as a block; this goroutine never issues it twice.
+						// It may be a block of another goroutine now; this goroutine
+						// never issues it twice.
 						a.Owns(stale[rng.IntN(len(stale))])
 					case op < 11 && len(mine) < 40:
 						b, err := a.Alloc(sizes[rng.IntN(len(sizes))])
@@ -145,7 +147,8 @@ func TestConcurrent(t *testing.T) {
 	})
 }
 
-// Close while Decommit has spans in hand: the range must stay until it is done.
+// If Close runs while Decommit has spans in hand, the range must stay until Decommit is
+// done.
 func TestCloseDuringDecommit(t *testing.T) {
 	for range 300 {
 		a := newTest(t, Config{})

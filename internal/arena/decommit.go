@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Decommit gives the memory of all spans without a block to the system, neighbours
-// in one call, and returns how many bytes of them may have been resident. Their
-// addresses are used again. Spans that the system refuses to take stay as they are,
-// and the error wraps its own. Alloc and Free go on meanwhile: an Alloc that finds no
-// room waits until what is in hand is back.
+// Decommit gives the memory of all spans without a block to the system, neighbors in
+// one call, and returns how many bytes of them may have been resident. Their addresses
+// are used again. Spans that the system refuses to take stay as they are, and the error
+// wraps the system's. Alloc and Free can run meanwhile: an Alloc that finds no room
+// waits until the spans in hand are back.
 func (a *Arena) Decommit() (released int64, err error) {
 	a.decommitting.Lock()
 	defer a.decommitting.Unlock()
@@ -18,7 +18,7 @@ func (a *Arena) Decommit() (released int64, err error) {
 	if spans == nil {
 		return 0, nil
 	}
-	// Nobody but us can find these spans, and busy keeps the range mapped.
+	// No other goroutine can find these spans, and busy keeps the range mapped.
 	var errs []error
 	refused := make(map[*span]bool)
 	for _, together := range neighbours(spans) {
@@ -52,14 +52,14 @@ func (a *Arena) Decommit() (released int64, err error) {
 	return released, errors.Join(errs...)
 }
 
-// awaitDecommit returns when the spans that Decommit has in hand are back, if any are.
+// awaitDecommit returns when the spans that a Decommit has in hand are back.
 func (a *Arena) awaitDecommit() {
 	a.decommitting.Lock()
 	defer a.decommitting.Unlock()
 }
 
-// retire takes every span without a block out of the arena, by ascending address.
-// Its caller is busy from then on, if it returns any.
+// retire takes every span without a block out of the arena, by ascending address. If it
+// returns any, it sets busy, and its caller must reset it.
 func (a *Arena) retire() (spans []*span) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,7 +80,7 @@ func (a *Arena) retire() (spans []*span) {
 	return spans
 }
 
-// neighbours cuts sorted spans into slices of such as lie side by side.
+// neighbours cuts sorted spans into slices of adjacent ones.
 func neighbours(spans []*span) (all [][]*span) {
 	from := 0
 	for i := range spans {
@@ -94,7 +94,7 @@ func neighbours(spans []*span) (all [][]*span) {
 
 func (a *Arena) decommit(together []*span) error {
 	if a.heap != nil {
-		return nil // the collector has them
+		return nil // the collector takes them
 	}
 	if err := a.space.decommit(run{together[0].first, bytesOf(together) >> granuleShift}); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (a *Arena) decommit(together []*span) error {
 	return nil
 }
 
-// bytesOf returns the address space of neighbouring spans.
+// bytesOf returns the bytes of address space of adjacent spans.
 func bytesOf(together []*span) int {
 	last := together[len(together)-1]
 	return (last.first + last.granules - together[0].first) << granuleShift

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// errRefused stands for whatever a system returns: the arena only wraps it.
+// errRefused stands for any error of the system: the arena only wraps it.
 var errRefused = errors.New("refused")
 
-// A fakeSystem maps memory of the Go heap, and refuses what it is told to. What is asked
-// of it for the table of states it knows by other names.
+// A fakeSystem maps memory of the Go heap, and refuses the calls it is told to. It
+// names calls for the table of states differently.
 type fakeSystem struct {
 	refuse map[string]func(bytes int) bool
 	calls  map[string]int
@@ -31,7 +31,7 @@ func (f *fakeSystem) call(name string, bytes int) error {
 	return nil
 }
 
-// inTable reports whether a part is of the table.
+// inTable reports whether a part belongs to the table.
 func (f *fakeSystem) inTable(part []byte) bool {
 	return addressOf(part)-addressOf(f.table) < uintptr(len(f.table))
 }
@@ -51,7 +51,7 @@ func (f *fakeSystem) system() system {
 			f.table = make([]byte, bytes)
 			return f.table, nil
 		},
-		dropTable: func([]byte) error { return nil }, // at any time: nobody may count it
+		dropTable: func([]byte) error { return nil }, // it may run at any time, so no test may count it
 		open: func(part []byte) error {
 			if f.inTable(part) {
 				return f.call("open table", len(part))
@@ -99,8 +99,8 @@ func TestReserveRefused(t *testing.T) {
 	}
 }
 
-// What the error says would fit does, with as much left; and nothing stays reserved that
-// was only tried.
+// The size that the error suggests fits, with as much left; and nothing that was only
+// tried stays reserved.
 func TestReserveRefusedSaysWhatFits(t *testing.T) {
 	for _, name := range []string{"reserve", "table"} {
 		f := newFakeSystem()
@@ -112,11 +112,11 @@ func TestReserveRefusedSaysWhatFits(t *testing.T) {
 		_, err := newArena(Config{Reserve: reserve}, f.system())
 		var fits int64
 		if err != nil {
-			_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve, of which ")
+			_, said, _ := strings.Cut(err.Error(), "set offheap.Options.Reserve to at most ")
 			fmt.Sscan(said, &fits)
 		}
 		if !errors.Is(err, errRefused) || fits == 0 || fits >= reserve/8 || f.calls["unmap"] == 0 {
-			t.Errorf("%s: %d would fit: %v", name, fits, err)
+			t.Errorf("%s: at most %d: %v", name, fits, err)
 			continue
 		}
 		for _, n := range []int64{fits, 2 * fits} {
@@ -127,8 +127,8 @@ func TestReserveRefusedSaysWhatFits(t *testing.T) {
 	}
 }
 
-// Where the system opens less than the step, what was asked for is enough; where it
-// opens nothing, Alloc says so, and goes on once it does.
+// If the system opens less than the step, the bytes that were asked for suffice; if it
+// opens nothing, Alloc returns an error, and works again once the system does.
 func TestOpenRefused(t *testing.T) {
 	f := newFakeSystem()
 	a := newFaulty(t, f, 200)
@@ -144,7 +144,7 @@ func TestOpenRefused(t *testing.T) {
 	if u := a.Usage(); u.Blocks != 1 || u.Spans != 1 || u.Spanned != granule {
 		t.Errorf("a refused Alloc left something: %+v", u)
 	}
-	mustAlloc(t, a, 8192) // of the open span
+	mustAlloc(t, a, 8192) // in the open span
 	f.refuse["open"] = nil
 	mustAlloc(t, a, 1<<20)
 	if u := a.Usage(); u.Opened != granule+openStep*granule || !a.Owns(b) {
@@ -152,7 +152,8 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// Where the system does not open the states, or takes them back, nothing is lost either.
+// Nothing is lost either if the system does not open the states, or does not take them
+// back.
 func TestTableRefused(t *testing.T) {
 	f := newFakeSystem()
 	a := newFaulty(t, f, 200)
@@ -179,12 +180,13 @@ func TestTableRefused(t *testing.T) {
 	if f.calls["decommit table"] != 3 { // refused, then both parts
 		t.Errorf("the states were decommitted %d times", f.calls["decommit table"])
 	}
-	f.refuse["decommit table"] = always // and the range goes all the same
+	f.refuse["decommit table"] = always // the range is unmapped nevertheless
 	closeTest(t, a)
 }
 
-// A refused decommit loses nothing: the spans serve on, dirty, and the next one
-// takes them. Neighbours go in one call, and one that is refused stops no other.
+// A refused decommit loses nothing: the spans remain in use, dirty, and the next
+// Decommit takes them. Neighbors go in one call, and one that is refused does not stop
+// the others.
 func TestDecommitRefused(t *testing.T) {
 	f := newFakeSystem()
 	a := newFaulty(t, f, 200)
@@ -224,8 +226,8 @@ func TestDecommitRefused(t *testing.T) {
 	}
 }
 
-// Close while Decommit has spans in hand: they stay mapped until it is done, and then
-// the range goes, whether the system took them or not.
+// If Close runs while Decommit has spans in hand, they stay mapped until it is done,
+// and then the range is unmapped, whether the system took them or not.
 func TestCloseInDecommit(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		f := newFakeSystem()
@@ -249,7 +251,7 @@ func TestCloseInDecommit(t *testing.T) {
 	}
 }
 
-// A full arena whose decommit is refused refuses the block, no more.
+// A full arena whose decommit is refused only refuses the block.
 func TestFullAndDecommitRefused(t *testing.T) {
 	f := newFakeSystem()
 	a := newFaulty(t, f, 2)
@@ -262,13 +264,13 @@ func TestFullAndDecommitRefused(t *testing.T) {
 	mustAlloc(t, a, 2*granule)
 }
 
-// An Alloc that finds all room in the hands of a Decommit waits for it, and has what comes
-// back: whether the system took it or not.
+// An Alloc that finds all room in the hands of a Decommit waits for it, and then has
+// the room, whether the system took the memory or not.
 func TestFullWaitsForDecommit(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		refused bool // the system takes nothing
-		size    int  // of the block that is then asked for; the one in hand has 2 granules
+		size    int  // of the block that is asked for next; the one in hand has 2 granules
 		err     error
 	}{
 		{"taken", false, 64, nil},
@@ -319,8 +321,8 @@ func TestFullWaitsForDecommit(t *testing.T) {
 	}
 }
 
-// A range that the system does not unmap is kept, decommitted where that works, and
-// unmapped by the next Close.
+// A range that the system does not unmap is kept, decommitted if possible, and unmapped
+// by the next Close.
 func TestUnmapRefused(t *testing.T) {
 	f := newFakeSystem()
 	a := newFaulty(t, f, 200)
@@ -331,7 +333,7 @@ func TestUnmapRefused(t *testing.T) {
 		t.Fatalf("Close with two held: %v", err)
 	}
 	a.Free(b)
-	a.Free(d) // tries, and cannot say that it failed
+	a.Free(d) // tries, and has no way to return the error
 	if f.calls["unmap"] != 1 {
 		t.Errorf("unmap called %d times", f.calls["unmap"])
 	}

@@ -2,17 +2,17 @@ package arena
 
 import "sync"
 
-// A heap is where spans come from on a system that maps nothing. They lie anywhere,
-// so a map finds them, and what Decommit lets go of is the collector's.
+// A heap allocates spans on a system that maps nothing. They lie anywhere, so a map
+// finds them, and the collector takes what Decommit releases.
 type heap struct {
-	mu    sync.RWMutex      // held for one lookup, or as many writes as a span has granules
+	mu    sync.RWMutex      // held for one lookup, or for as many writes as a span has pages
 	spans map[uintptr]*span // by heapPage
 }
 
 func newHeap() *heap { return &heap{spans: make(map[uintptr]*span)} }
 
-// heapPage is what the map counts in. Go aligns what is larger than 32 KiB to it;
-// where it does not, alloc sees to it.
+// heapPage is the unit of the map's keys. Go aligns allocations above 32 KiB to it; if
+// it does not, alloc does.
 const heapPage = 8 << 10
 
 // alloc returns zeroed memory that begins at a multiple of heapPage.

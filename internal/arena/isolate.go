@@ -9,14 +9,14 @@ import (
 
 var _ memory.Guard = (*Arena)(nil)
 
-// In an arena that isolates its blocks each is alone on its pages, at their end, and a
-// page that faults, its fence, comes next:
+// In an arena that isolates its blocks, each block is alone on its pages, at their end,
+// and is followed by a page that faults, its fence:
 //
 //	|....block|fence|....block|fence|....block|fence|
 //
-// So whatever goes on past cap faults at once, and the pages can be taken away and given
-// back with nobody else's bytes on them. The dots are less than a page, and nobody's:
-// what would fault in front of a block no slice can reach without unsafe.
+// So an access past cap faults at once, and the pages can be taken away and given back
+// without affecting other bytes. The dots are less than a page and unused: no slice can
+// reach in front of a block without unsafe.
 //
 // A fencing is how pages of a span are made to fault.
 type fencing uint8
@@ -24,20 +24,20 @@ type fencing uint8
 const (
 	notFenced fencing = iota
 
-	// Linux from 6.13 on marks single pages, which costs no mapping, and drops what
-	// they hold.
+	// Linux from 6.13 on marks single pages, which takes no mapping, and drops their
+	// content.
 	byMarks
 
-	// Else they lose their access. To change that of a part of a mapping makes more
-	// mappings, of which a process may have 65530 (vm.max_map_count); of pages side
-	// by side with one access it makes one. So that a block can always be given back,
-	// each lies in a mapping of its own for as long as its span lives: the fences are
-	// kept apart from the blocks by what else tells mappings apart.
+	// Otherwise the pages lose their access. Changing the access of a part of a mapping
+	// splits it, and a process may have 65530 mappings (vm.max_map_count); adjacent
+	// pages with the same access merge into one mapping. So that a block can always be
+	// given back, each lies in a mapping of its own for as long as its span lives: a
+	// second attribute keeps the fences' mappings apart from the blocks'.
 	byMapping
 )
 
 // Isolate makes the arena isolate its blocks, if they are mapped and none was ever
-// made.
+// allocated.
 func (a *Arena) Isolate() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,9 +48,9 @@ func (a *Arena) Isolate() bool {
 	return true
 }
 
-// Guard makes any touch of a block's pages fault, what the system itself reads and
-// writes aside, which returns EFAULT. Its caller alone has the block, which is not free.
-// Where the system refuses it reports false, and the block is as before. What is in a
+// Guard makes any access to a block's pages fault; a system call that reads or writes
+// them returns EFAULT instead. No other goroutine has the block, which is not free. If
+// the system refuses, Guard reports false, and the block is as before. The content of a
 // guarded block may be lost.
 func (a *Arena) Guard(block []byte) bool {
 	s, slot := a.find(block)
@@ -63,7 +63,7 @@ func (a *Arena) Guard(block []byte) bool {
 	return a.space.sys.hide(s.pages(slot)) == nil
 }
 
-// Unguard ends that. Its caller alone has the block.
+// Unguard ends that. No other goroutine has the block.
 func (a *Arena) Unguard(block []byte) {
 	s, slot := a.find(block)
 	if s == nil || !s.guards {
@@ -73,14 +73,14 @@ func (a *Arena) Unguard(block []byte) {
 	if s.fenced == byMarks {
 		giveBack = a.space.sys.unmark
 	}
-	// It needs no mapping and no memory, so no system refuses it. One that did would
-	// leave the caller a block that faults.
+	// This needs no mapping and no memory, so no system refuses it. If one did, the
+	// caller would be left with a block that faults.
 	if err := giveBack(s.pages(slot)); err != nil {
 		panic(fmt.Sprintf("arena: a block of %d bytes cannot be made accessible again: %v", s.size, err))
 	}
 }
 
-// pages returns the pages that an isolated block is alone on.
+// pages returns the pages that belong to one isolated block.
 func (s *span) pages(slot uint32) []byte {
 	from, to := int(slot)*s.stride, s.at(slot)+s.size
 	return s.memory[from:to:to]
@@ -92,8 +92,8 @@ func (s *span) fencePage(slot uint32) []byte {
 	return s.memory[from : from+pageSize : from+pageSize]
 }
 
-// fence puts up the fences of a new span, as far as the system lets it: without them
-// its blocks cannot be guarded.
+// fence puts up the fences of a new span, as far as the system allows. Without them its
+// blocks cannot be guarded.
 func (s *span) fence(sys system) {
 	if sys.mark(s.fencePage(0)) == nil {
 		s.fenced = byMarks
@@ -103,7 +103,7 @@ func (s *span) fence(sys system) {
 		s.guards = s.eachFence(sys.setApart, sys.hide)
 	}
 	if !s.guards {
-		_ = s.unfence(sys) // or else Decommit does
+		_ = s.unfence(sys) // if that fails, Decommit does it
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *span) eachFence(calls ...func(part []byte) error) bool {
 	return true
 }
 
-// unfence makes all of a span accessible, and so that it can be cut anew.
+// unfence makes all of a span accessible, so that it can be cut anew.
 func (s *span) unfence(sys system) (err error) {
 	s.guards = false
 	switch s.fenced {

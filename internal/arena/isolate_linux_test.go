@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// The ways in which this system makes pages fault: its best, and what it has besides.
+// guardingSystems returns the ways in which this system can make pages fault: its best,
+// and the others.
 func guardingSystems() map[string]system {
 	old := platform()
 	old.mark = func([]byte) error { return syscall.EINVAL }
@@ -19,8 +20,8 @@ func guardingSystems() map[string]system {
 	return map[string]system{"best": platform(), "mappings": old}
 }
 
-// A guarded block faults on all of its pages, and nothing else does; with Unguard it is
-// a block again. What is right behind a block faults always.
+// A guarded block faults on all of its pages, and nothing else does; after Unguard it
+// is a block again. The byte behind a block always faults.
 func TestGuardFaults(t *testing.T) {
 	for name, sys := range guardingSystems() {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestGuardFaults(t *testing.T) {
 				for _, b := range blocks {
 					a.Free(b)
 				}
-				again := mustAlloc(t, a, size) // of the same place, dirty
+				again := mustAlloc(t, a, size) // in the same place, dirty
 				if i := notZero(again); i >= 0 {
 					t.Errorf("size %d: byte %d is %d", size, i, again[i])
 				}
@@ -72,7 +73,7 @@ func TestGuardFaults(t *testing.T) {
 			if n, err := a.Decommit(); n == 0 || err != nil {
 				t.Fatalf("Decommit = %d, %v", n, err)
 			}
-			// Granules that were cut for some sizes are cut for others.
+			// granules that were cut for some sizes are cut for others
 			for _, size := range []int{1 << 20, 8192, 64} {
 				b := mustAlloc(t, a, size)
 				if i := notZero(b); i >= 0 {
@@ -86,7 +87,8 @@ func TestGuardFaults(t *testing.T) {
 	}
 }
 
-// A pool that is forgotten leaves blocks guarded: its spans go all the same.
+// A pool that becomes unreachable leaves blocks guarded: its spans are decommitted
+// nevertheless.
 func TestAbandonGuarded(t *testing.T) {
 	for name, sys := range guardingSystems() {
 		a := newIsolated(t, sys, 200)
@@ -102,8 +104,9 @@ func TestAbandonGuarded(t *testing.T) {
 	}
 }
 
-// By mappings, a block has one of its own for as long as its span lives, guarded or not:
-// so Unguard cannot be refused for want of one. Once the span goes they are one again.
+// With byMapping, a block has a mapping of its own for as long as its span lives,
+// guarded or not, so Unguard cannot be refused for lack of one. Once the span is gone
+// the mappings merge again.
 func TestGuardMappings(t *testing.T) {
 	a := newIsolated(t, guardingSystems()["mappings"], 200)
 	var blocks [][]byte
@@ -136,7 +139,8 @@ func TestGuardMappings(t *testing.T) {
 	closeTest(t, a)
 }
 
-// mappings counts those in the arena's range: the Go runtime has others, and makes more.
+// mappings counts the mappings in the arena's range: the Go runtime has others, and
+// makes more.
 func mappings(t *testing.T, a *Arena) (n int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -155,9 +159,8 @@ func mappings(t *testing.T, a *Arena) (n int) {
 	return n
 }
 
-// Where there are no more mappings to be had, as from the 65530th on, blocks are not
-// guarded, and serve. (To use up those of this process would kill it where the Go runtime
-// wants one.)
+// If no more mappings are available, as after 65530, blocks are not guarded, and can be
+// used. (Using up those of this process would kill it when the Go runtime needs one.)
 func TestGuardWithoutMappings(t *testing.T) {
 	sys := guardingSystems()["mappings"]
 	calls, hide := 0, sys.hide
@@ -199,7 +202,7 @@ func TestGuardWithoutMappings(t *testing.T) {
 	closeTest(t, a)
 }
 
-// past returns what is right behind a block.
+// past returns the byte right behind a block.
 func past(b []byte) *byte {
 	return &unsafeSlice(b, len(b)+1)[len(b)]
 }

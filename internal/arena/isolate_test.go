@@ -18,9 +18,8 @@ func newIsolated(t *testing.T, sys system, granules int) *Arena {
 	return a
 }
 
-// Isolated blocks of every size end with a page, have a fence behind them and all that
-// inside their span, begin where slot says and nowhere else, and have states of their
-// own.
+// Isolated blocks of every size end with a page, have a fence behind them, all inside
+// their span, begin where slot says and nowhere else, and have states of their own.
 func TestIsolatedLayout(t *testing.T) {
 	step := 61 * Multiple
 	if testing.Short() || raceDetector {
@@ -84,7 +83,7 @@ func TestIsolateWhereItCannot(t *testing.T) {
 	}
 }
 
-// guarding is the fake system with what makes pages fault.
+// guarding returns the fake system with the calls that make pages fault.
 func (f *fakeSystem) guarding() system {
 	sys := f.system()
 	named := func(name string) func([]byte) error {
@@ -100,8 +99,8 @@ func (f *fakeSystem) guarding() system {
 	return sys
 }
 
-// What the system refuses makes blocks that cannot be guarded, and nothing else; what
-// was done until then is undone.
+// If the system refuses, blocks cannot be guarded, and nothing else changes; what was
+// done until then is undone.
 func TestGuardRefused(t *testing.T) {
 	after := func(n int) func(int) bool {
 		return func(int) bool { n--; return n < 0 }
@@ -155,8 +154,8 @@ func TestGuardRefused(t *testing.T) {
 	}
 }
 
-// A span whose fences cannot be taken down stays as it is, without guards, until they
-// can.
+// A span whose fences cannot be removed stays as it is, without guards, until they can
+// be.
 func TestUnfenceRefused(t *testing.T) {
 	for _, by := range []string{"unmark", "join"} {
 		f := newFakeSystem()

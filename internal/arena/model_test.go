@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// A modelBlock is what the model knows of a block that is not free.
+// A modelBlock is the model's record of a block that is not free.
 type modelBlock struct {
 	b   []byte
 	id  uint64
 	out bool
 }
 
-// stamp writes a block's id over the whole of it, so that an overlap shows.
+// stamp writes a block's id over all of it, so that an overlap shows.
 func (m modelBlock) stamp() {
 	for i := 0; i < len(m.b); i += 8 {
 		binary.NativeEndian.PutUint64(m.b[i:], m.id)
@@ -30,8 +30,9 @@ func (m modelBlock) intact() bool {
 	return true
 }
 
-// Random calls against a model: no two blocks overlap, each comes zeroed, its state is
-// what the calls have made it, and every count adds up after each call.
+// TestAgainstModel makes random calls and compares with a model: no two blocks overlap,
+// each comes zeroed, its state is what the calls have made it, and every count adds up
+// after each call.
 func TestAgainstModel(t *testing.T) {
 	seeds := uint64(30)
 	if testing.Short() || raceDetector {
@@ -50,7 +51,7 @@ func runModel(t *testing.T, c Config, seed uint64) {
 	a := newTest(t, c)
 	sizes := []int{64, 80, 1152, 4608, 8192, 8704, 20480, 33280, 98304}
 	var blocks []*modelBlock
-	var gone [][]byte // free, and perhaps blocks again
+	var gone [][]byte // free, or a block again
 	var id uint64
 	full, decommitted := 0, int64(0)
 	for step := range 3000 {
@@ -59,7 +60,7 @@ func runModel(t *testing.T, c Config, seed uint64) {
 		if pick < len(blocks) {
 			m = blocks[pick]
 		}
-		// Phases of growing and shrinking, so that spans empty.
+		// Alternate between growing and shrinking, so that spans become empty.
 		grow := step/400%2 == 0
 		switch op := rng.IntN(100); {
 		case op < 45 && grow || op < 15:
@@ -114,7 +115,8 @@ func runModel(t *testing.T, c Config, seed uint64) {
 				t.Fatalf("seed %d: Decommit = %d, %v: %+v, then %+v", seed, n, err, before, after)
 			}
 		case len(gone) > 0:
-			// A stale slice. It may be a block again, and then it is whoever's it is.
+			// It is a stale slice; it may be a block again, and then it belongs to that
+			// block's owner.
 			if b := gone[rng.IntN(len(gone))]; !a.Owns(b) {
 				if _, accepted := a.Return(b); accepted || returnDirectly(a, b) {
 					t.Fatalf("seed %d, step %d: a free block of %d was accepted", seed, step, len(b))
@@ -140,7 +142,7 @@ func runModel(t *testing.T, c Config, seed uint64) {
 	}
 }
 
-// checkModel holds the arena's counts to the blocks and the spans themselves.
+// checkModel compares the arena's counts with the blocks and the spans themselves.
 func checkModel(t *testing.T, a *Arena, blocks []*modelBlock) {
 	t.Helper()
 	u := a.Usage()

@@ -2,5 +2,6 @@
 
 package arena
 
-// raceDetector: the words of blocks must show it what happens before what.
+// raceDetector says that the race detector must see, by the words of blocks, what
+// happens before what.
 const raceDetector = true

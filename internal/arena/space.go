@@ -12,9 +12,9 @@ import (
 //	|================================----|-----------|...............|
 //	             readable and writable               | reserved only
 //
-// What lies before end is in a span, in the hands of Decommit, or in one of runs.
-// What lies from end on was decommitted or never touched. On the heap it is only
-// counted.
+// Granules before end are in a span, in the hands of Decommit, or in one of runs.
+// Granules from end on were decommitted or never touched. On the heap the space only
+// counts.
 type space struct {
 	sys      system
 	granules int
@@ -22,13 +22,13 @@ type space struct {
 	table    table
 	end      int
 	opened   int
-	runs     []run // free and zero, ascending, no two adjacent, none that touches end
+	runs     []run // free and zero, ascending; no two are adjacent, and none touches end
 }
 
 type run struct{ first, count int }
 
-// openStep is how many granules become accessible at least at once: mprotect takes
-// the lock of the whole address space.
+// openStep is the least number of granules that become accessible at once: mprotect
+// takes the lock of the whole address space.
 const openStep = 4 << 20 / granule
 
 func (s *space) init(sys system, granules int) { s.sys, s.granules = sys, granules }
@@ -45,8 +45,9 @@ func (s *space) reserve() error {
 	return nil
 }
 
-// advice says what to do where the system has refused. What it says would fit leaves as
-// much again for the process, whose heap a limit on address space counts too.
+// advice returns what to do when the system has refused. The size that it suggests
+// leaves as much again for the process, because a limit on address space counts its
+// heap too.
 func (s *space) advice() string {
 	for granules := s.granules / 2; granules > 1; granules /= 2 {
 		try := space{sys: s.sys, granules: granules}
@@ -54,14 +55,14 @@ func (s *space) advice() string {
 			continue
 		}
 		if errors.Join(try.unmap(), try.table.unmap()) == nil {
-			return fmt.Sprintf("set offheap.Options.Reserve, of which %d would fit: a limit (ulimit -v) counts it", int64(granules/2)<<granuleShift)
+			return fmt.Sprintf("set offheap.Options.Reserve to at most %d: a limit (ulimit -v) counts address space", int64(granules/2)<<granuleShift)
 		}
 		break
 	}
 	return "set offheap.Options.Reserve to less, or raise the limit (ulimit -v)"
 }
 
-// take returns the first of count granules that nobody has: the lowest that fit.
+// take returns the first of count free granules: the lowest that fit.
 func (s *space) take(count int) (first int, err error) {
 	for i := range s.runs {
 		if r := &s.runs[i]; r.count >= count {
@@ -75,7 +76,7 @@ func (s *space) take(count int) (first int, err error) {
 		}
 	}
 	if count > s.granules-s.end {
-		return 0, fmt.Errorf("%w: of its %d bytes %d are in spans", ErrFull, int64(s.granules)<<granuleShift, s.used())
+		return 0, fmt.Errorf("%w: %d of its %d bytes are in spans", ErrFull, s.used(), int64(s.granules)<<granuleShift)
 	}
 	if err := s.open(s.end + count); err != nil {
 		return 0, err
@@ -92,7 +93,7 @@ func (s *space) open(to int) error {
 	}
 	upTo := min(max(to, s.opened+openStep), s.granules)
 	err := s.openTo(upTo)
-	if err != nil && upTo > to { // less may be allowed
+	if err != nil && upTo > to { // the system may allow less
 		upTo = to
 		err = s.openTo(upTo)
 	}
@@ -110,8 +111,8 @@ func (s *space) openTo(upTo int) error {
 	return s.sys.open(s.memory[s.opened<<granuleShift : upTo<<granuleShift])
 }
 
-// decommit gives the memory of granules that are all free to the system, and that of
-// their states.
+// decommit gives the memory of granules that are all free, and of their states, to the
+// system.
 func (s *space) decommit(r run) error {
 	if err := s.table.decommit(r.first, r.first+r.count); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (s *space) give(r run) {
 	s.runs = slices.Insert(s.runs, at, r)
 }
 
-// used returns the bytes of address space that spans have.
+// used returns the bytes of address space in spans.
 func (s *space) used() int64 {
 	n := s.end
 	for _, r := range s.runs {
@@ -148,7 +149,7 @@ func (s *space) used() int64 {
 	return int64(n) << granuleShift
 }
 
-// unmap gives the range up.
+// unmap gives up the range.
 func (s *space) unmap() error {
 	if s.memory == nil {
 		return nil
@@ -157,8 +158,8 @@ func (s *space) unmap() error {
 		return fmt.Errorf("unmapping %d bytes: %w", len(s.memory), err)
 	}
 	s.memory = nil
-	// Nobody has a block, so the states are 0 with or without memory. Where the system
-	// does not take it now, it does with the table.
+	// No goroutine has a block, so the states are 0 with or without memory. If the
+	// system does not take it now, it does so with the table.
 	_ = s.table.decommit(0, s.opened)
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A space against a plain array that says of each granule who has it.
+// TestSpaceAgainstArray compares a space with a plain array that has the owner of each
+// granule.
 func TestSpaceAgainstArray(t *testing.T) {
 	const granules = 60
 	for seed := range uint64(200) {

@@ -6,33 +6,33 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// A layout is how spans of one block size are cut. Sizes up to 8 KiB share one
-// granule, those up to 32 KiB come in eights, and a larger block has a span to
-// itself, so that it can be decommitted alone. What a span has left over at its end
-// is address space, not memory: nothing touches it.
+// A layout is how spans of one block size are cut. Sizes up to 8 KiB share one granule,
+// sizes up to 32 KiB come in eights, and a larger block has a span to itself, so that
+// it can be decommitted alone. What is left over at the end of a span is address space,
+// not memory: nothing touches it.
 type layout struct {
 	size     int    // of a block
-	stride   int    // from block to block: the size, or with blocks isolated more
-	lead     int    // where the first begins
+	stride   int    // from block to block: the size, or more if blocks are isolated
+	lead     int    // offset of the first block
 	granules int    // of a span
 	count    uint32 // blocks of a span
 
-	// magic is 2^32/stride, rounded up by less than 1. An offset of a whole number k
-	// of strides, times magic, is k * 2^32 and less than k * stride, which is the
-	// offset, more. That is below 2^32, for a span has little more than 64 MiB: so the
-	// upper half of the product is k. For any other offset k * stride is not the
-	// offset, whatever k comes out.
+	// magic is 2^32/stride, rounded up by less than 1. For an offset of k whole
+	// strides, offset*magic is k * 2^32 plus less than k*stride, which is the offset.
+	// The offset is below 2^32, because a span has little more than 64 MiB: so the
+	// upper half of the product is k. For any other offset, k*stride is not the offset,
+	// whatever k comes out.
 	magic uint64
 }
 
 const (
-	sharedSpan = granule / 8 // the largest stride of which one granule has eight
+	sharedSpan = granule / 8 // the largest stride of which eight fit into one granule
 	eightSpan  = 32 << 10    // the largest stride that comes in eights
 )
 
 func layoutOf(size int) layout { return cut(size, size, 0) }
 
-// isolatedLayoutOf is layoutOf for blocks that are isolated (isolate.go).
+// isolatedLayoutOf is layoutOf for isolated blocks (isolate.go).
 func isolatedLayoutOf(size int) layout {
 	pages := pageUp(size)
 	return cut(size, pages+pageSize, pages-size)
@@ -54,12 +54,12 @@ func cut(size, stride, lead int) layout {
 	return l
 }
 
-// at returns where a block begins.
+// at returns the offset at which a block begins.
 func (l *layout) at(slot uint32) (offset int) { return l.lead + int(slot)*l.stride }
 
-// slot returns which block begins at an offset, if one does.
+// slot returns which block begins at an offset, and whether one does.
 func (l *layout) slot(offset uint32) (slot uint32, ok bool) {
-	offset -= uint32(l.lead) // below the lead it comes out larger than any span
+	offset -= uint32(l.lead) // an offset below the lead becomes larger than any span
 	slot = uint32(uint64(offset) * l.magic >> 32)
 	return slot, slot < l.count && slot*uint32(l.stride) == offset
 }
@@ -69,17 +69,17 @@ type span struct {
 	layout
 	base   uintptr
 	memory []byte
-	blocks memory.Blocks // where the states of its blocks are, with others' or alone
+	blocks memory.Blocks // finds the states of its blocks, in the table or in its own
 
-	// These change only while nobody has a block of the span.
+	// These change only while no goroutine has a block of the span.
 	fenced fencing // what unfence has to undo
 	guards bool    // Guard can be called
 
 	// The arena's mu guards the rest.
 	first int      // granule
-	room  []uint64 // a bit for each block: 1 where it is free
+	room  []uint64 // one bit for each block: 1 if it is free
 	held  uint32   // blocks that are not free
-	fresh uint32   // no block from this one on was handed out since the span began: they are zero
+	fresh uint32   // blocks from this one on have not been handed out since the span began: they are zero
 }
 
 func newSpan(l layout, first int) *span {
@@ -106,7 +106,7 @@ func (s *span) block(slot uint32) []byte {
 	return s.memory[from : from+s.size : from+s.size]
 }
 
-// state returns the state of a block, and what it is while the block is out.
+// state returns the state of a block, and its word while the block is out.
 func (s *span) state(slot uint32) (state *memory.State, whenOut uint32) {
 	address, bytes := s.base+uintptr(s.at(slot)), uint(s.size)
 	return s.blocks.Find(address, bytes), memory.WhenOut(address, bytes)
@@ -126,8 +126,8 @@ func (s *span) free(slot uint32) bool {
 
 func (s *span) full() bool { return s.held == s.count }
 
-// take returns the first free block, which there must be, and whether it may hold
-// anything but zeros.
+// take returns the first free block, which must exist, and whether it may hold anything
+// but zeros.
 func (s *span) take() (slot uint32, dirty bool) {
 	for i, w := range s.room {
 		if w != 0 {
@@ -146,7 +146,7 @@ func (s *span) give(slot uint32) {
 	s.held--
 }
 
-// wrote notes that a fresh block is handed out, and returns how many bytes of pages
+// wrote records that a fresh block is handed out, and returns how many bytes of pages
 // its owner may be the first to touch.
 func (s *span) wrote(slot uint32) int64 {
 	before := s.committed()

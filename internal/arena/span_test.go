@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Every offset of every size that shares a span, against division; and the larger
-// sizes, each alone in its span, at the offsets where it could go wrong.
+// TestSlotEveryOffset checks slot against division: every offset of every size that
+// shares a span, and the larger sizes, each alone in its span, at the offsets where it
+// could go wrong.
 func TestSlotEveryOffset(t *testing.T) {
 	sizeStep := Multiple
 	if testing.Short() || raceDetector {
@@ -64,8 +65,8 @@ func TestLayoutEverySize(t *testing.T) {
 	}
 }
 
-// A span hands out its lowest free block, says truly which are untouched, and counts
-// the pages that may be resident.
+// A span hands out its lowest free block, reports correctly which are untouched, and
+// counts the pages that may be resident.
 func TestSpanTakesAndGives(t *testing.T) {
 	for _, size := range []int{64, 80, 1040, 4608, 8192, 33280, 1 << 20} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {

@@ -2,37 +2,39 @@ package arena
 
 import "os"
 
-// pageSize is what memory is resident in. On no system is it more than a granule.
+// pageSize is the unit in which memory is resident. On no system is it larger than a
+// granule.
 var pageSize = os.Getpagesize()
 
-// A system is the calls that an arena makes. Tests put others in their place, that
-// refuse. Each keeps to one range of addresses and returns the system's own error.
+// A system is the set of calls that an arena makes. Tests substitute calls that refuse.
+// Each call affects one range of addresses and returns the system's own error.
 type system struct {
-	// reserve returns a range that nobody else gets, and that cannot be accessed.
-	// nil: this system maps nothing, and spans are pieces of the Go heap.
+	// reserve returns a range of addresses that no other caller gets and that cannot be
+	// accessed. nil: this system maps nothing, and spans are pieces of the Go heap.
 	reserve func(bytes int) ([]byte, error)
-	// table returns a range for the states of blocks, which can be read, and is zero.
-	// Nothing is charged for it before open makes a part writable. dropTable gives the
-	// whole up, on a goroutine of the collector's. nil: each span has its states on the
-	// Go heap.
+	// table returns a range for the states of blocks, which is readable and zero.
+	// Nothing is charged for it before open makes a part writable. dropTable unmaps the
+	// whole of it, on a goroutine of the collector. nil: each span has its states on
+	// the Go heap.
 	table     func(bytes int) ([]byte, error)
 	dropTable func(all []byte) error
-	// open makes a part of it readable and writable. It is zero.
+	// open makes a part of a range readable and writable. The part is zero.
 	open func(part []byte) error
-	// decommit gives the pages of a part back. It stays open, and is zero again.
+	// decommit gives the pages of a part back. The part stays open, and is zero again.
 	decommit func(part []byte) error
-	// unmap gives the whole range up.
+	// unmap gives up the whole range.
 	unmap func(all []byte) error
 
 	// The rest makes whole pages of an open part fault (isolate.go).
 	//
-	// mark does so without another mapping, and drops what they hold; unmark ends it,
-	// and leaves pages alone that have no mark. nil: this system maps nothing.
+	// mark does so without another mapping, and drops the content of the pages; unmark
+	// ends it, and leaves pages without a mark alone. nil: this system maps nothing.
 	mark, unmark func(part []byte) error
-	// hide does so with another mapping, and keeps what they hold; open ends it.
+	// hide does so with another mapping, and keeps the content of the pages; open ends
+	// it.
 	hide func(part []byte) error
-	// setApart makes a part a mapping of its own, that never becomes one with its
-	// neighbours whatever access they have; join ends it.
+	// setApart makes a part a mapping of its own, which never merges with its neighbors
+	// whatever access they have; join ends it.
 	setApart, join func(part []byte) error
 }
 

@@ -5,10 +5,11 @@ import (
 	"syscall"
 )
 
-// Advice that package syscall does not name, or not for all processors; the numbers are
-// the same for all. guardInstall is EINVAL before Linux 6.13. dontDump does what setApart
-// wants by the way: pages that a core dump leaves out are no mapping with others, and
-// nothing is in these.
+// These values are advice that package syscall does not name, or not for all
+// processors; the numbers are the same for all. guardInstall fails with EINVAL before
+// Linux 6.13. dontDump has the effect that setApart needs as a side effect: pages that
+// a core dump leaves out do not share a mapping with others, and these pages hold no
+// data.
 const (
 	dontDump     = 16
 	doDump       = 17
@@ -16,9 +17,9 @@ const (
 	guardRemove  = 103
 )
 
-// platform is Linux's calls. A range without access is not charged to anybody, nor is
-// one that can only be read; mprotect charges what it opens, and so is where a strict
-// system refuses.
+// platform returns Linux's calls. A range without access is not charged to the process,
+// nor is one that is only readable; mprotect charges what it opens, so it is the call
+// that a system without overcommit refuses.
 func platform() system {
 	s := system{
 		reserve:   func(bytes int) ([]byte, error) { return reserve(bytes, syscall.PROT_NONE) },
@@ -34,7 +35,7 @@ func platform() system {
 		join:      func(part []byte) error { return syscall.Madvise(part, doDump) },
 	}
 	if bits.UintSize == 32 {
-		// Addresses are too few to leave some to the collector's leisure.
+		// There are too few addresses to leave some mapped until the collector runs.
 		s.table = nil
 	}
 	return s

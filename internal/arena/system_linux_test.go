@@ -13,12 +13,12 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// The resident memory of this process really falls with Decommit. Nothing else here
-// is of that size.
+// Decommit reduces the resident memory of this process. Nothing else here is of that
+// size.
 func TestDecommitIsResident(t *testing.T) {
 	a := newTest(t, Config{})
 	const size, count = 1 << 20, 64
-	debug.FreeOSMemory() // what other tests have left does not go while we look
+	debug.FreeOSMemory() // so that memory of other tests is not released during the measurement
 	before := resident(t)
 	var blocks [][]byte
 	for range count {
@@ -80,7 +80,7 @@ func TestAccessFaults(t *testing.T) {
 	if !faults(&whole[a.space.opened<<granuleShift]) || !faults(&whole[len(whole)-1]) {
 		t.Error("reserved memory can be read")
 	}
-	// What only looks like a block there is refused, and not by a fault.
+	// What looks like a block there is refused, without a fault.
 	for _, at := range []int{a.space.opened << granuleShift, len(whole) - 8192} {
 		if returnDirectly(a, whole[at:at+8192:at+8192]) {
 			t.Errorf("a block at %d", at)
@@ -99,8 +99,8 @@ func skipWithoutTable(t *testing.T) {
 	}
 }
 
-// The states outlive the blocks, for whoever looks a block up meanwhile, and go with the
-// arena: else this would not end.
+// The states outlive the blocks, for a Put that looks a block up meanwhile, and are
+// unmapped with the arena. If they were not, the test would not end.
 func TestTableGoesWithArena(t *testing.T) {
 	skipWithoutTable(t)
 	table := func() []byte {
@@ -124,7 +124,7 @@ func TestTableGoesWithArena(t *testing.T) {
 }
 
 // Decommit takes the states of the spans along, and Close those of all: a sixteenth of
-// what small blocks have, and a sixty-fourth of what large ones have.
+// the bytes of small blocks, and a sixty-fourth of those of large ones.
 func TestStatesAreDecommitted(t *testing.T) {
 	skipWithoutTable(t)
 	if raceDetector {
@@ -138,9 +138,9 @@ func TestStatesAreDecommitted(t *testing.T) {
 		const all = 512 << 20
 		blocks := make([][]byte, 0, all/tt.size)
 		clear(blocks[:cap(blocks)])
-		debug.FreeOSMemory() // what else there was does not go while we look
+		debug.FreeOSMemory() // so that other memory is not released during the measurement
 		before := resident(t)
-		for range all / tt.size { // of which nobody touches a byte
+		for range all / tt.size { // no byte of them is touched
 			blocks = append(blocks, mustAlloc(t, a, tt.size))
 		}
 		states := all / tt.share
@@ -172,12 +172,12 @@ func faults(at *byte) (faulted bool) {
 	return false
 }
 
-// What the kernel itself refuses comes back as its own error.
+// An error of the kernel itself is returned as it is.
 func TestKernelRefuses(t *testing.T) {
 	reserve := int64(1) << 47 // all that a process has, and more than is left
 	if ^uint(0)>>63 == 0 {
 		reserve = 1<<31 - granule
-		// Half of it: there may be room for one, with luck, but not for two.
+		// half of it: there may be room for one, with luck, but not for two
 		if a, err := New(Config{Reserve: reserve}); err == nil {
 			defer closeTest(t, a)
 		}
@@ -204,7 +204,7 @@ func TestKernelRefuses(t *testing.T) {
 	closeTest(t, a)
 }
 
-// Each of the errors that the kernel may return, from each call, is wrapped.
+// Each error that the kernel may return, from each call, is wrapped.
 func TestErrnosAreWrapped(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.ENOMEM, syscall.EAGAIN, syscall.EINVAL, syscall.EPERM} {
 		real := platform()

@@ -2,5 +2,6 @@
 
 package arena
 
-// platform has no calls here: the arena is on the Go heap, and Usage says so.
+// platform returns no calls on this system: the arena is on the Go heap, and Usage says
+// so.
 func platform() system { return system{} }

@@ -7,24 +7,24 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// A table is the states of all blocks of a space, as memory.Blocks wants them, in an
-// address range of its own:
+// A table is the states of all blocks of a space, in the order that memory.Blocks
+// needs, in an address range of its own:
 //
 //	0        of small blocks                           of large ones        len
 //	|======================----------------------------------------=========|
 //	 a page for each granule ->                <- a quarter of one
 //
-// It is as far writable, from both ends, as the space is opened, and has memory where
-// blocks are or were. All of it can be read while the arena can be reached, whatever
-// becomes of the space: a Put of any slice looks there first, and does not wait for
-// whoever unmaps. Where no block is it is zero. The zero table is of a space that has
-// none.
+// It is writable from both ends, as far as the space is opened, and takes memory where
+// blocks are or were. All of it is readable while the arena is reachable, even after
+// the space is unmapped: a Put of any slice looks there first, and does not wait for a
+// Close. Where there is no block it is zero. The zero table belongs to a space without
+// a table.
 type table struct {
 	sys    system
 	memory []byte
 }
 
-// How many bytes the states of a granule have in either part.
+// The bytes of a granule's states in either part.
 const (
 	stateBytes = int(unsafe.Sizeof(memory.State{}))
 	smallPart  = granule / memory.Group * memory.GroupStates * stateBytes
@@ -42,13 +42,13 @@ func (t *table) reserve(sys system, granules int) (err error) {
 
 func (t *table) exists() bool { return t.memory != nil }
 
-// states returns the table as what memory.Blocks takes.
+// states returns the table as a slice for memory.NewBlocks.
 func (t *table) states() []memory.State {
 	return unsafe.Slice((*memory.State)(unsafe.Pointer(unsafe.SliceData(t.memory))), len(t.memory)/stateBytes)
 }
 
-// open makes the states of granules from first up to end writable, and with them those
-// on the same pages.
+// open makes the states of granules from first up to end writable, and with them the
+// states on the same pages.
 func (t *table) open(first, end int) error {
 	if !t.exists() {
 		return nil
@@ -60,8 +60,8 @@ func (t *table) open(first, end int) error {
 	return t.sys.open(t.memory[last-pageUp(end*largePart) : last-pageDown(first*largePart)])
 }
 
-// decommit gives the memory of the states of granules to the system, all of which are
-// free, but for pages that have those of others too.
+// decommit gives the memory of the states of granules to the system, except pages that
+// hold states of other granules too. All states of these granules are free.
 func (t *table) decommit(first, end int) error {
 	if !t.exists() {
 		return nil
@@ -78,11 +78,11 @@ func (t *table) decommit(first, end int) error {
 	return nil
 }
 
-// unmapAfter unmaps the table once nobody can reach the arena.
+// unmapAfter unmaps the table once the arena is unreachable.
 func (t *table) unmapAfter(a *Arena) {
 	drop := t.sys.dropTable
 	runtime.AddCleanup(a, func(all []byte) {
-		_ = drop(all) // there is nobody whom an error would reach
+		_ = drop(all) // no caller is left to return an error to
 	}, t.memory)
 }
 

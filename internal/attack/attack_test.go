@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	length = flag.Duration("dewpond.attack", 0, "attack for so long, where the test by itself plays a few rounds")
-	seed   = flag.Uint64("dewpond.seed", 0, "of the attack, as far as goroutines allow; 0: any")
+	length = flag.Duration("dewpond.attack", 0, "how long to attack; 0: a few rounds")
+	seed   = flag.Uint64("dewpond.seed", 0, "seed of the attack, as far as scheduling allows; 0: random")
 )
 
 // An ingredient is a part of the attack that can be left out.
@@ -29,25 +29,25 @@ const (
 	budgetedStrangers  ingredient = "Puts of slices made elsewhere, and sizes above the largest class, in pools with a Budget"
 )
 
-// leftOut are the ingredients that find a fault which is known and not mended yet: none.
+// leftOut are the ingredients that find a known fault that is not yet fixed: none.
 var leftOut = map[ingredient]bool{}
 
-// TestAttack plays rounds. In each, some pools of all kinds are made, with options as
-// chance has them, and goroutines use them in every way, while pools are closed, dropped
-// and replaced, GOMAXPROCS and the memory limit change, and callbacks panic. Then all is
-// put back, and the laws of conservation must hold:
+// TestAttack plays rounds. Each round makes pools of all kinds, with random options,
+// and goroutines use them in every way, while pools are closed, dropped and replaced,
+// GOMAXPROCS and the memory limit change, and callbacks panic. Then everything is put
+// back, and the laws of conservation must hold:
 //
-//   - nobody is stuck: each goroutine comes to its end;
+//   - no goroutine is stuck: each ends;
 //   - no block and no object ever had two owners, and a block comes as its policy says;
-//   - of each pool Puts are Gets and the strangers', and nothing is in use;
+//   - of each pool Puts are Gets and the foreign slices, and nothing is in use;
 //   - after Trim nothing is idle, and after Close nothing is reserved;
 //   - of each limited pool all places are free, and each object was dropped once;
-//   - of each Budget what is idle is used, and nothing when its pools are gone; and it held
-//     where everybody obeyed it;
+//   - of each Budget the idle bytes are used, and nothing when its pools are gone; and it
+//     held if all callers obeyed it;
 //   - when the pools are gone, no goroutine, no pool, no address space and no more of the
-//     heap is left than was there before.
+//     heap is left than before.
 //
-// What is waited for is waited for without a limit: until says what it is.
+// Waits have no time limit of their own: until says what it waits for.
 func TestAttack(t *testing.T) {
 	if *seed == 0 {
 		*seed = rand.Uint64()>>1 | 1
@@ -68,7 +68,7 @@ func TestAttack(t *testing.T) {
 			t.Fatalf("round %d of seed %d", n, *seed)
 		}
 		if n == 0 {
-			before = look() // what is made once and for all is there now
+			before = look() // now everything exists that is made once
 			continue
 		}
 		before.mustBeBack()
@@ -80,7 +80,7 @@ func TestAttack(t *testing.T) {
 	fmt.Printf("attack: %v\n", &all)
 }
 
-// A footprint is what the process has of what pools are made of.
+// A footprint is how much the process has of the things that pools are made of.
 type footprint struct {
 	goroutines, pools int
 	heap              int64
@@ -101,11 +101,11 @@ func look() footprint {
 	return f
 }
 
-// slack is how much the heap may be larger than before: a few times what it differs by
-// from one look to the next.
+// slack is how much larger than before the heap may be: a few times the difference
+// between two measurements.
 const slack = 4 << 20
 
-// mustBeBack waits until no more is there than was then.
+// mustBeBack waits until no more is there than in the footprint.
 func (f footprint) mustBeBack() {
 	until(func() string {
 		now := look()
@@ -117,8 +117,9 @@ func (f footprint) mustBeBack() {
 	})
 }
 
-// until waits for a law to hold, for as long as the test's timeout allows: what breaks it
-// may be a timer's and about to end. It says what it waits for, ever more rarely.
+// until waits for a law to hold, for as long as the test's timeout allows: a timer that
+// is about to end may break it meanwhile. It says what it waits for, less and less
+// often.
 func until(broken func() string) {
 	began, say := time.Now(), 5*time.Second
 	for {

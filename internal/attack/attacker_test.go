@@ -12,9 +12,9 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// An attacker is one goroutine. It holds some blocks and objects, and gives some blocks to
-// others. It never waits for long while it holds anything, and what is given the director
-// takes as well: else all could wait for each other.
+// An attacker is one goroutine. It holds some blocks and objects, and gives some blocks
+// to others. It never waits for long while it holds anything, and the director takes
+// gifts too: otherwise all attackers could wait for each other.
 type attacker struct {
 	*round
 	rng    *rand.Rand
@@ -82,8 +82,8 @@ func (a *attacker) putOne() {
 	a.safely(l.pond.upset, func() { l.putBack(a.round) })
 }
 
-// context returns one that ends soon, or has ended, or never does: that is only for those
-// who hold nothing.
+// context returns a context that ends soon, or has ended, or never ends. The last is
+// only for attackers that hold nothing.
 func (a *attacker) context() (context.Context, context.CancelFunc) {
 	a.waits.Add(1)
 	if a.rng.IntN(2) == 0 {
@@ -93,7 +93,7 @@ func (a *attacker) context() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), time.Duration(a.rng.IntN(300))*time.Microsecond)
 }
 
-// allowed are the errors that there may be.
+// allowed fails the test unless the error is one that may occur.
 func (a *attacker) allowed(err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -175,7 +175,7 @@ func (a *attacker) useBytes() {
 	})
 }
 
-// share has a lease go back by two owners, in any order.
+// share has two owners release a lease, in any order.
 func (a *attacker) share(l dewpond.Lease) {
 	if b := l.Bytes(); len(b) > 0 {
 		b[0] = 7
@@ -209,8 +209,8 @@ func (a *attacker) release(l dewpond.Lease) (err error) {
 	return l.Release()
 }
 
-// grow has a block grow twice, and keep what is in it. Where that panics the block is its
-// owner's still.
+// grow makes a block grow twice, and checks its content. If a call panics the block
+// still belongs to the attacker.
 func (a *attacker) grow(p *bytePond, n int) {
 	b := p.Get(n)
 	defer func() { p.Put(b) }()
@@ -224,7 +224,7 @@ func (a *attacker) grow(p *bytePond, n int) {
 	}
 }
 
-// fill writes to a Buffer what it reads again.
+// fill writes to a Buffer and reads the content again.
 func (a *attacker) fill(p *bytePond, n int) {
 	b := p.Buffer()
 	defer b.Release()
@@ -240,7 +240,7 @@ func (a *attacker) fill(p *bytePond, n int) {
 	}
 }
 
-// scope takes pieces of a Scope, which do not overlap.
+// scope takes pieces of a Scope, which must not overlap.
 func (a *attacker) scope(p *bytePond, n int) {
 	s := p.Scope()
 	defer s.Close()

@@ -16,16 +16,17 @@ type bytePond struct {
 	*dewpond.BytePool
 	o       dewpond.BytePoolOptions
 	offHeap bool
-	obeys   bool         // nobody asks it by Get
+	obeys   bool         // no attacker calls its Get
 	source  *moodySource // nil: the pool's own
-	// upset says that a callback has panicked: what was counted then, nobody knows. It is
-	// apart, because an OnViolation that leads to its pool would keep it alive for as long
-	// as any of its blocks is watched.
+	// upset says that a callback has panicked: the counts are then unknown. It is a
+	// separate allocation, because an OnViolation that refers to its pool would keep
+	// the pool alive for as long as any of its blocks is watched.
 	upset   *atomic.Bool
-	strange atomic.Int64 // Puts that no Get belongs to
+	strange atomic.Int64 // Puts without a Get
 }
 
-// sizes are what the attackers ask for: of every class, some between two of them.
+// sizes are the sizes that attackers ask for: of every class, and some between two
+// classes.
 var sizes = []int{0, 1, 64, 100, 128, 1000, 1024, 4096, 5000, 30_000, 32 << 10, 64 << 10, 100_000}
 
 const oversize = 1<<20 + 1
@@ -49,7 +50,8 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 		p.o.Budget = r.budgets[place/2%2]
 		p.obeys = r.obeyed && p.o.Budget == r.budgets[0]
 	}
-	// What panics in a timer ends the process: so it is where none is armed alone.
+	// A panic in a timer ends the process, so OnViolation panics only if no timer is
+	// armed.
 	if p.o.IdleTimeout < 0 && !leftOut[panickingViolation] && rng.IntN(2) == 0 {
 		var calls atomic.Int64
 		upset := p.upset
@@ -80,10 +82,11 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 	return p
 }
 
-// mayBeStrange reports whether strangers may be put into it, and more than a block got.
+// mayBeStrange reports whether foreign slices may be put into the pool, and sizes above
+// the largest class may be asked for.
 func (p *bytePond) mayBeStrange() bool { return p.o.Budget == nil || !leftOut[budgetedStrangers] }
 
-// judgeCounts looks at what was counted, once all is put back.
+// judgeCounts checks the counts, once everything is put back.
 func (p *bytePond) judgeCounts(r *round) {
 	if p.upset.Load() {
 		return
@@ -137,10 +140,10 @@ type loan struct {
 
 var stamps atomic.Uint64
 
-// stride is the distance of the stamps in a block: at most 64 of them.
+// stride is the distance between the stamps in a block: at most 64 of them.
 func stride(b []byte) int { return max(8, len(b)/64&^7) }
 
-// lend stamps a block that was got, all of its cap, and looks whether it is clean.
+// lend stamps a block from a Get, up to its cap, and checks that it is clean.
 func (p *bytePond) lend(r *round, b []byte) *loan {
 	if p.o.Zero != dewpond.ZeroNever {
 		for i := 0; i < len(b); i += stride(b) {
@@ -158,7 +161,7 @@ func (p *bytePond) lend(r *round, b []byte) *loan {
 	return l
 }
 
-// verify looks whether anybody else has had it.
+// verify checks that the block has had no other owner.
 func (l *loan) verify(r *round) {
 	b := l.b[:cap(l.b)]
 	for i := 0; i+8 <= len(b); i += stride(b) {

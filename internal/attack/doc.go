@@ -1,3 +1,4 @@
 // Package attack has one test, which uses pools at random and in every way at once, and
-// then looks whether all is where it must be. attack_test.go has its flags and laws.
+// then checks that everything is where it must be. attack_test.go has its flags and
+// laws.
 package attack

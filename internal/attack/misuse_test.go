@@ -7,13 +7,15 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// misuse makes a pool of each kind, whose blocks and objects nobody else has, and has them
-// written late and put back twice. All is watched, and OnViolation panics now and then.
+// misuse makes a pool of each kind, whose blocks and objects no other attacker has,
+// writes to them late and puts them back twice. All are watched, and OnViolation panics
+// now and then.
 func (a *attacker) misuse() {
 	var calls atomic.Int64
 	report := func(upset *atomic.Bool) func(dewpond.Violation) {
 		return func(v dewpond.Violation) {
-			// A Leak the collector tells of, in a goroutine of the runtime's.
+			// The collector reports a Leak, in a goroutine of the runtime, which must
+			// not panic.
 			if v.Kind != dewpond.Leak && calls.Add(1)%2 == 0 && !leftOut[panickingViolation] {
 				upset.Store(true)
 				panic(errPanic)
@@ -22,7 +24,8 @@ func (a *attacker) misuse() {
 	}
 	p := &bytePond{upset: new(atomic.Bool)}
 	p.o = dewpond.BytePoolOptions{Name: "misused", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: report(p.upset)}
-	// Whoever needs room in a Budget takes idle blocks of all: a late write races with that.
+	// A caller that needs room in a Budget takes idle blocks of all its pools: a late
+	// write races with that.
 	shared := !raceEnabled && a.rng.IntN(2) == 0
 	if shared {
 		p.o.Budget = a.budgets[1]
@@ -50,7 +53,7 @@ func (a *attacker) misuse() {
 			p.Put(b)
 			if late {
 				b[7]++
-			} else if !shared { // else it may be gone by now, and a stranger
+			} else if !shared { // otherwise it may have been released by now, and be foreign
 				p.strange.Add(1)
 				p.Put(b)
 			}

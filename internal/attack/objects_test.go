@@ -9,15 +9,16 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// An object is what the attack's typed pools hold. Its pool makes each field but mind 0.
+// An object is what the attack's typed pools hold. Its pool makes each field but mind
+// 0.
 type object struct {
 	mind *mind
 	data [5]uint64
 }
 
-// A mind is what an object remembers of its life.
+// A mind is an object's record of its life.
 type mind struct {
-	owner   atomic.Int64 // 0: nobody
+	owner   atomic.Int64 // 0: no owner
 	dropped atomic.Int64
 }
 
@@ -25,17 +26,17 @@ type mind struct {
 type objectPond struct {
 	*dewpond.Pool[object]
 	o      dewpond.PoolOptions[object]
-	strict bool // nobody asks it by Get
+	strict bool // no attacker calls its Get
 	out    atomic.Int64
 	upset  atomic.Bool
-	// strange counts Puts that no Get belongs to.
+	// strange counts Puts without a Get.
 	strange atomic.Int64
 }
 
 func (r *round) newObjectPond(rng *rand.Rand, place int) *objectPond {
 	p := &objectPond{strict: rng.IntN(2) == 0}
 	idle := pick[time.Duration](rng, 0, -1, 100*time.Millisecond)
-	panics := idle < 0 && rng.IntN(2) == 0 // else it would be in a timer's goroutine
+	panics := idle < 0 && rng.IntN(2) == 0 // otherwise it would be in a timer's goroutine
 	var calls atomic.Int64
 	mood := func() {
 		if panics && calls.Add(1)%64 == 0 {
@@ -81,7 +82,7 @@ func (r *round) newObjectPond(rng *rand.Rand, place int) *objectPond {
 	return p
 }
 
-// own takes an object that was got.
+// own records the owner of an object from a Get.
 func (p *objectPond) own(r *round, v *object, who int64) {
 	if v == nil || v.mind == nil || v.mind.dropped.Load() != 0 || !v.mind.owner.CompareAndSwap(0, who) {
 		r.t.Errorf("an object has two owners, or was dropped: %+v: %s", v, p)
@@ -96,7 +97,7 @@ func (p *objectPond) own(r *round, v *object, who int64) {
 	v.data[0], v.data[4] = uint64(who), uint64(who)
 }
 
-// disown is the last that an owner does before Put.
+// disown is the last call of an owner before Put.
 func (p *objectPond) disown(r *round, v *object, who int64) {
 	if v.data[0] != uint64(who) || v.data[4] != uint64(who) {
 		r.t.Errorf("an object of %d holds %v: %s", who, v.data, p)
@@ -107,7 +108,7 @@ func (p *objectPond) disown(r *round, v *object, who int64) {
 	}
 }
 
-// judge looks at the laws once all is put back, and closes the pool.
+// judge checks the laws once everything is put back, and closes the pool.
 func (p *objectPond) judge(r *round) {
 	if !p.upset.Load() {
 		until(func() string {
@@ -135,7 +136,7 @@ func (p *objectPond) judge(r *round) {
 	})
 }
 
-// judgePlaces finds all places of a Limit free, unless the pool is closed.
+// judgePlaces checks that all places of a Limit are free, unless the pool is closed.
 func (p *objectPond) judgePlaces(r *round) {
 	var held []*object
 	for closed := false; len(held) < p.o.Limit && !closed; {

@@ -23,28 +23,29 @@ const (
 	steps        = 100 // of an attacker
 )
 
-// A round is one game: its pools, those who use them, and what changes around them.
+// A round is one game: its pools, the attackers that use them, and the changes around
+// them.
 type round struct {
 	t *testing.T
 	*tally
 	number uint64
 
 	budgets [2]*dewpond.Budget
-	obeyed  bool // nobody takes past the first Budget
+	obeyed  bool // no attacker takes past the first Budget
 
 	bytes   [bytePlaces]atomic.Pointer[bytePond]
 	objects [objectPlaces]atomic.Pointer[objectPond]
 	over    atomic.Bool // the attackers have ended
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	allBytes   []*bytePond
 	allObjects []*objectPond
 }
 
-// errPanic is what callbacks panic with.
+// errPanic is the value with which callbacks panic.
 var errPanic = errors.New("a callback panics")
 
-// play has a round played, and its laws looked at.
+// play plays a round, and checks the laws.
 func play(t *testing.T, seed, number uint64, all *tally) {
 	rng := rand.New(rand.NewPCG(seed, number))
 	r := &round{t: t, tally: all, number: number, obeyed: rng.IntN(2) == 0}
@@ -67,7 +68,7 @@ func play(t *testing.T, seed, number uint64, all *tally) {
 	}
 	director.Go(func() { r.direct(rand.New(rand.NewPCG(seed^number, 1<<32)), gifts) })
 	director.Go(r.watch)
-	wg.Wait() // who is stuck is in the stacks of the test's timeout
+	wg.Wait() // the stacks at the test's timeout show a goroutine that is stuck
 	r.over.Store(true)
 	director.Wait()
 	close(gifts)
@@ -118,15 +119,15 @@ func (r *round) direct(rng *rand.Rand, gifts <-chan *loan) {
 	}
 }
 
-// retire closes a pool whose blocks may be out, or leaves it to its end.
+// retire closes a pool whose blocks may be out, or leaves it for the end.
 func (r *round) retire(rng *rand.Rand, p *bytePond) {
 	if rng.IntN(2) == 0 {
 		r.closed.Add(1)
-		r.safely(p.upset, func() { _ = p.Close() }) // off the heap it says how many are out
+		r.safely(p.upset, func() { _ = p.Close() }) // off the heap the error says how many blocks are out
 	}
 }
 
-// watch looks at the statistics of the pools in place, whose counts never go back.
+// watch checks the statistics of the pools in place, whose counts never go back.
 func (r *round) watch() {
 	last := map[any]dewpond.Stats{}
 	see := func(p any, checked bool, now dewpond.Stats) {
@@ -176,7 +177,7 @@ func wentBack(before, now dewpond.Stats) string {
 	return strings.Join(what, ", ")
 }
 
-// judge looks at the laws when all is put back, and lets go of the pools.
+// judge checks the laws when everything is put back, and drops the pools.
 func (r *round) judge(rng *rand.Rand) {
 	for _, p := range r.allBytes {
 		p.judgeCounts(r)
@@ -185,7 +186,7 @@ func (r *round) judge(rng *rand.Rand) {
 		p.judge(r)
 	}
 	r.judgeBudgets()
-	// Some of those that nobody closed are dropped: the collector has them.
+	// Some pools that were not closed are dropped: the collector takes them.
 	kept := slices.DeleteFunc(r.allBytes, func(p *bytePond) bool {
 		if rng.IntN(4) > 0 {
 			return false
@@ -214,7 +215,7 @@ func (r *round) judge(rng *rand.Rand) {
 	}
 }
 
-// judgeBudgets finds in each Budget what its pools have idle, no more and no less.
+// judgeBudgets checks that each Budget has used exactly what its pools have idle.
 func (r *round) judgeBudgets() {
 	for i, b := range r.budgets {
 		until(func() string {
@@ -237,7 +238,7 @@ func (r *round) judgeBudgets() {
 	}
 }
 
-// safely calls what callbacks may panic in, and notes that they did.
+// safely calls f, in which callbacks may panic, and records a panic in upset.
 func (r *round) safely(upset *atomic.Bool, f func()) {
 	defer func() {
 		switch e := recover(); {

@@ -8,15 +8,16 @@ import (
 
 var errNoMemory = errors.New("no memory")
 
-// A moodySource has blocks of the Go heap. Some of its calls fail, and some panic.
+// A moodySource allocates blocks on the Go heap. Some of its calls fail, and some
+// panic.
 type moodySource struct {
-	upset  *atomic.Bool // its pool's
+	upset  *atomic.Bool // the pool's own
 	panics bool
 	calls  atomic.Int64
 
 	mu    sync.Mutex
-	out   map[*byte]int // sizes of what is with the pool
-	twice int           // Frees of what is not
+	out   map[*byte]int // sizes of the blocks that the pool has
+	twice int           // Frees of blocks that the pool does not have
 }
 
 func (s *moodySource) Alloc(size int) ([]byte, error) {
@@ -53,7 +54,7 @@ func (s *moodySource) Owns(b []byte) bool {
 	return s.out[&b[:1][0]] == cap(b)
 }
 
-// judge looks whether everything came back, once its pool is closed.
+// judge checks that every block came back, once the pool is closed.
 func (s *moodySource) judge(p *bytePond, r *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

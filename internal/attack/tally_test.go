@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A tally counts what was done, so that one sees that something was.
+// A tally counts what was done, to show that something was.
 type tally struct {
 	rounds, pools, calls, waits, cancelled, refused, closed, panics, dropped atomic.Int64
 }

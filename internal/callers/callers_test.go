@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// functions are the names on a stack, this package's and testing's alone, and without
-// what a compiler may make of a deferred or a go call.
+// functions returns the names on a stack, of this package's and testing's functions
+// only, without the wrappers that a compiler may make of a deferred or a go call.
 func functions(pcs []uintptr) (names []string) {
 	frames := runtime.CallersFrames(pcs)
 	for {
@@ -23,7 +23,7 @@ func functions(pcs []uintptr) (names []string) {
 	}
 }
 
-// same compares a stack with what the runtime says.
+// same compares a stack with what the runtime returns.
 func same(t *testing.T) {
 	t.Helper()
 	var ours, theirs [64]uintptr
@@ -91,10 +91,10 @@ func TestCallers(t *testing.T) {
 		}()
 		panic(1)
 	}()
-	same(t) // a recovery has jumped over frames
+	same(t) // the recovery has jumped over frames
 }
 
-// A walk stops where the slice does, and writes nothing behind it.
+// A walk stops at the end of the slice, and writes nothing behind it.
 func TestCallersStops(t *testing.T) {
 	deepest := func(n int) {
 		pcs := make([]uintptr, n, n+8)
@@ -107,7 +107,7 @@ func TestCallersStops(t *testing.T) {
 	}
 }
 
-// Collections shrink stacks, and goroutines are preempted, beside all this.
+// Walks are correct while collections shrink stacks and goroutines are preempted.
 func TestCallersBesideTheCollector(t *testing.T) {
 	rounds := 300
 	if testing.Short() {

@@ -4,7 +4,7 @@ package callers
 
 import "runtime"
 
-// Callers fills pcs with the return addresses on the calling goroutine's stack, innermost
-// first, and returns how many those are. It begins in its caller or in the caller of
-// that: for runtime.CallersFrames, and a reader who need not be told where he is.
+// Callers fills pcs with the return addresses on the calling goroutine's stack,
+// innermost first, and returns how many there are. It begins with its caller or the
+// caller of that. The addresses are for runtime.CallersFrames.
 func Callers(pcs []uintptr) int { return runtime.Callers(2, pcs) }

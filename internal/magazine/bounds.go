@@ -2,34 +2,34 @@ package magazine
 
 import "github.com/dewpond/dewpond/internal/atomics"
 
-// bounds are what an engine may keep idle.
+// bounds limit what an engine keeps idle.
 //
-// A block is idle only in a place that was reserved before: the sum of all
-// magazines' room is what reserved counts. A counter never goes above its limit, not
-// even to come back: who found it there would drop a block for which there is room.
+// A block is idle only in a place that was reserved before: reserved counts the sum of
+// all magazines' room. A counter never exceeds its limit, not even for a moment: a
+// goroutine that saw it there would drop a block for which there is room.
 type bounds struct {
 	maxBytes    int64
-	maxPerClass int64 // 0: none
+	maxPerClass int64 // 0: no limit
 
 	_        [64]byte
 	reserved atomics.Int64 // bytes, over all classes
 	_        [64]byte
 }
 
-// shardBytes returns what one of so many shards may hold: all of them a quarter
-// of MaxIdleBytes at most.
+// shardBytes returns what one of procs shards may hold, so that all together hold at
+// most a quarter of MaxIdleBytes.
 func (b *bounds) shardBytes(procs int) int {
 	return int(min(ShardBytes, b.maxBytes/int64(4*procs)))
 }
 
-// rounds returns how many blocks a magazine of a class holds, where there are so
-// many shards: MagazineBytes, but more of large blocks, because shards that take and give
-// at random exchange magazines once in rounds squared operations.
+// rounds returns how many blocks a magazine of a class holds when there are procs
+// shards: MagazineBytes, but more of large blocks, because a shard that takes and gives
+// at random exchanges magazines once in rounds squared operations.
 //
-// A small bound makes small magazines: the two of every shard must
-// not come to more than a third of what MaxIdlePerClass allows. With what the transfer
-// caches may have, empty places elsewhere then never keep a pool below half of its
-// bounds. Where that leaves less than two, magazines are no use: 1 says that the class's
+// A small bound makes small magazines: the two of every shard must not add up to more
+// than a third of what MaxIdlePerClass allows. Together with what the transfer caches
+// may have, empty places elsewhere then never keep a pool below half of its bounds. If
+// that leaves fewer than two blocks, magazines are of no use: 1 says that the class's
 // blocks lie singly in the depot.
 func (b *bounds) rounds(size, procs int) uint32 {
 	shard := b.shardBytes(procs)
@@ -42,11 +42,11 @@ func (b *bounds) rounds(size, procs int) uint32 {
 }
 
 // transferBytes returns how many bytes of places all transfer caches together may have:
-// a quarter of MaxIdleBytes, as the shards.
+// a quarter of MaxIdleBytes, the same as the shards.
 func (b *bounds) transferBytes() int64 { return b.maxBytes / 4 }
 
-// transferCells returns in how many cells a class's transfer cache may have magazines of
-// so many blocks: they come to a sixth of MaxIdlePerClass at most.
+// transferCells returns in how many cells a class's transfer cache may have magazines
+// of the given rounds: their blocks add up to at most a sixth of MaxIdlePerClass.
 func (b *bounds) transferCells(rounds uint32) int {
 	if b.maxPerClass > 0 {
 		return min(transferCells, int(b.maxPerClass)/6/int(rounds))
@@ -54,8 +54,9 @@ func (b *bounds) transferCells(rounds uint32) int {
 	return transferCells
 }
 
-// reserve grants places for up to want blocks, and returns for how many. Where both
-// bounds hold, places of the class are taken for a moment that the bytes then refuse.
+// reserve grants places for up to want blocks, and returns for how many. With both
+// bounds set, places of the class are held for a moment even if the bound on bytes then
+// refuses them.
 func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	allowed := int64(want)
 	if limit := e.bounds.maxPerClass; limit > 0 {
@@ -70,8 +71,8 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	return uint32(granted)
 }
 
-// grant adds up to want times step to a counter, as many as fit below the limit, and
-// returns how many.
+// grant adds up to want times step to a counter, as many steps as fit below the limit,
+// and returns how many.
 func grant(counter *atomics.Int64, want, step, limit int64) int64 {
 	for {
 		v := counter.Load()
@@ -90,6 +91,6 @@ func (e *Engine) release(d *depot, n uint32) {
 	}
 }
 
-// Reserved returns the bytes of blocks that are idle or may become so without
-// another reservation: never more than MaxIdleBytes.
+// Reserved returns the bytes of blocks that are idle or may become so without another
+// reservation: at most MaxIdleBytes.
 func (e *Engine) Reserved() int64 { return e.bounds.reserved.Load() }

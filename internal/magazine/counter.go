@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// A counter counts to 2^64. Its owner counts without atomics, and anybody may read it
-// meanwhile. On 32-bit machines it is two words: so it wraps unseen nowhere, however
-// seldom somebody looks.
+// A counter counts to 2^64. Its owner counts without atomic read-modify-writes, and any
+// goroutine may read it meanwhile. On 32-bit machines it is two words, so that it never
+// wraps unnoticed between two reads, however rare they are.
 type counter struct {
 	carry [64/bits.UintSize - 1]atomic.Uintptr // how often low has wrapped; no word on 64-bit machines
 	low   uintptr
@@ -16,7 +16,7 @@ type counter struct {
 
 var _ = [1]struct{}{}[8-unsafe.Sizeof(counter{})]
 
-// count counts one.
+// count adds one.
 func (c *counter) count() {
 	c.low++
 	for i := range c.carry {
@@ -26,9 +26,9 @@ func (c *counter) count() {
 	}
 }
 
-// load returns the count. last is what load returned before, or 0. The owner counts
-// the carry after low has wrapped, and it is read before low: so what is read is true,
-// or too small by one carry, and then less than last.
+// load returns the count. last is what load returned before, or 0. The owner stores the
+// carry after low has wrapped, and load reads it before low. So the result is right, or
+// too small by one carry, and then it is less than last.
 func (c *counter) load(last uint64) (n uint64) {
 	for i := range c.carry {
 		n = uint64(c.carry[i].Load()) << 32

@@ -1,26 +1,26 @@
 package magazine
 
-// Counts are what one class has seen and holds.
+// Counts are what one class has counted and holds.
 type Counts struct {
 	Hits     uint64 // blocks that were popped
 	Puts     uint64 // blocks that were pushed and kept
-	Released uint64 // blocks that Trim and Close let go
+	Released uint64 // blocks that Trim, Shed and Close released
 	Idle     int    // blocks in the engine
 }
 
-// counted is how much of a slot's counters has been folded into the totals, and
-// what Strand and ClearStale saw of them.
+// counted is how much of a slot's counters has been folded into the totals, and what
+// Strand and ClearStale last saw of them.
 type counted struct {
 	hits, puts    uint64
 	used          uint64 // hits + puts at Strand's last call
 	seen, cleared uint64 // at ClearStale's last call, and at the last one that cleared the slot
-	still         uint8  // Strand's calls since they changed
+	still         uint8  // number of Strand's calls since they changed
 	stale         bool   // ClearStale is about to clear the slot
 }
 
-// fold adds what a's slots have counted since the last fold to the totals. The
-// caller holds e.mu. The owners of the counters may be counting, so on a live
-// array the totals lag by what is under way; after a grace period they are exact.
+// fold adds what a's slots have counted since the last fold to the totals. The caller
+// holds e.mu. The owners of the counters may be counting, so on a live array the totals
+// lag behind operations in progress; after a grace period they are exact.
 func (e *Engine) fold(a *array) {
 	for class := range e.sharded {
 		e.foldClass(a, class)
@@ -39,10 +39,11 @@ func (e *Engine) foldClass(a *array, class int) {
 	}
 }
 
-// Counts returns the counts of each class. They are exact while nobody uses the
-// engine; else each that only grows is true for some moment during the call, and Idle,
-// whose parts are read one after the other, may be off by what came and went meanwhile,
-// though not above what was reserved at some moment.
+// Counts returns the counts of each class. They are exact while no other goroutine uses
+// the engine. Otherwise each count that only grows is the true value at some moment
+// during the call. The parts of Idle are read one after the other, so it may be off by
+// the blocks that came and went meanwhile, but it never exceeds what was reserved at
+// some moment.
 func (e *Engine) Counts() []Counts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -54,11 +55,11 @@ func (e *Engine) Counts() []Counts {
 	return counts
 }
 
-// counts returns those of one class. The caller holds e.mu and has folded.
+// counts returns the counts of one class. The caller holds e.mu and has folded.
 func (e *Engine) counts(class int) Counts {
 	d, c := &e.depots[class], e.total[class]
-	// What left is read before what came, so that a block that passes
-	// through meanwhile is not counted as gone before it came.
+	// Read what left before what came, so that a block that passes through meanwhile is
+	// not counted as gone before it came.
 	released, hits := d.released.Load(), d.hits.Load()
 	added, puts := d.added.Load(), d.puts.Load()
 	c.Hits += hits

@@ -7,15 +7,15 @@ import (
 	"unsafe"
 )
 
-// While blocks pass through, no count that only grows goes back, and each is between what
-// it was before the call of Counts and what it was after. Idle, a difference of such, may be
-// off meanwhile, and is exact in the end.
+// TestCountsWhileInUse checks that while blocks pass through, no count that only grows
+// goes back, and each is between its values before and after the call of Counts. Idle,
+// a difference of such counts, may be off meanwhile, and is exact in the end.
 func TestCountsWhileInUse(t *testing.T) {
 	const users, each = 4, 5_000
 	for _, size := range []int{64, 64 << 10} { // in shards, and in the depot alone
 		var e Engine
 		e.Init(Config{Sizes: []int{size}, MaxIdleBytes: 64 << 20})
-		// began and ended count calls, so that what the engine counts lies between.
+		// began and ended count calls, so that the engine's counts lie between them.
 		var began, ended [2]atomic.Uint64 // of pushes, of pops that found a block
 		var wg sync.WaitGroup
 		for range users {
@@ -67,8 +67,9 @@ func TestCountsWhileInUse(t *testing.T) {
 	}
 }
 
-// A reader that loses its processor between a shard's hits and another's puts finds more
-// puts than belong to the hits. It does not say that more is idle than may be.
+// TestIdleIsWithinWhatIsReserved has a reader lose its processor between reading a
+// shard's hits and another's puts, so that it finds more puts than belong to the hits.
+// Idle is not more than what is reserved even then.
 func TestIdleIsWithinWhatIsReserved(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})

@@ -2,5 +2,5 @@
 
 package magazine
 
-// delay does nothing, and is not there once inlined: see delay_on.go.
+// delay does nothing and is inlined away: see delay_on.go.
 func delay(seam) {}

@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// This file is for measuring: built with -tags dewpond_delay, the engine takes 10
+// This file is for measuring. Built with -tags dewpond_delay, the engine takes 10
 // microseconds longer at each seam that the environment variable DEWPOND_DELAY names,
-// so that a benchmark shows which percentile the seam is in.
+// so that a benchmark shows in which percentile the seam is.
 
 // delayed is how long a seam is made to take.
 const delayed = 10 * time.Microsecond
 
-// seamNames are what DEWPOND_DELAY may name, separated by commas; all is each of them.
+// seamNames are the names that DEWPOND_DELAY accepts, separated by commas; "all" stands
+// for every one of them.
 var seamNames = [seams]string{
 	seamRefill:     "refill",
 	seamUnload:     "unload",
@@ -27,22 +28,22 @@ var seamNames = [seams]string{
 	seamGrow:       "grow",
 }
 
-// delays has the turns that delay spins at each seam, 0 where it does not. It never
-// changes: whatever is built with this tag is told before it starts.
+// delays is the number of turns that delay spins at each seam, 0 for none. It never
+// changes: a binary built with this tag reads the variable once, before main.
 var delays = parseDelays(os.Getenv("DEWPOND_DELAY"), calibrate)
 
-// delay spins at a seam. It may be in a section, so it neither allocates nor blocks nor
-// calls out: no clock either, which in a testing/synctest bubble would stand still for
-// it. It counts turns whose pace was measured once, at the start, so it is as exact as
-// the processor's clock is steady.
+// delay spins at a seam. It may run in a section, so it does not allocate, block or
+// call out. It reads no clock either, which in a testing/synctest bubble would stand
+// still for it. It counts turns whose pace was measured once, at the start, so it is as
+// exact as the processor's clock is steady.
 func delay(s seam) {
 	if turns := delays[s]; turns > 0 {
 		spin(turns)
 	}
 }
 
-// spin is a chain of multiplications of which none can begin before the last has
-// ended. Not inlined, since then nobody would need what it returns.
+// spin runs a chain of multiplications, none of which can begin before the previous one
+// has ended. It is not inlined: the compiler would drop a result that no caller uses.
 //
 //go:noinline
 func spin(turns int) (x uint64) {
@@ -52,7 +53,7 @@ func spin(turns int) (x uint64) {
 	return x
 }
 
-// parseDelays reads a list of seams. It panics where one is none: a measurement must
+// parseDelays reads a list of seams. It panics on an unknown name: a measurement must
 // not go on without the delay that it is about.
 func parseDelays(list string, calibrate func() int) (turns [seams]int) {
 	if list == "" {
@@ -75,8 +76,8 @@ func parseDelays(list string, calibrate func() int) (turns [seams]int) {
 	return turns
 }
 
-// calibrate returns how many turns take as long as delayed. The fastest of several
-// tries counts: to others somebody else's work was added.
+// calibrate returns how many turns take as long as delayed. It uses the fastest of
+// several tries, because other work on the machine slows down the rest.
 func calibrate() int {
 	const tries, turns = 20, 100_000
 	fastest := time.Duration(1<<63 - 1)

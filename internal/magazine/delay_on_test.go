@@ -10,8 +10,9 @@ import (
 	"unsafe"
 )
 
-// Each seam waits when it is told to, in what is meant to come by it. No machine does
-// so many turns in the time asked for, so a seam that waits never fails this.
+// TestSeamsWait checks that each seam waits when DEWPOND_DELAY names it, in the
+// operation that should pass it. No machine does so many turns in the time asked for,
+// so a seam that waits never fails this test.
 func TestSeamsWait(t *testing.T) {
 	const turns, least = 20_000_000, 5 * time.Millisecond // 4 GHz times 3 cycles a turn: 15 ms
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

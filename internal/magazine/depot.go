@@ -6,48 +6,49 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// A depot holds what a class has idle outside the shards.
+// A depot holds the idle blocks of a class that are not in the shards.
+//
+// A magazine in one of its stacks has as many places reserved as it has blocks.
 type depot struct {
 	full  stack // magazines with blocks, most of them full
-	aged  stack // likewise, the oldest on top: see Shed
+	aged  stack // the same, with the oldest on top: see Shed
 	empty stack // magazines without blocks and without reservation
 
 	size   int // bytes of a block
-	places int // that a new magazine has
+	places int // capacity of a new magazine
 
-	// several: a magazine of this class may hold more than one block. It stays true
-	// where GOMAXPROCS has grown so that new magazines do not: old ones may be left.
+	// several says that a magazine of this class may hold more than one block. It stays
+	// true even if GOMAXPROCS has grown so far that new magazines hold one: old ones
+	// may be left.
 	several bool
 
 	reserved atomics.Int64 // blocks that are idle or may become so: see bounds.go
 
-	// blocks is how many are in the two stacks, and low the least that it has been
-	// since Low was asked.
+	// blocks is how many blocks are in the full and aged stacks, and low the least that
+	// it has been since the last call of Low.
 	blocks, low atomics.Hint
 
 	// spares is how many magazines are in empty, and spareLow the least that it has
-	// been since Spare was asked.
+	// been since the last call of ShedSpares.
 	spares, spareLow atomics.Hint
 
-	// A goroutine that takes one block from a magazine of several holds the
-	// others in hand for a moment, where nobody finds them. started and ended
-	// count such moments, so that whoever finds the depot empty can tell whether
-	// it was: see PopExact.
+	// A goroutine that takes one block from a magazine of several holds the others in
+	// hand for a moment, in which no other goroutine finds them. started and ended
+	// count such moments, so that a goroutine that finds the depot empty can tell
+	// whether it was: see PopExact.
 	started, ended atomics.Uint64
 
-	// waiting counts who wants to be handed the next block: see Wait.
+	// waiting counts the callers that want to be handed the next block: see Wait.
 	waiting atomics.Int64
 
-	// Counts of what bypassed the shards.
+	// Counts of the operations that bypassed the shards.
 	hits, puts, added, released atomics.Statistic
 
 	_ [64]byte
 }
 
-// A magazine in a depot's stacks has as many places reserved as it has blocks.
-
-// pop takes a magazine with blocks, a young one where there is any: its blocks are
-// the likelier to be in a cache. It may miss one that age has in hand.
+// pop takes a magazine with blocks. It prefers a young one, whose blocks are more
+// likely to be in a cache. It may miss one that age has in hand.
 func (e *Engine) pop(d *depot) *magazine {
 	m := d.full.pop(&e.table)
 	if m == nil {
@@ -56,18 +57,18 @@ func (e *Engine) pop(d *depot) *magazine {
 	return m
 }
 
-// bare reports whether neither stack has a magazine, at two moments one after the
-// other: what age moves in between it has in hand at one of them.
+// bare reports whether both stacks have no magazine, at two moments one after the
+// other: a magazine that age moves in between is in its hand at one of them.
 func (d *depot) bare() bool { return d.full.empty() && d.aged.empty() }
 
-// came and went count blocks in and out of the stacks.
+// came and went count blocks into and out of the stacks.
 func (d *depot) came(n uint16) { d.blocks.Add(int64(n)) }
 
 func (d *depot) went(n uint16) {
 	lower(&d.low, d.blocks.Add(-int64(n)))
 }
 
-// lower notes in low that a count is v now, if that is less than it has been.
+// lower records in low that a count is now v, if that is less than it has been.
 func lower(low *atomics.Hint, v int64) {
 	for least := low.Load(); v < least; least = low.Load() {
 		if low.CompareAndSwap(least, v) {
@@ -79,7 +80,7 @@ func lower(low *atomics.Hint, v int64) {
 // popDirect takes one block out of the depot.
 func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 	if d.bare() {
-		return nil // and no moment in hand, or two PopExacts could delay each other for ever
+		return nil // do not begin a moment in hand, or two PopExacts could delay each other forever
 	}
 	if d.several {
 		d.started.Add(1)
@@ -108,9 +109,9 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 	return block
 }
 
-// pushDirect puts one block into the depot: on top of its uppermost magazine
-// where that has less than rounds, else as the first of the spare one or an empty
-// one. It reports whether the block is kept, and if not, whether it wants a spare.
+// pushDirect puts one block into the depot: on top of the uppermost magazine if that
+// has fewer than rounds, otherwise into the spare magazine or an empty one. It reports
+// whether the block is kept, and if not, whether it needs a spare.
 func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare **magazine) (kept, wantsSpare bool) {
 	if e.reserve(d, 1) == 0 {
 		return false, false
@@ -136,8 +137,7 @@ func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare
 	return true, false
 }
 
-// pushOnto puts a block for which a place is reserved into the uppermost
-// magazine.
+// pushOnto puts a block for which a place is reserved into the uppermost magazine.
 func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept bool) {
 	m := d.full.pop(&e.table)
 	if m == nil {
@@ -152,7 +152,8 @@ func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept b
 	return kept
 }
 
-// emptyMagazine returns the spare magazine, else one from the depot, else nil.
+// emptyMagazine returns the spare magazine, or one from the depot, or nil. The caller
+// owns it.
 func (e *Engine) emptyMagazine(d *depot, spare **magazine) *magazine {
 	if m := *spare; m != nil {
 		*spare = nil
@@ -170,14 +171,15 @@ func (e *Engine) takeSpare(d *depot) *magazine {
 	return m
 }
 
-// putSpare puts an empty magazine onto the stack of those.
+// putSpare puts an empty magazine that the caller owns onto the stack of empty ones.
 func (d *depot) putSpare(m *magazine) {
 	d.spares.Add(1)
 	d.empty.push(m)
 }
 
-// store puts a magazine that the caller owns, and that was in a shard or in a transfer
-// cache, into the depot. It may be nil, with neither blocks nor room.
+// store puts a magazine that the caller owns into the depot. The magazine was in a
+// shard or in a transfer cache with n blocks and room places. It may be nil, with
+// neither blocks nor room.
 func (e *Engine) store(d *depot, m *magazine, n, room uint8) {
 	if m == nil {
 		return

@@ -1,22 +1,22 @@
-// Package magazine is the engine of every pool: it keeps idle blocks for their
-// next owner, in magazines, and knows nothing of what the blocks are.
+// Package magazine is the engine of every pool. It keeps idle blocks in magazines for
+// their next owner, and knows nothing of what the blocks contain.
 //
 // From the fast path down:
 //
 //  1. A shard (shards.go, slot.go) belongs to one P. For each class it holds two
-//     magazines. Pop and Push below move one word in the loaded one, in a section
-//     that nobody else can enter, without a lock or an atomic write.
-//  2. When both of a shard's magazines are empty, or full, one of them is exchanged in
-//     the class's transfer cache (transfer.go): one swap, in the same section, for up
-//     to MaxRounds operations.
-//  3. Where that has no magazine of the other kind, the depot has (exchange.go,
-//     depot.go): a lock-free stack of full magazines and one of empty ones (stack.go).
-//     Classes of few or large blocks have no magazines in the shards; their blocks lie
-//     singly in the depot.
-//  4. What may be idle is reserved before it is (bounds.go), so the bounds hold
-//     at every moment.
-//  5. Blocks in other shards are reached by replacing all shards and waiting
-//     until nobody can be in the old ones (replace.go).
+//     magazines. [Engine.Pop] and [Engine.Push] move one word in the loaded one, in a
+//     section that no other goroutine can enter, without a lock or an atomic write.
+//  2. When both of a shard's magazines are empty, or both full, one of them is exchanged
+//     in the class's transfer cache (transfer.go): one swap, in the same section, for up
+//     to [MaxRounds] operations.
+//  3. If the transfer cache has no magazine of the other kind, the depot is asked
+//     (exchange.go, depot.go): a lock-free stack of full magazines and one of empty ones
+//     (stack.go). Classes of few or large blocks have no magazines in the shards; their
+//     blocks lie singly in the depot.
+//  4. A place is reserved before a block in it becomes idle (bounds.go), so the bounds
+//     hold at every moment.
+//  5. Blocks in other shards are reached by replacing all shards and waiting until no
+//     goroutine can be in the old ones (replace.go).
 package magazine
 
 import (
@@ -26,60 +26,61 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// Config is what an engine is made from. The caller has checked it.
+// Config is what an engine is made from. The caller has validated it.
 type Config struct {
 	Sizes           []int // bytes of a block, for each class, ascending
 	MaxIdleBytes    int64 // 0: keep nothing
 	MaxIdlePerClass int   // 0: no limit of its own
 
-	// Direct keeps every block in the depots, where any Pop finds it: slower, but
-	// Pop returns nil only if no block of the class was idle at some moment.
+	// Direct keeps every block in the depots, where any Pop finds it. That is slower,
+	// but Pop returns nil only if there was a moment at which no block of the class was
+	// idle.
 	Direct bool
 }
 
 const (
-	// ShardBytes is the most that one shard holds of all classes together, in
-	// bytes of places reserved. All shards of a pool together have at most a quarter
-	// of MaxIdleBytes, so this counts on few processors.
+	// ShardBytes is the most that one shard holds of all classes together, in bytes of
+	// places reserved. All shards of a pool together have at most a quarter of
+	// MaxIdleBytes, so ShardBytes matters only with few processors.
 	ShardBytes = 8 << 20
 
-	// MagazineBytes is what a magazine comes to at most, unless it has 16 blocks or
-	// less: see bounds.rounds.
+	// MagazineBytes is the most that a magazine's blocks add up to, unless it has 16
+	// blocks or fewer: see bounds.rounds.
 	MagazineBytes = 128 << 10
 
-	// MaxShardedSize is the largest class that is kept in shards. A larger block
-	// takes so long to fill that the depot does not show.
+	// MaxShardedSize is the largest class that is kept in shards. A larger block takes
+	// so long to fill that the cost of the depot does not show.
 	MaxShardedSize = 128 << 10
 )
 
-// An Engine keeps the idle blocks of one pool. All its methods may be called by
-// any number of goroutines at once.
+// An Engine keeps the idle blocks of one pool. All its methods are safe for concurrent
+// use.
 //
 // A Push of a block synchronizes before the Pop that returns it.
 type Engine struct {
 	current atomics.Pointer[slot] // the first of the array in use
-	stride  uintptr               // bytes of slots a shard
-	procs   atomics.Uintptr       // shards of the array in use, or less: see replace
+	stride  uintptr               // bytes of slots in a shard
+	procs   atomics.Uintptr       // number of shards in the array in use, or fewer: see replace
 
-	none slot // stays empty
+	none slot // never has a block or a place
 
 	reclaimable atomics.Bool // see Reclaim
 
 	depots  []depot // by class
-	sharded int     // classes below this one can have magazines in shards
+	sharded int     // classes below this index can have magazines in shards
 	table   table
 	bounds  bounds
 
-	// mu serializes what replaces the array, and guards the fields below. It is
-	// held over a grace period, by Trim over two. No block is refused, and no hit
-	// waits, for it.
+	// mu serializes the replacing of the array, and guards the fields below. It is held
+	// over one grace period, by Trim over two. No hit waits for it, and no block is
+	// refused because of it.
 	mu    atomics.Mutex
-	total []Counts // by class; what is folded of shards' counters
+	total []Counts // by class; what has been folded in from the shards' counters
 }
 
-// Init prepares an engine without blocks. It is a method, not a constructor, so
-// that a pool can hold its engine by value: a pointer to it would be one more load
-// that each Get must wait for.
+// Init prepares an engine without blocks. It is a method, not a constructor, so that a
+// pool can hold its engine by value: a pointer to it would be one more load on every
+// Get.
 func (e *Engine) Init(c Config) {
 	procs := percpu.Procs()
 	e.depots = make([]depot, len(c.Sizes))
@@ -104,9 +105,9 @@ func (e *Engine) Init(c Config) {
 	e.procs.Store(uintptr(procs))
 }
 
-// Pop returns an idle block of a class, or nil when it finds none: then the
-// depot and the shard of this P have none, though another P's may, or Trim is under
-// way.
+// Pop returns an idle block of a class, or nil when it finds none: then the depot and
+// the shard of this P have none, though another P's shard may have one, or a Trim is in
+// progress.
 func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	if int(class) < e.sharded {
 		x := e.Enter()
@@ -127,14 +128,14 @@ type Result uint8
 
 const (
 	Kept       Result = iota // in a shard, or in the depot of a sharded engine
-	KeptDirect               // in the depot of an engine that is gathered, or that Trim empties
-	Wanted                   // not kept: somebody waits for it, see Wait
+	KeptDirect               // in the depot of an engine that is gathered, or that Trim is emptying
+	Wanted                   // not kept: a caller waits for it, see Wait
 	Full                     // not kept: the bounds are reached
 	Closed                   // not kept: the engine is closed
 )
 
-// Push gives the engine a block of a class. Unless it is kept it stays the
-// caller's.
+// Push gives the engine a block of a class. Unless the block is kept, it stays with the
+// caller.
 func (e *Engine) Push(class uint8, block unsafe.Pointer) Result {
 	if int(class) < e.sharded {
 		x := e.Enter()

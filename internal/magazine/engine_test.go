@@ -10,8 +10,8 @@ import (
 
 func block() unsafe.Pointer { return unsafe.Pointer(new([64]byte)) }
 
-// check fails unless the engine, which nobody uses, has as much reserved as its
-// magazines have room, and shards account for what they hold.
+// check fails unless the engine, which no other goroutine uses, has as much reserved as
+// its magazines have room, and the shards account for what they hold.
 func check(t *testing.T, e *Engine) {
 	t.Helper()
 	a := e.array()
@@ -78,7 +78,7 @@ func check(t *testing.T, e *Engine) {
 	}
 }
 
-// Reservations and the shard's account stay true through everything that moves
+// Reservations and the shards' accounts stay exact through everything that moves
 // magazines.
 func TestReservationsAddUp(t *testing.T) {
 	const blocks = 3000
@@ -121,8 +121,8 @@ func TestReservationsAddUp(t *testing.T) {
 	}
 }
 
-// A shard that is full of other classes' magazines makes them give way, and never
-// holds more than its bound.
+// A shard that is full of other classes' magazines makes them give way, and never holds
+// more than its bound.
 func TestShardMakesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var sizes []int
@@ -146,8 +146,8 @@ func TestShardMakesWay(t *testing.T) {
 	check(t, &e)
 }
 
-// Widening a magazine makes way for the places it adds, though the slot's other
-// magazine is as large as any.
+// Widening a magazine makes way for the places it adds, even if the slot's other
+// magazine has its full width.
 func TestWideningMakesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const shardBytes, size = 32 << 10, 1024
@@ -162,7 +162,7 @@ func TestWideningMakesWay(t *testing.T) {
 	for e.Reserved() < bound-4*size {
 		e.Add(1, block())
 	}
-	for range 4 { // for want of more, a second magazine with 4 places
+	for range 4 { // the bytes allow no more: a second magazine with 4 places
 		pushAt(&e, 0, 1, block())
 	}
 	e.Pop(2)
@@ -180,13 +180,14 @@ func TestWideningMakesWay(t *testing.T) {
 	check(t, &e)
 }
 
-// A Put scatters, so Scatter must not wait for who holds mu over a grace period.
+// A Put scatters, so Scatter must not wait for a goroutine that holds mu over a grace
+// period.
 func TestScatterDoesNotWait(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
 	e.Gather()
 	e.mu.Lock()
-	e.Scatter() // else the test runs into its timeout
+	e.Scatter() // if it waits, the test runs into its timeout
 	e.mu.Unlock()
 	if !e.Gathered() {
 		t.Error("Scatter replaced the array while somebody else was about to")
@@ -221,8 +222,8 @@ func TestTableReusesIndexes(t *testing.T) {
 	}
 }
 
-// Near the end of the generation's bits a pop still changes the head and nothing
-// but the generation.
+// Near the end of the generation's bits a pop still changes the head and nothing but
+// the generation.
 func TestGenerationWraps(t *testing.T) {
 	var tb table
 	var s stack

@@ -6,7 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// PopSlow is Pop where the loaded magazine was empty, or the class has none.
+// PopSlow is Pop when the loaded magazine was empty, or the class has none.
 func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 	x := e.enterGrown()
 	block := e.popIn(x, class)
@@ -17,7 +17,7 @@ func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 	d := &e.depots[class]
 	if s := e.usable(x, class); s != nil {
-		if block := s.Take(); block != nil { // a Put on this P since Pop looked
+		if block := s.Take(); block != nil { // another goroutine put one on this P since Pop looked
 			return block
 		}
 		if d.bare() && !s.transfer.hasFull() {
@@ -35,7 +35,7 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 				return nil
 			case m.room <= uint16(s.rounds):
 				return e.refill(x, s, d, m)
-			default: // from before GOMAXPROCS grew, and too much for one shard
+			default: // from before GOMAXPROCS grew, and too large for one shard
 				d.came(m.n)
 				d.full.push(m)
 			}
@@ -51,8 +51,9 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 	return block
 }
 
-// refill exchanges the previous magazine of a slot, which like the loaded one is
-// empty, for one that the caller owns.
+// refill exchanges the previous magazine of a slot, which like the loaded one is empty,
+// for one that the caller owns. Ownership of m passes to the slot, and that of the
+// empty one to the depot.
 func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointer {
 	sh := x.shard()
 	sh.bytes += (int(m.room) - int(s.previousRoom)) * d.size
@@ -61,19 +62,19 @@ func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointe
 	return s.Take()
 }
 
-// PushSlow is Push where the loaded magazine was full, or the class has none.
+// PushSlow is Push when the loaded magazine was full, or the class has none.
 func (e *Engine) PushSlow(class uint8, block unsafe.Pointer) Result {
 	return e.push(class, block, false)
 }
 
-// Add puts a block into the depot that no Pop returned, so that it does not
-// count as a Put.
+// Add puts a block that no Pop returned into the depot, so that it does not count as a
+// Put.
 func (e *Engine) Add(class uint8, block unsafe.Pointer) Result {
 	return e.push(class, block, true)
 }
 
-// push tries in a section, and again when that wants an empty magazine, which
-// cannot be allocated in one.
+// push tries in a section, and tries again if that needs an empty magazine, which
+// cannot be allocated in a section.
 func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
 	var spare *magazine
 	for {
@@ -96,7 +97,7 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	d := &e.depots[class]
 	rounds := x.array().rounds[class]
 	if s := e.usable(x, class); s != nil && !added {
-		if s.Give(block) || s.GiveMore(block) { // a Get on this P since Push looked
+		if s.Give(block) || s.GiveMore(block) { // another goroutine got one on this P since Push looked
 			return Kept, false
 		}
 		more := int(s.rounds) - int(s.previousRoom)
@@ -130,9 +131,9 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	return Kept, false
 }
 
-// unload makes room in a slot whose magazines are both full: it widens the
-// loaded one where that has less places than it could, else lets the previous
-// one go and takes an empty one.
+// unload makes room in a slot whose magazines are both full. If the loaded one has
+// fewer places than it could, it widens that one. Otherwise it passes the previous one
+// on, to the transfer cache or the depot, and takes an empty one.
 func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
 	d, sh := &e.depots[class], x.shard()
 	if s.widens() {
@@ -166,8 +167,8 @@ func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, s
 	return Kept, false
 }
 
-// usable returns the class's slot where its magazines can be used: the engine is
-// sharded, the class has magazines, and the P has a shard.
+// usable returns the class's slot if its magazines can be used: the engine is sharded,
+// the class has magazines, and the P has a shard. Otherwise it returns nil.
 func (e *Engine) usable(x section, class uint8) *slot {
 	if x.array().mode != sharded || e.outgrown(x) || x.array().rounds[class] < 2 {
 		return nil
@@ -175,9 +176,10 @@ func (e *Engine) usable(x section, class uint8) *slot {
 	return e.ownSlot(x, class+1)
 }
 
-// makeWay makes sure that the section's shard, which it has, may hold so many more places of the class, by
-// sending the magazines of other classes to their depots, in turn, until they fit.
-// It gives up after all of them: then this one operation goes to the depot.
+// makeWay makes sure that the section's shard, which exists, may hold so many more
+// places of the class. It sends the magazines of other classes to their depots, in
+// turn, until the places fit. After all of them it gives up, and reports false: then
+// this one operation goes to the depot.
 func (e *Engine) makeWay(x section, class uint8, places int) bool {
 	if places <= 0 {
 		return true
@@ -199,8 +201,8 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 	return sh.bytes+need <= most
 }
 
-// evict moves the magazines of a slot to the depot and returns how many bytes of
-// places they had. The caller owns the slot.
+// evict moves the magazines of a slot to the depot and returns how many bytes of places
+// they had. The caller owns the slot.
 func (e *Engine) evict(s *slot, d *depot) (bytes int) {
 	atomics.Touch(s)
 	s.settle()

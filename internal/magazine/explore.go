@@ -4,12 +4,13 @@ package magazine
 
 import "unsafe"
 
-// mustExist catches what would read memory behind the array.
+// mustExist panics on a section that would read memory behind the array.
 func mustExist(x section) {
 	if x.id >= int(x.first.array.procs) {
 		panic("FOUND a section that uses a shard its array does not have")
 	}
 }
 
-// None returns the slot that all share who have none, and that nobody writes.
+// None returns the slot that all sections without a shard share, and that nothing
+// writes.
 func (e *Engine) None() unsafe.Pointer { return unsafe.Pointer(&e.none) }

@@ -2,6 +2,6 @@
 
 package magazine
 
-// mustExist does nothing; the explorer checks with it that a section's shard is
+// mustExist does nothing; the explorer's version checks that a section's shard is
 // within its array.
 func mustExist(section) {}

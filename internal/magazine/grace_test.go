@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// An owned block knows whether anybody owns it.
+// An owned block knows whether a goroutine owns it.
 type owned struct {
 	out atomic.Bool
 	_   [56]byte
@@ -85,7 +85,7 @@ func trimsInSection() bool {
 	go func() {
 		x := e.Enter()
 		inside.Store(true)
-		for range 10_000_000 { // milliseconds
+		for range 10_000_000 { // some milliseconds
 			if trimmed.Load() {
 				break
 			}
@@ -108,16 +108,17 @@ func TestTrimWaitsForSections(t *testing.T) {
 		if trimsInSection() {
 			t.Fatal("Trim ended while somebody held the lock of a shard")
 		}
-		return // its locks cannot be left out
+		return // the portable engine's locks cannot be left out
 	}
 	for range 20 {
 		if trimsInSection() {
 			t.Fatal("Trim ended while somebody was in a section of the old array")
 		}
 	}
-	// Without the grace period that happens, unless the two never run at once.
+	// Without the grace period a Trim does end in a section, unless the two never
+	// overlap.
 	defer func(before func()) { gracePeriod = before }(gracePeriod)
 	gracePeriod = func() {}
-	for !trimsInSection() { // else the test runs into its timeout
+	for !trimsInSection() { // if it never does, the test runs into its timeout
 	}
 }

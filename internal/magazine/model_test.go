@@ -11,7 +11,7 @@ import (
 // at returns a section of any shard, for a test that is the engine's only user.
 func at(e *Engine, id uint) section { return section{int(id), &e.array().slots[0]} }
 
-// pushAt is Push on the P whose shard that is.
+// pushAt is Push on the P that owns shard id.
 func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
 	x := at(e, id)
 	if int(class) < e.sharded && e.Slot(x, class+1).Give(block) {
@@ -26,7 +26,7 @@ func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
 	return result
 }
 
-// popAt is Pop there.
+// popAt is Pop on the P that owns shard id.
 func popAt(e *Engine, id uint, class uint8) unsafe.Pointer {
 	x := at(e, id)
 	if int(class) < e.sharded {
@@ -48,9 +48,9 @@ type model struct {
 	counts []Counts
 }
 
-// TestEngineFollowsModel makes random calls, on all shards, and looks after each
-// kind that no block is out twice or lost, that counts and reservations are exact
-// and within bounds, and that an engine which has no room is at least half full.
+// TestEngineFollowsModel makes random calls, on all shards. After each kind of call it
+// checks that no block is out twice or lost, that counts and reservations are exact and
+// within bounds, and that an engine which has no room is at least half full.
 func TestEngineFollowsModel(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	sizes := []int{64, 1024, 8192, 32 << 10, 64 << 10}
@@ -132,7 +132,7 @@ func (m *model) step() {
 	}
 }
 
-// push gives the engine a block that it gave out before, or a fresh one.
+// push gives the engine a block that the engine gave out before, or a fresh one.
 func (m *model) push(class uint8, how func(unsafe.Pointer) Result) {
 	b := block()
 	if last := len(m.out[class]) - 1; last >= 0 {
@@ -168,7 +168,8 @@ func (m *model) pushed(class uint8, b unsafe.Pointer, r Result) {
 	}
 }
 
-// popped must be right about a block, and about none where all are in the depots.
+// popped checks a block that a Pop returned, or, when all blocks are in the depots,
+// that nil was right.
 func (m *model) popped(class uint8, b unsafe.Pointer) {
 	switch {
 	case b != nil && !m.idle[class][b]:
@@ -182,7 +183,8 @@ func (m *model) popped(class uint8, b unsafe.Pointer) {
 	}
 }
 
-// shed must release as many as it is asked for, of those that the depot has.
+// shed checks that Shed releases as many blocks as it is asked for, of those that the
+// depot has.
 func (m *model) shed(class uint8, n int) {
 	e := &m.engine
 	held := int(e.depots[class].blocks.Load())
@@ -204,7 +206,7 @@ func (m *model) shed(class uint8, n int) {
 	}
 }
 
-// empty is Trim or Close, which must release all.
+// empty checks Trim or Close, which must release all blocks.
 func (m *model) empty(how func(func(uint8, unsafe.Pointer)) int64) {
 	bytes := int64(0)
 	reported := how(func(class uint8, b unsafe.Pointer) {
@@ -245,7 +247,7 @@ func (m *model) check() {
 	}
 }
 
-// However many Ps come, empty places in all their shards leave a pool half of its
+// However many Ps are added, empty places in all their shards leave a pool half of its
 // bound.
 func TestHalfOfTheBoundsAfterGrowth(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -258,7 +260,7 @@ func TestHalfOfTheBoundsAfterGrowth(t *testing.T) {
 		e.Init(c)
 		runtime.GOMAXPROCS(8)
 		e.grow()
-		// Each shard gets two magazines and is emptied again; the last is not.
+		// Fill and empty two magazines of each shard but the last.
 		for id := range e.array().procs {
 			for range 2 * MaxRounds {
 				pushAt(&e, id, 0, block())

@@ -7,18 +7,17 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// Blocks in the shard of another P cannot be touched: its owner uses no atomics.
-// They are reached by read-copy-update instead, at no cost to the fast path.
-// replace publishes an array of fresh shards, waits until nobody can be in a
-// section of the old array any more (grace), and from then on owns the old
-// shards alone.
+// replace makes a new array current and leaves every block of the old shards in the
+// depots. The caller holds e.mu.
 //
-// An array never has less shards than the one before, and procs is raised only
-// when nobody can have the old one any more. So every section has an array of at
-// least as many shards as the procs it reads, in whatever order it reads them.
+// The shard of another P cannot be touched: its owner uses no atomics. Its blocks are
+// reached by read-copy-update instead, at no cost to the fast path. replace publishes
+// an array of fresh shards, waits until no goroutine can be in a section of the old
+// array any more (grace), and from then on owns the old shards alone.
 //
-// replace leaves every block of the old shards in the depots. The caller holds
-// e.mu.
+// An array never has fewer shards than the one before, and procs is raised only when no
+// goroutine can have the old one any more. So every section has an array of at least as
+// many shards as the procs it reads, whichever of the two it reads first.
 func (e *Engine) replace(m mode) *array {
 	old := e.array()
 	next := e.newArray(m, max(percpu.Procs(), int(old.procs)))
@@ -34,7 +33,8 @@ func (e *Engine) replace(m mode) *array {
 // array returns the array in use.
 func (e *Engine) array() *array { return e.current.Load().array }
 
-// drain empties the shards and transfer caches of an array that nobody else can reach.
+// drain empties the shards and transfer caches of an array that no other goroutine can
+// reach.
 func (e *Engine) drain(a *array) {
 	e.fold(a)
 	for id := range a.procs {
@@ -51,17 +51,17 @@ func (e *Engine) drain(a *array) {
 	}
 }
 
-// Trim removes every block that was idle when it was called and still is, and
-// hands each to release, which is called without locks or sections. It returns how
-// many bytes of blocks that were. A block that is pushed meanwhile may stay, and a
-// Pop meanwhile may find nothing.
+// Trim removes every block that was idle when Trim was called and still is, and hands
+// each to release, which is called without locks or sections. It returns how many bytes
+// of blocks those were. A block that is pushed meanwhile may stay, and a Pop meanwhile
+// may find nothing.
 //
-// To drain the shards is not enough: whoever has a magazine in hand to take or add
-// one block (popOne, pushOnto), or takes one to a fresh shard (refill), hides old
-// blocks. All three happen in sections. So Trim replaces the array by one in which
-// none of them is done, and whatever is pushed gets a magazine of its own. After
-// that grace period every block that is still idle is in a depot's full stack, and
-// Trim has the stack with one swap.
+// Draining the shards is not enough: a goroutine that has a magazine in hand to take or
+// add one block (popOne, pushOnto), or takes one to a fresh shard (refill), hides old
+// blocks. All three happen in sections. So Trim first replaces the array by one in
+// which none of them is done, and in which every block that is pushed gets a magazine
+// of its own. After that grace period every block that is still idle is in a depot's
+// full stack, and Trim takes the stack with one swap.
 //
 // Without sharded classes no magazine ever has more than one block and none is in a
 // shard, so the stacks hold every idle block at any moment.
@@ -84,8 +84,8 @@ func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes in
 	return e.empty(all, release)
 }
 
-// TrimReserved is Trim where anything may be idle. Else that would stop the world for
-// nothing, and it lets go of the empty magazines.
+// TrimReserved is Trim if any block may be idle. Otherwise a Trim would stop the world
+// for nothing, and TrimReserved only lets go of the empty magazines.
 func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 	if e.Reserved() > 0 {
 		e.Trim(release)
@@ -94,8 +94,8 @@ func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 	e.ShedSpares()
 }
 
-// Close is Trim, after which the engine keeps nothing. A Push that races it ends
-// before the shards are drained, or finds the engine closed.
+// Close is Trim, after which the engine keeps nothing. A Push that races it ends before
+// the shards are drained, or finds the engine closed.
 func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
 	if e.array().mode != closed {
@@ -107,13 +107,13 @@ func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes i
 	return e.empty(all, release)
 }
 
-// A detached is what was in one depot's stacks: each the top of a list.
+// A detached is what was in one depot's stacks, each field the top of a list.
 type detached struct {
 	full  [2]*magazine
 	spare *magazine
 }
 
-// detach takes all that is in the depots.
+// detach takes all magazines out of the depots. The caller owns them.
 func (e *Engine) detach() []detached {
 	all := make([]detached, len(e.depots))
 	for class := range all {
@@ -126,7 +126,7 @@ func (e *Engine) detach() []detached {
 	return all
 }
 
-// count notes that what was detached is not idle any more, and gives up its
+// count records that the detached blocks are not idle any more, and gives up their
 // places. The caller holds e.mu, so that Counts sees all of it or nothing.
 func (e *Engine) count(all []detached) {
 	for class := range all {
@@ -142,9 +142,9 @@ func (e *Engine) count(all []detached) {
 	}
 }
 
-// empty lets go of the blocks and the magazines.
+// empty releases the blocks and lets go of the magazines.
 func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	defer e.forget(all) // what is left if release panics, for the collector
+	defer e.forget(all) // if release panics, the collector gets what is left
 	for class := range all {
 		for i := range all[class].full {
 			for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
@@ -160,7 +160,7 @@ func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Po
 	return bytes
 }
 
-// forget lets go of the magazines as they are.
+// forget lets go of the magazines with the blocks in them.
 func (e *Engine) forget(all []detached) {
 	for _, d := range all {
 		for _, m := range []*magazine{d.full[0], d.full[1], d.spare} {
@@ -171,17 +171,17 @@ func (e *Engine) forget(all []detached) {
 	}
 }
 
-// discard removes a detached magazine and returns the next one.
+// discard removes a detached magazine from the table and returns the next one.
 func (e *Engine) discard(m *magazine) (next *magazine) {
 	next = e.table.below(m)
 	e.table.remove(m)
 	return next
 }
 
-// Gather makes the depots hold every idle block, until Scatter: Pop then finds
-// a block wherever it was put. It costs a grace period unless the engine is
-// gathered already, and waits for a Trim that is under way. It returns false when
-// the engine is closed.
+// Gather moves every idle block to the depots and keeps them there until Scatter: Pop
+// then finds a block wherever it was put. It costs a grace period unless the engine is
+// already gathered, and waits for a Trim that is in progress. It returns false when the
+// engine is closed.
 func (e *Engine) Gather() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,8 +192,8 @@ func (e *Engine) Gather() bool {
 	return a.mode == direct
 }
 
-// Scatter ends what Gather began. It does nothing while somebody else replaces the
-// array or counts, so that who calls it now and then never waits for him.
+// Scatter ends what Gather began. It does nothing while another goroutine replaces the
+// array or counts, so that a caller that calls it now and then never waits.
 func (e *Engine) Scatter() {
 	if !e.mu.TryLock() {
 		return
@@ -204,18 +204,18 @@ func (e *Engine) Scatter() {
 	}
 }
 
-// Gathered reports whether the engine is between Gather and Scatter, and no Trim is
-// under way.
+// Gathered reports whether the engine is between Gather and Scatter, and no Trim is in
+// progress.
 func (e *Engine) Gathered() bool { return e.array().mode == direct }
 
 // Closed reports whether the engine is closed.
 func (e *Engine) Closed() bool { return e.array().mode == closed }
 
-// PopExact is Pop for those who must not miss a block. Where it returns nil and
-// exact is true, there was a moment during the call at which no block of the
-// class was idle. exact is false when the engine is not gathered. It waits for a
-// Trim that is under way: what is pushed meanwhile may stay, and who looked for it
-// in vain and then slept would not be woken.
+// PopExact is Pop for callers that must not miss a block. If it returns nil and exact
+// is true, there was a moment during the call at which no block of the class was idle.
+// exact is false when the engine is not gathered. PopExact waits for a Trim that is in
+// progress: a block that is pushed meanwhile may stay idle, and a caller that missed it
+// and then slept would not be woken.
 func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 	d := &e.depots[class]
 	for {
@@ -233,38 +233,38 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 		if e.bareAt(a, d) {
 			return nil, true
 		}
-		atomics.Yield() // to whoever has some in hand, or is about to settle
+		atomics.Yield() // to the goroutine that has blocks in hand, or is about to set settled
 	}
 }
 
 // bareAt reports whether there was a moment during the call at which no block of a
 // depot's class was idle in an engine that is gathered, in the array a.
 //
-// If all moments in hand that have started by the end had ended at the beginning,
-// nobody had blocks in hand in between, when the depot was empty. The array was the
-// same throughout, and had been settled, so none were in shards.
+// If all moments in hand that have started by the end had ended at the beginning, no
+// goroutine had blocks in hand in between, when the depot was empty. The array was the
+// same throughout, and had been settled, so no block was in a shard.
 func (e *Engine) bareAt(a *array, d *depot) bool {
 	settled, ended := a.settled.Load(), d.ended.Load()
 	bare := d.bare()
 	return settled && bare && d.started.Load() == ended && e.array() == a
 }
 
-// Wait says that somebody waits for a block of the class (n = 1) or no longer
-// does (n = -1). While somebody waits and the engine is gathered, Push returns
-// Wanted, so that no other Get overtakes him.
+// Wait says that a caller waits for a block of the class (n = 1) or no longer does (n =
+// -1). While one waits and the engine is gathered, Push returns Wanted, so that no
+// other Get overtakes the waiter.
 //
-// A Push that looked before Wait may still keep its block. So whoever waits must
-// call PopExact after Wait, and whoever is told KeptDirect must look at Waiting:
-// both count first and look second, in one order that all see, so one of them
-// finds the other.
+// A Push that looked before Wait may still keep its block. So a waiter must call
+// PopExact after Wait, and a caller of Push that is told KeptDirect must look at
+// Waiting. Both count first and look second, in one order that all goroutines see, so
+// one of them finds the other.
 func (e *Engine) Wait(class uint8, n int) { e.depots[class].waiting.Add(int64(n)) }
 
-// Waiting reports whether somebody waits for a block of the class.
+// Waiting reports whether a caller waits for a block of the class.
 func (e *Engine) Waiting(class uint8) bool { return e.depots[class].waiting.Load() > 0 }
 
-// enterGrown is Enter, on an array that has a shard for this P: GOMAXPROCS may
-// have grown. Where somebody else is replacing the array already it does not
-// wait for him: the section then has no slots and uses the depot, this once.
+// enterGrown is Enter, on an array that has a shard for this P: GOMAXPROCS may have
+// grown. If another goroutine is already replacing the array, it does not wait for
+// that: the section then has no slots and uses the depot, this once.
 func (e *Engine) enterGrown() section {
 	x := e.Enter()
 	if e.outgrown(x) && x.array().mode != closed {

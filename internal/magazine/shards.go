@@ -12,51 +12,52 @@ import (
 type mode uint8
 
 const (
-	sharded  mode = iota // in the shards, and in the depots what they do not hold
+	sharded  mode = iota // in the shards; in the depots what the shards do not hold
 	direct               // all in the depots, where any goroutine can find them
-	trimming             // all in the depots, and there they stay until Trim has them: see Trim
+	trimming             // all in the depots, where they stay until Trim takes them: see Trim
 	closed               // nowhere
 )
 
-// A shard is what the fast path does not need of one P's shard.
+// A shard is the part of one P's shard that the fast path does not need.
 type shard struct {
-	// guard makes the portable engine's sections exclusive. Held for a handful
-	// of moves, or one exchange with a depot; nothing else is locked under it.
+	// guard makes the portable engine's sections exclusive. It is held for a handful of
+	// moves, or one exchange with a depot; no other lock is taken under it.
 	guard sync.Mutex
-	bytes int   // what the places of all its magazines come to, at most the array's shardBytes
+	bytes int   // of places in all its magazines, at most the array's shardBytes
 	hand  uint8 // the class that was last made to give way to another
 	_     [64]byte
 }
 
-// An array is the set of shards that an engine uses at one time. It is replaced
-// as a whole and never changes its mode or length, so a section that has loaded
-// it knows both for as long as it runs.
+// An array is the set of shards that an engine uses at one time. It is replaced as a
+// whole and never changes its mode or length, so both are constant for a section that
+// has loaded it.
 type array struct {
 	mode mode
 
-	// settled is set once the blocks of the array before this one are in the
-	// depots: from then on, and not earlier, a direct engine has no block that a
-	// look into the depots would miss.
+	// settled is set once the blocks of the array before this one are in the depots.
+	// From then on, and not earlier, a direct engine has no block that a look into the
+	// depots would miss.
 	settled atomics.Bool
 
-	// Both follow from procs, so that empty places in all the shards leave the
-	// pool at least half of its bounds. They only shrink from one array to the next.
+	// Both follow from procs, so that empty places in all the shards leave the pool at
+	// least half of its bounds. They only shrink from one array to the next.
 	shardBytes int      // at most ShardBytes
-	rounds     []uint32 // by class; blocks of a full magazine, 1 where the shards have none
+	rounds     []uint32 // by class; blocks of a full magazine, 1 if the shards have no magazines of the class
 
-	procs     uint   // shards
-	slots     []slot // the first is the way to this array
+	procs     uint   // number of shards
+	slots     []slot // the first leads to this array
 	shards    []shard
 	transfers []transfer               // by class
-	left      atomics.Hint             // bytes of places in all of them
+	left      atomics.Hint             // bytes of places in all transfer caches
 	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
 	parked    [][transferCells]uintptr // by class: the marks that Strand saw last
 }
 
 // stride returns the bytes of one shard's slots in an engine of so many sharded
-// classes. Number 0 is never filled: sizes that have no class look there, and find
-// it empty like any other, so nobody asks whether the class exists. Then comes one
-// for each class, and one that keeps neighbours off each other's cache lines.
+// classes. Slot 0 is never filled: a size that has no class looks there and finds it
+// empty, so the fast path need not test whether the class exists. After one slot for
+// each class comes one more, which keeps neighboring shards off each other's cache
+// lines.
 func stride(classes int) uintptr { return (uintptr(classes) + 2) * unsafe.Sizeof(slot{}) }
 
 // newArray makes an empty array of procs shards.
@@ -89,17 +90,16 @@ func (e *Engine) newArray(m mode, procs int) *array {
 	return a
 }
 
-// A section is the time in which a goroutine is the only user of one shard of
-// one array. Code in a section only moves words: it does not allocate, block, or
-// panic, and calls nothing but the collector's write barrier. A hit takes a few
-// nanoseconds, an exchange of magazines some hundred, and one that must make way
-// in a full shard a few microseconds at worst: on the pinned engine a section
-// holds off the scheduler and every stop-the-world, on the portable one others wait
-// for its lock.
+// A section is the time in which a goroutine is the only user of one shard of one
+// array. Code in a section only moves words: it does not allocate, block, or panic, and
+// calls nothing but the collector's write barrier. A hit takes a few nanoseconds, an
+// exchange of magazines some hundred, and one that must make way in a full shard a few
+// microseconds at worst. On the pinned engine a section holds off the scheduler and
+// every stop-the-world; on the portable one other sections wait for its lock.
 //
-// It cannot panic because no index in it can be out of range and no pointer nil
-// while the invariants of slot hold: n and room are at most the capacity of loaded and 0
-// while that is nil; ids are below the array's length or not used, see outgrown;
+// It cannot panic because no index in it can be out of range and no pointer nil while
+// the invariants of slot hold: n and room are at most the capacity of loaded, and 0
+// while loaded is nil; ids are below the array's length or not used, see outgrown;
 // classes come from the size table.
 type section struct {
 	id    int   // of the shard, if the array has one for this P
@@ -108,14 +108,15 @@ type section struct {
 
 func (x section) array() *array { return x.first.array }
 
-// shard returns what belongs to the section besides slots. It has some.
+// shard returns the part of the section's shard that is not slots. The caller ensures
+// that the section has a shard.
 func (x section) shard() *shard { return &x.array().shards[x.id] }
 
-// outgrown reports that the P is newer than the array and has no shard in it.
+// outgrown reports whether the P is newer than the array and has no shard in it.
 func (e *Engine) outgrown(x section) bool { return uintptr(x.id) >= e.procs.Load() }
 
-// Enter begins a section. The array must be loaded inside it: that is what lets
-// replace wait for all who have seen the old one.
+// Enter begins a section. The array must be loaded inside it: that is what lets replace
+// wait for all sections that have seen the old one.
 func (e *Engine) Enter() section {
 	if percpu.Pinned {
 		return section{percpu.Pin(), e.current.Load()} // in this order
@@ -123,8 +124,8 @@ func (e *Engine) Enter() section {
 	return e.enterGuarded()
 }
 
-// EnterBeside is Enter for a goroutine that is in a section x of another engine:
-// one pin serves for both. It must leave this section by ExitBeside, before x.
+// EnterBeside is Enter for a goroutine that is in a section x of another engine: one
+// pin serves for both. The goroutine must leave this section by ExitBeside, before x.
 func (e *Engine) EnterBeside(x section) section {
 	if percpu.Pinned {
 		return section{x.id, e.current.Load()}
@@ -132,11 +133,11 @@ func (e *Engine) EnterBeside(x section) section {
 	return e.enterGuarded()
 }
 
-// enterGuarded begins a section of the portable engine: the first free guard
-// from the hint on, or the hint's own when all are held. A section that finds
-// its array replaced after it has the guard starts again, so once replace has
-// held each guard of the old array in turn, nobody is left in it. The zero Engine has no
-// array, and a section of it no guard.
+// enterGuarded begins a section of the portable engine. It takes the first free guard
+// from the hint on, or the hint's own when all are held. A section that finds its array
+// replaced after it has the guard starts again, so once replace has held each guard of
+// the old array in turn, no goroutine is left in it. The zero Engine has no array, and
+// a section of it no guard.
 func (e *Engine) enterGuarded() section {
 	hint := uint(percpu.Pin())
 	for {
@@ -179,9 +180,9 @@ func (x section) ExitBeside() {
 	}
 }
 
-// Slot returns the slot of a class in the section's shard, by number: the class
-// plus 1, or 0 for a size that has none. Where the P is newer than the array it
-// returns a slot without blocks and without room.
+// Slot returns the slot of a class in the section's shard, by number: the class plus 1,
+// or 0 for a size that has no class. If the P is newer than the array, Slot returns a
+// slot without blocks and without room.
 func (e *Engine) Slot(x section, number uint8) *slot {
 	if e.outgrown(x) {
 		return &e.none
@@ -189,22 +190,22 @@ func (e *Engine) Slot(x section, number uint8) *slot {
 	return e.ownSlot(x, number)
 }
 
-// ownSlot is Slot after the section has found, by outgrown, that it has a shard. To ask
-// again could have another answer, see ClearStale.
+// ownSlot is Slot after the section has found, by outgrown, that it has a shard. Asking
+// again could give another answer: see ClearStale.
 func (e *Engine) ownSlot(x section, number uint8) *slot {
 	mustExist(x)
 	return (*slot)(unsafe.Add(unsafe.Pointer(x.first),
 		uintptr(x.id)*e.stride+uintptr(number)*unsafe.Sizeof(slot{})))
 }
 
-// slotOf is Slot for those who own a shard, or read its counters, without being in a
-// section of it.
+// slotOf is Slot for a caller that owns the shard, or reads its counters, without being
+// in a section of it.
 func (e *Engine) slotOf(a *array, id uint, class int) *slot {
 	return &a.slots[int(id)*(e.sharded+2)+class+1]
 }
 
-// lock keeps sections of the portable engine out of a shard, so that what they count
-// can be read.
+// lock keeps sections of the portable engine out of a shard, so that its counters can
+// be read.
 func (a *array) lock(id uint) {
 	if !percpu.Pinned {
 		a.shards[id].guard.Lock()
@@ -217,12 +218,12 @@ func (a *array) unlock(id uint) {
 	}
 }
 
-// grace returns once nobody is in a section of a, which is no longer current.
+// grace returns once no goroutine is in a section of a, which is no longer current.
 //
-// The argument, for the pinned engine: a section loads the array after Pin. One
-// that began before the swap may have loaded the old array, and percpu.Grace
-// waits for it to end. One that begins later loads the new array, since the swap
-// came first. For the portable engine see enterGuarded.
+// The argument, for the pinned engine: a section loads the array after Pin. A section
+// that began before the swap may have loaded the old array, and percpu.Grace waits for
+// it to end. One that begins later loads the new array, since the swap came first. For
+// the portable engine see enterGuarded.
 func (e *Engine) grace(a *array) {
 	if percpu.Pinned {
 		gracePeriod()

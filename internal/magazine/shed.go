@@ -6,8 +6,8 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// Low returns the least number of blocks of a class that the depot held at any
-// moment since the last call. What the shards hold is in use or stranded: see Strand.
+// Low returns the least number of blocks of a class that the depot held at any moment
+// since the last call. Blocks in the shards are in use or stranded: see Strand.
 func (e *Engine) Low(class uint8) int {
 	d := &e.depots[class]
 	held := d.blocks.Load()
@@ -15,15 +15,15 @@ func (e *Engine) Low(class uint8) int {
 }
 
 // Shed removes up to n blocks of a class from the depot, the oldest first, and hands
-// each to release, which is called without locks or sections. It returns how many
-// those were.
+// each to release, which is called without locks or sections. It returns how many those
+// were.
 //
-// A stack gives back the youngest first. So what is to be shed comes from a second
-// one, aged, onto which age turns the whole of the first: then the oldest are on
-// top, and stay there, for whatever is pushed later goes to the first.
+// A stack gives back the youngest first. So Shed takes blocks from a second one, aged,
+// onto which age turns the whole of the first. There the oldest are on top, and stay on
+// top, because blocks that are pushed later go to the first.
 //
-// An engine without sharded classes sheds the youngest instead: while age has a
-// block in hand a Pop misses it, which Config.Direct promises it does not.
+// An engine without sharded classes sheds the youngest instead: while age has a block
+// in hand a Pop misses it, which Config.Direct promises does not happen.
 func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int) {
 	d := &e.depots[class]
 	var blocks [MaxRounds]unsafe.Pointer
@@ -44,8 +44,8 @@ func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe
 	return shed
 }
 
-// ShedExact is Shed for those who must not miss a block. Where it sheds less than n and
-// exact is true, there was a moment during the call at which none was idle; see
+// ShedExact is Shed for callers that must not miss a block. If it sheds fewer than n
+// and exact is true, there was a moment during the call at which none was idle; see
 // PopExact.
 func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int, exact bool) {
 	for {
@@ -73,10 +73,10 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	x := e.enterGrown()
 	defer x.Exit()
 	if m := x.array().mode; m == trimming || m == closed {
-		return 0 // Trim and Close have the depots
+		return 0 // Trim and Close own the depots
 	}
 	if d.bare() {
-		return 0 // and no moment in hand, or two ShedExacts could delay each other for ever
+		return 0 // do not begin a moment in hand, or two ShedExacts could delay each other forever
 	}
 	d.started.Add(1)
 	defer d.ended.Add(1)
@@ -103,8 +103,8 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	return n
 }
 
-// age moves the magazines of the full stack to the aged one, each in a section of
-// its own. Magazines that are pushed meanwhile may come along.
+// age moves the magazines of the full stack to the aged one, each in a section of its
+// own. Magazines that are pushed meanwhile may come along.
 func (e *Engine) age(d *depot) {
 	for left := d.blocks.Load(); left > 0; {
 		x := e.enterGrown()
@@ -131,11 +131,11 @@ func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
 	return blocks
 }
 
-// Strand looks for blocks that lie in the shards of Ps that no longer use them, and
-// moves all that is in shards to the depots if there are any: there the busy find
-// theirs again, and age takes the rest. It is to be called from time to time; a slot
-// whose counters stand still over so many calls is taken for stranded. It reports
-// whether it did anything, which costs a grace period.
+// Strand looks for blocks in the shards of Ps that no longer use them. If there are
+// any, it moves all blocks that are in shards to the depots: there the busy Ps find
+// theirs again, and age takes the rest. It is meant to be called periodically; a slot
+// whose counters stand still over so many calls is stranded. It reports whether it
+// moved blocks, which costs a grace period.
 func (e *Engine) Strand(calls uint8) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -151,8 +151,9 @@ func (e *Engine) Strand(calls uint8) bool {
 	return true
 }
 
-// unparkOld moves what has been in a cell of a transfer cache since the last call to the
-// depot, where age finds it. The caller holds e.mu, and a is in use.
+// unparkOld moves the magazines that have been in a cell of a transfer cache since the
+// last call to the depot, where age finds them. The caller holds e.mu, and a is the
+// current array.
 func (e *Engine) unparkOld(a *array) {
 	for class := range a.transfers {
 		for i := range a.parked[class] {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// What has lain longest in the depot goes first, also when younger blocks come
-// between two calls, and what is left is found.
+// The blocks that have been in the depot longest go first, even when younger blocks
+// come between two calls, and the rest can still be found.
 func TestShedTakesTheOldest(t *testing.T) {
 	for _, size := range []int{1024, 2 * MaxShardedSize} { // in magazines of many, and singly
 		var e Engine
@@ -36,7 +36,7 @@ func TestShedTakesTheOldest(t *testing.T) {
 				t.Errorf("size %d: shed %d, want %d", size, got, n)
 			}
 		}
-		const magazine = 64 // of 1024 bytes: the order within one is not kept
+		const magazine = 64 // of 1024 bytes: the order within one magazine is not kept
 		add(5 * magazine)
 		shed(magazine, magazine)
 		add(2 * magazine)
@@ -55,7 +55,7 @@ func TestShedTakesTheOldest(t *testing.T) {
 	}
 }
 
-// Low is the least, not the last.
+// Low is the least value, not the last.
 func TestLow(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})
@@ -78,8 +78,8 @@ func TestLow(t *testing.T) {
 	}
 }
 
-// Blocks in a shard that stands still come to the depot; those of a shard in use
-// stay there.
+// Blocks in a shard that is not used come to the depot; those of a shard in use stay
+// there.
 func TestStrand(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})

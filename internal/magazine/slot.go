@@ -6,33 +6,35 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// A slot is one class in one shard. It belongs to the goroutine that is pinned
-// to the shard's P (or holds the shard's guard), which reads and writes it
-// without atomics. 64 bytes on 64-bit machines: a Get and a Put that follow each
-// other touch no other line of the engine's than its first, this one, and the
-// size table's. That shows where callers fill the cache with what they read and
-// write, which is what they want blocks for.
+// A slot is one class in one shard. It belongs to the goroutine that is pinned to the
+// shard's P (or holds the shard's guard), which reads and writes it without atomics.
+//
+// It has 64 bytes on 64-bit machines. A Get and a Put that follow each other touch no
+// other line than the engine's first, this one, and the size table's. That matters when
+// callers fill the cache with what they read and write, which is what they want blocks
+// for.
 type slot struct {
 	hot    unsafe.Pointer // the block that was put back last, while state is full
-	loaded *magazine      // the others; nil when room is 0
-	// previous is either full or empty, so that Gets and Puts that alternate at
-	// a boundary swap it with loaded and stay off the transfer cache. nil until needed.
+	loaded *magazine      // the other blocks; nil when room is 0
+	// previous is either full or empty, so that Gets and Puts that alternate at a
+	// boundary swap it with loaded and stay off the transfer cache. It is nil until
+	// needed.
 	previous *magazine
-	transfer *transfer // of the class; nil where it has no slots
+	transfer *transfer // of the class; nil if the class has no slots
 
-	// hits and puts count the operations served here since the shard was made.
-	// Their owner writes them plainly; a reader of statistics loads them
-	// meanwhile: the one exception to typed atomics. See counts.go.
+	// hits and puts count the operations served here since the shard was made. Their
+	// owner writes them plainly while a reader of statistics loads them: the one
+	// exception to typed atomics. See counts.go.
 	hits, puts counter
 
-	// array is set in the first slot of an array only, which is no class's slot
-	// but the way to the rest.
+	// array is set in the first slot of an array only, which belongs to no class and
+	// leads to the rest of the array.
 	array *array
 
 	// n is the number of blocks in loaded, and room the number of places that are
 	// reserved for it and for hot together. Unless state is shut, n < room.
 	n, room uint8
-	// The same of previous: n is 0 or room.
+	// The same for previous: previousN is 0 or previousRoom.
 	previousN, previousRoom uint8
 
 	rounds uint8 // of a magazine of the class
@@ -42,27 +44,29 @@ type slot struct {
 	_ [64 - 5*unsafe.Sizeof(uintptr(0)) - 2*unsafe.Sizeof(counter{}) - 6]byte
 }
 
-// A slot is one line, where words have 64 bits.
+// A slot is one cache line on 64-bit machines.
 var _ = [1]struct{}{}[unsafe.Sizeof(slot{})-64]
 
-// A hotState says whether a slot's hot block is there, and else whether one may be.
-// It is one word that a Get and a Put test and set, where hot, n and room are three.
+// A hotState says whether a slot has a hot block, and if not, whether it may have one.
+// It is one word for a Get and a Put to test and set, where hot, n and room would be
+// three.
 type hotState uint8
 
 const (
-	shut hotState = iota // no block is there, and no place is reserved for one
-	open                 // none is there, and one may be put
-	full                 // there is one
+	shut hotState = iota // no hot block, and no place is reserved for one
+	open                 // no hot block, and a place for one
+	full                 // a hot block
 )
 
-// Take pops a block, or returns nil where neither the slot nor the class's transfer cache
-// has one. All that it needs lies in few lines of code and data, for in traffic that comes
-// and goes it finds them cold: then each line costs as much as a hit. So it is one
-// function, not inlined: inlined in part it made the P99 of Get in mixed traffic half as
-// long again, and a hit no faster (cmd/dewpond: bench churn; BenchmarkHotPath).
+// Take pops a block, or returns nil if neither the slot nor the class's transfer cache
+// has one. All that it needs lies in few lines of code and data, because under
+// intermittent traffic these are cold, and then each line costs as much as a hit. So it
+// is one function, not inlined: inlining it in part made the P99 of Get in mixed
+// traffic half as long again, and a hit no faster (cmd/dewpond: bench churn;
+// BenchmarkHotPath).
 //
-// hot goes on pointing to the block until the slot's next operation: to clear it here
-// would cost a tenth of a Get and Put. Where there is none, see ClearStale.
+// hot keeps pointing to the block until the slot's next operation: clearing it here
+// would cost a tenth of a Get and Put. If no operation follows, ClearStale clears it.
 //
 //go:noinline
 //go:nosplit
@@ -96,10 +100,11 @@ func (s *slot) Take() unsafe.Pointer {
 	return block
 }
 
-// Hits returns how many blocks were taken from the slot, if its owner asks.
+// Hits returns how many blocks were taken from the slot. Only the slot's owner may call
+// it.
 func (s *slot) Hits() uintptr { return s.hits.low }
 
-// Give makes a block the hot one, and reports whether there was a place for it: else
+// Give makes a block the hot one, and reports whether there was a place for it. If not,
 // GiveMore may find one.
 func (s *slot) Give(block unsafe.Pointer) bool {
 	atomics.Touch(s)
@@ -113,7 +118,8 @@ func (s *slot) Give(block unsafe.Pointer) bool {
 }
 
 // GiveMore pushes a block into the magazines, and reports whether they, or the class's
-// transfer cache, had a place for it. A block is hot, or nothing is reserved.
+// transfer cache, had a place for it. The caller ensures that the slot has a hot block
+// or no reserved place.
 //
 //go:nosplit
 func (s *slot) GiveMore(block unsafe.Pointer) bool {
@@ -141,7 +147,7 @@ func (s *slot) GiveMore(block unsafe.Pointer) bool {
 	return true
 }
 
-// settle puts the hot block into the loaded magazine, where there is a place for it.
+// settle moves the hot block into the loaded magazine, which has a place for it.
 func (s *slot) settle() {
 	if s.state == full {
 		*s.loaded.item(uint16(s.n)) = s.hot
@@ -157,5 +163,5 @@ func (s *slot) swap() {
 	s.room, s.previousRoom = s.previousRoom, s.room
 }
 
-// widens reports whether the loaded magazine has less places than it could.
+// widens reports whether the loaded magazine has fewer places than it could.
 func (s *slot) widens() bool { return s.loaded != nil && s.room < s.rounds }

@@ -10,11 +10,12 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// BenchmarkSlowPaths times each way that a Get or a Put can take beside the hot block, one
-// operation at a time, by the clock, less what reading the clock takes. hot-ns is
-// where it was done just before. cold-ns is where 4 MiB of other memory are walked in
-// between, so that code and data come from afar: that is what a tail is made of. hit is
-// the control: what any operation takes, the clock's own way from afar among it.
+// BenchmarkSlowPaths times each path that a Get or a Put can take beside the hot block,
+// one operation at a time, by the clock, less the time to read the clock. hot-ns is the
+// time when the same path was taken just before. cold-ns is the time when 4 MiB of
+// other memory are read in between, so that code and data are not in the nearest
+// caches: that is what a tail consists of. hit is the control: what any operation
+// takes, including the clock's own cache misses.
 //
 //	go test -run '^$' -bench SlowPaths ./internal/magazine
 func BenchmarkSlowPaths(b *testing.B) {
@@ -48,22 +49,22 @@ func BenchmarkSlowPaths(b *testing.B) {
 	}
 }
 
-// A slowPath is one way, and how to come to it. lines is how many lines of data it touches
-// on a 64-bit machine, beside the pool's own and the slot, which every operation does:
-// counted by reading the code.
+// A slowPath is one path, and how to set it up. lines is how many lines of data it
+// touches on a 64-bit machine besides the pool's own and the slot, which every
+// operation touches. It was counted by reading the code.
 type slowPath struct {
 	name    string
 	size    int
-	pushes  bool // the operation is a Push; else a Pop
+	pushes  bool // the operation is a Push; otherwise a Pop
 	prepare func(d *driver)
-	lines   int // a top item is the topmost item of a magazine
+	lines   int // below, a top item is the topmost item of a magazine
 }
 
 var slowPaths = []slowPath{
 	{"hit", 1024, false, (*driver).filled, 0},                     // the control: no path is faster
 	{"swap", 1024, false, (*driver).beforeSwap, 1},                // a top item
 	{"refill", 1024, false, (*driver).beforeRefill, 2},            // the transfer cache, a top item
-	{"unload", 1024, true, (*driver).beforeUnload, 2},             // likewise
+	{"unload", 1024, true, (*driver).beforeUnload, 2},             // the same
 	{"refill-depot", 1024, false, (*driver).beforeRefillDepot, 9}, // array, rounds, shard, depot, bounds, table twice, head and top item
 	{"unload-depot", 1024, true, (*driver).beforeUnloadDepot, 10}, // and the head of the other magazine
 	{"direct-pop", 2 * MaxShardedSize, false, (*driver).filled, 6},
@@ -71,7 +72,7 @@ var slowPaths = []slowPath{
 	{"miss", 1024, false, (*driver).emptied, 4}, // array, rounds, transfer cache, depot
 }
 
-// Each path is the one that it says.
+// TestSlowPaths checks that each path is the one that its name says.
 func TestSlowPaths(t *testing.T) {
 	if !percpu.Pinned {
 		t.Skip("a goroutine of the portable engine has no shard of its own")
@@ -107,7 +108,7 @@ func TestSlowPaths(t *testing.T) {
 	}
 }
 
-// A look is what an operation has changed, or could change.
+// A look is the state that an operation changes, or could change.
 type look struct {
 	swapped, transfer, depot bool
 
@@ -116,7 +117,8 @@ type look struct {
 	head   uint64
 }
 
-// A driver brings an engine of one P and one class to where an operation takes a path.
+// A driver brings an engine of one P and one class to the state in which an operation
+// takes a path.
 type driver struct {
 	e   Engine
 	out []unsafe.Pointer
@@ -185,14 +187,14 @@ func (d *driver) filled() {
 	}
 }
 
-// fullShard fills both magazines of the shard: a Push unloads next.
+// fullShard fills both magazines of the shard: the next Push unloads.
 func (d *driver) fullShard() {
 	for s := d.slot(); s.previousRoom == 0 || s.previousN < s.previousRoom || s.n+1 < s.room || s.state != full; {
 		d.push()
 	}
 }
 
-// emptyShard takes all that the shard has: a Pop refills next.
+// emptyShard takes all blocks that the shard has: the next Pop refills.
 func (d *driver) emptyShard() {
 	for s := d.slot(); s.previousN > 0 || s.n > 0 || s.state == full; {
 		d.pop()
@@ -224,7 +226,7 @@ func (d *driver) beforeUnload() {
 	d.fullShard()
 }
 
-// leaveTransfer moves what the transfer cache has to the depot.
+// leaveTransfer moves the transfer cache's magazines to the depot.
 func (d *driver) leaveTransfer() {
 	d.e.Strand(255)
 	d.e.Strand(255)

@@ -2,15 +2,15 @@ package magazine
 
 import "unsafe"
 
-// Tidy does what is due from time to time: Strand, and ShedSpares.
+// Tidy does what is due from time to time: [Engine.Strand] and [Engine.ShedSpares].
 func (e *Engine) Tidy(calls uint8) {
 	e.Strand(calls)
 	e.ShedSpares()
 }
 
-// ShedSpares lets go of empty magazines. It is to be called from time to time: of those
-// that no Put wanted since the last call an eighth goes, at least one, and all where
-// nothing is idle any more.
+// ShedSpares lets go of empty magazines. It is meant to be called periodically. Of the
+// magazines that no Put needed since the last call it drops an eighth, at least one,
+// and all of them once nothing is idle any more.
 func (e *Engine) ShedSpares() {
 	all := e.Reserved() == 0
 	for class := range e.depots {
@@ -30,8 +30,8 @@ func (e *Engine) ShedSpares() {
 	}
 }
 
-// Overhead returns the bytes that the engine keeps beside the blocks and itself:
-// magazines, shards and tables.
+// Overhead returns the bytes that the engine uses besides the blocks and the Engine
+// struct: magazines, shards and tables.
 func (e *Engine) Overhead() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()

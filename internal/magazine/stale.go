@@ -5,17 +5,19 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// A slot that has given out its hot block goes on pointing to it until the slot's next
-// operation. Where there is none, and the block's owner loses it, the collector would
-// never have the block.
+// ClearStale clears the slots of engines that point to a block they have given out and
+// have not been used since the call before. It is meant to be called after each garbage
+// collection. It also lets Reclaim act once more.
 //
-// ClearStale is to be called after each garbage collection. It clears what slots point
-// to that have not been used since the call before. It gets hold of them as replace
-// does, but keeps the array: while procs is 0 every section finds that it has no shard,
-// and after one grace period those that began before have ended. Meanwhile, some tens
-// of microseconds, a Get looks into the depots only. One grace period serves all
-// engines. An engine that is being replaced just then is left out: its new slots point
-// to nothing. It also lets Reclaim act once more.
+// A slot that has given out its hot block keeps pointing to it until the slot's next
+// operation. If none follows, and the block's owner loses the block, the collector
+// could never free it.
+//
+// ClearStale gets exclusive access to the slots as replace does, but keeps the array:
+// while procs is 0 every section finds that it has no shard, and after one grace period
+// the sections that began before have ended. Meanwhile, for some tens of microseconds,
+// a Get looks into the depots only. One grace period serves all engines. An engine that
+// is being replaced at that moment is skipped: its new slots point to nothing.
 func ClearStale(engines []*Engine) {
 	var held []*Engine
 	for _, e := range engines {
@@ -40,7 +42,7 @@ func ClearStale(engines []*Engine) {
 	}
 }
 
-// findStale reports whether there are slots to clear, and notes what it sees of all.
+// findStale reports whether there are slots to clear, and records what it sees of all.
 // The caller holds e.mu.
 func (e *Engine) findStale() (any bool) {
 	if e.Reserved() == 0 {

@@ -12,12 +12,13 @@ const (
 	indexMask = 1<<indexBits - 1
 )
 
-// A table turns the index of a magazine into its address, because a stack's
-// head has no room for an address and a generation in one word that can be
-// swapped. Lookups are lock-free; adding and removing take the mutex, and happen
-// only where memory is allocated or let go anyway.
+// A table turns the index of a magazine into its address, because a stack's head has no
+// room for an address and a generation in one word that can be swapped. Lookups are
+// lock-free; adding and removing take the mutex, and happen only where memory is
+// allocated or let go anyway.
 type table struct {
-	// Each chunk is the first of 64 entries, or of twice as many as the chunk before.
+	// Each element points to the first of 64 entries, or of twice as many as the
+	// element before.
 	chunks [indexBits - chunkBits + 1]atomics.Pointer[atomics.Pointer[magazine]]
 
 	bytes atomics.Hint // of the magazines and the chunks
@@ -27,7 +28,7 @@ type table struct {
 	last uint32
 }
 
-// chunkBits: the first chunk has 64 entries and each next one twice as many.
+// The first chunk has 1<<chunkBits entries and each next one twice as many.
 const chunkBits = 6
 
 // place returns the chunk of an index, which is never 0, and the entry in it.
@@ -37,8 +38,7 @@ func place(index uint32) (chunk, offset uint32) {
 	return chunk, i - 1<<(chunk+chunkBits)
 }
 
-// entry returns where the magazine of an index is. The index came from a magazine that was added, so
-// its chunk exists.
+// entry returns the entry of an index that add has assigned, so its chunk exists.
 func (t *table) entry(index uint32) *atomics.Pointer[magazine] {
 	chunk, offset := place(index)
 	first := t.chunks[chunk].Load()
@@ -48,8 +48,8 @@ func (t *table) entry(index uint32) *atomics.Pointer[magazine] {
 // at returns the magazine at an index, or nil when it has been removed.
 func (t *table) at(index uint32) *magazine { return t.entry(index).Load() }
 
-// below returns the magazine that is next after one of those that popAll took, or
-// nil after the last.
+// below returns the magazine that follows m in a list that popAll took, or nil after
+// the last.
 func (t *table) below(m *magazine) *magazine {
 	if index := m.next.Load(); index != 0 {
 		return t.at(index)
@@ -57,7 +57,8 @@ func (t *table) below(m *magazine) *magazine {
 	return nil
 }
 
-// add makes an empty magazine, or returns nil when 16 million exist.
+// add makes an empty magazine that the caller owns, or returns nil when 16 million
+// exist.
 func (t *table) add(places int) *magazine {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,9 +82,9 @@ func (t *table) add(places int) *magazine {
 	return m
 }
 
-// remove lets a magazine go that the caller owns; its index is given out again.
-// A goroutine that is about to lose the race to pop it may find nil at the index
-// or the next magazine there: its swap fails either way, by the generation.
+// remove lets go of a magazine that the caller owns; its index is assigned again. A
+// goroutine that is about to lose the race to pop it may find nil at the index, or the
+// next magazine there: its swap fails either way, because of the generation.
 func (t *table) remove(m *magazine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,21 +13,21 @@ const transferCells = 8
 // A transfer is a class's transfer cache: a few magazines in one cache line, in which
 // shards exchange a full magazine for an empty one, by one compare-and-swap. (tcmalloc
 // has transfer caches between its caches and the lists that they fill from; the one
-// swap that does both halves is ours.) The depot's stacks are for what goes beyond.
+// swap that does both halves is ours.) The depot's stacks take what does not fit.
 //
 // It belongs to one array, so replace drains it with the shards. Blocks in it are like
-// those in the shards of other Ps: a Get finds them, while PopExact, Trim and Shed have
-// the array replaced, or take them to the depot, first. All its magazines have the
-// class's rounds as room, and are full or empty, so an exchange neither reserves
-// places nor gives any up.
+// those in the shards of other Ps: a Get finds them, while PopExact, Trim and Shed
+// first have the array replaced, or the blocks moved to the depot. All its magazines
+// have the class's rounds as room, and are full or empty, so an exchange neither
+// reserves places nor gives any up.
 type transfer struct {
 	cells [transferCells]cell
 }
 
-// A cell holds a magazine, or nothing. The pointer in it says which of the two the
+// A cell holds a magazine, or nothing. The pointer in it says of which kind the
 // magazine is: it points to its count, n, when it is full, and to its index when it is
-// empty. So the swap succeeds only on a magazine of the kind that was looked for, even
-// where the same one has left and come back meanwhile, and then it is as good.
+// empty. So the swap succeeds only on a magazine of the kind that was looked for. If
+// the same magazine has left and come back meanwhile, it serves as well.
 //
 // The swap publishes the contents of the one magazine and takes ownership of the other.
 type cell struct{ mark atomics.Pointer[byte] }
@@ -35,7 +35,8 @@ type cell struct{ mark atomics.Pointer[byte] }
 func fullMark(m *magazine) *byte  { return (*byte)(unsafe.Pointer(&m.n)) }
 func emptyMark(m *magazine) *byte { return (*byte)(unsafe.Pointer(&m.index)) }
 
-// isFull reports which mark of a magazine this is. Magazines start at multiples of 8.
+// isFull reports whether a mark is a magazine's full mark. Magazines start at multiples
+// of 8.
 func isFull(mark *byte) bool {
 	return uintptr(unsafe.Pointer(mark))%8 == unsafe.Offsetof(magazine{}.n)%8
 }
@@ -51,8 +52,8 @@ func marked(mark *byte) *magazine {
 	return (*magazine)(unsafe.Add(unsafe.Pointer(mark), -int(unsafe.Offsetof(magazine{}.index))))
 }
 
-// exchange gives a magazine that the caller owns, whose mark this is, for one of the
-// other kind. It returns nil where there is none, or others are faster.
+// exchange gives a magazine that the caller owns, by its mark, for one of the other
+// kind. It returns nil if it finds none, or if other goroutines are faster.
 //
 //go:nosplit
 func (t *transfer) exchange(mine *byte) *magazine {
@@ -76,7 +77,7 @@ func (t *transfer) hasFull() bool {
 }
 
 // fetch takes a full magazine out of a cell, for a slot that has none to give for it,
-// or returns nil.
+// or returns nil. The compare-and-swap takes ownership of the magazine.
 func (e *Engine) fetch(a *array, class uint8) *magazine {
 	rounds := a.rounds[class]
 	for i := range a.transfers[class].cells {
@@ -92,8 +93,9 @@ func (e *Engine) fetch(a *array, class uint8) *magazine {
 	return nil
 }
 
-// park leaves a full magazine that the caller owns in a cell that has none, and reports
-// whether the bounds allow that and there was one.
+// park puts a full magazine that the caller owns into an empty cell, whose
+// compare-and-swap publishes it. It reports whether the bounds allow that and a cell
+// was empty; if not, the magazine stays with the caller.
 func (e *Engine) park(a *array, class uint8, m *magazine) bool {
 	rounds := a.rounds[class]
 	bytes := int64(rounds) * int64(e.depots[class].size)

@@ -7,7 +7,7 @@ import (
 	"weak"
 )
 
-// A mark says which magazine it is and whether it is full, wherever magazines lie.
+// A mark says which magazine it is and whether it is full, at any address.
 func TestMarks(t *testing.T) {
 	for capacity := range MaxRounds + 1 {
 		m := newMagazine(capacity)
@@ -23,7 +23,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Where one shard only puts and the other only gets, magazines go through the transfer
+// If one shard only puts and another only gets, magazines go through the transfer
 // cache: the depot's stacks and the bounds are not touched.
 func TestTransfer(t *testing.T) {
 	var e Engine
@@ -62,7 +62,7 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// What stays in a transfer cache comes to the depot, where age finds it.
+// A magazine that stays in a transfer cache comes to the depot, where age finds it.
 func TestTransferIsLeft(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
@@ -82,7 +82,7 @@ func TestTransferIsLeft(t *testing.T) {
 	check(t, &e)
 }
 
-// A bound that leaves the transfer caches no magazine is kept.
+// A bound that leaves no magazine to the transfer caches is kept.
 func TestTransferKeepsBounds(t *testing.T) {
 	for _, c := range []Config{
 		{Sizes: []int{1024}, MaxIdleBytes: 100 << 10},
@@ -97,7 +97,7 @@ func TestTransferKeepsBounds(t *testing.T) {
 	}
 }
 
-// A block that was got and lost is collected although its slot is not used again; a
+// A block that was got and lost is collected although its slot is not used again. A
 // slot that is in use is left alone, and so is a block that is idle.
 func TestClearStale(t *testing.T) {
 	var e Engine
@@ -158,7 +158,7 @@ func TestShedSpares(t *testing.T) {
 	for range blocks - 1 {
 		e.Pop(0)
 	}
-	e.ShedSpares() // looks how many there are
+	e.ShedSpares() // records how many there are
 	full := e.Overhead()
 	e.ShedSpares()
 	if now := e.Overhead(); now >= full || now < full*3/4 {
@@ -167,7 +167,7 @@ func TestShedSpares(t *testing.T) {
 	for range 50 {
 		e.ShedSpares()
 	}
-	table := int64(2 * blocks * unsafe.Sizeof(uintptr(0))) // stays
+	table := int64(2 * blocks * unsafe.Sizeof(uintptr(0))) // the table stays
 	if now := e.Overhead(); now-empty > table+64 {
 		t.Errorf("%d bytes are left for one block", now-empty)
 	}
@@ -213,7 +213,8 @@ func TestReclaim(t *testing.T) {
 	check(t, &e)
 }
 
-// A counter counts on where a word wraps, also for a reader between low and its carry.
+// A counter keeps counting when a word wraps, also for a reader between low and its
+// carry.
 func TestCounterCarries(t *testing.T) {
 	var c counter
 	c.low = ^uintptr(0) - 1

@@ -6,58 +6,60 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// Blocks finds the states of the blocks in a range of addresses, by arithmetic alone:
-// a pool does so on every Get and Put, and every load on the way there shows, as does a
-// branch on the size. So it is no interface, and a pool has it by value. It is read-only
-// once made; copies have one table of states. The zero Blocks finds nothing.
+// Blocks finds the states of the blocks in a range of addresses, by arithmetic alone. A
+// pool does so on every Get and Put, where every load and every branch on the size
+// shows. So Blocks is not an interface, and a pool holds it by value. It is read-only
+// once made; copies share one table of states. The zero Blocks finds nothing.
 //
-// The table has a State for every 64 bytes of the range, in their order, which are for
-// blocks of less than 4 KiB; and from its end back one for every 256 bytes, for the
-// others. No block is smaller than its unit, so the one in which it begins is its own.
+// The table has a State for every 64 bytes of the range, in ascending order, for blocks
+// of less than 4 KiB; and, from its end backward, one for every 256 bytes, for larger
+// blocks. No block is smaller than its unit, so the unit in which a block begins is its
+// own.
 type Blocks struct {
 	base   uintptr // where the range begins, a multiple of 256
 	states []State
 }
 
 const (
-	// MinBlock is the size of the smallest block in bytes, MaxBlock that of the largest.
-	// Multiple divides every size and every address.
+	// MinBlock is the size of the smallest block in bytes, MaxBlock that of the
+	// largest. Multiple divides every size and every address.
 	MinBlock = unit
 	MaxBlock = 64 << 20
 	Multiple = 16
 
-	// Group is what each run of blocks of one size begins at a multiple of, in bytes
-	// from the start of the range. It has GroupStates for small blocks, and for large
-	// ones GroupLarge.
+	// Each run of blocks of one size begins at a multiple of Group, in bytes from the
+	// start of the range. A group has GroupStates states for small blocks, and
+	// GroupLarge for large ones.
 	Group       = 64 << 10
 	GroupStates = Group / unit
 	GroupLarge  = Group / largeUnit
 
 	unit      = 64
 	largeUnit = 256
-	large     = 4 << 10 // bytes of a block, and more
+	large     = 4 << 10 // bytes of the smallest large block
 )
 
-// Two processors whose blocks are neighbours should not share the cache line of their
-// states: it makes Get and Put five times as dear. A line, 64 bytes, has 16 states. So
-// blocks of spread bytes and more, 16 units, never share one. Smaller ones are spread
-// over the 64 lines of their group. The number of a unit in its group has six bits for
-// the line and below them four for the place in it, and the four are added to the line,
-// without carry, two bits up. So neighbours, whose lines are 0 or 1 apart, come to
-// lie on two: the same line with two places differs above its two lowest bits, the
-// next one in the lowest. And of one size still no two units have one state.
+// Two processors whose blocks are neighbors should not share the cache line of their
+// states: that makes Get and Put five times as expensive. A line, 64 bytes, has 16
+// states. So blocks of spread bytes (16 units) and more never share one. Smaller ones
+// are spread over the 64 lines of their group. The number of a unit in its group has
+// six bits for the line and below them four for the place in it, and the four are added
+// to the line, without carry, two bits up. So neighbors, whose lines are 0 or 1 apart,
+// land on different lines: two places of one line differ above the line's two lowest
+// bits, and the next line differs in the lowest. No two units of one size share a
+// state.
 const (
 	spread      = 16 * unit
 	placeMask   = 15
 	placeSpread = 4 + 2
 )
 
-// NewBlocks makes Blocks of a range that begins at base with a table of states, all
-// free.
+// NewBlocks returns the Blocks of a range that begins at base, with a table of states
+// that are all free.
 func NewBlocks(base uintptr, states []State) Blocks { return Blocks{base, states} }
 
 // StatesOf returns how many states a range needs that begins with count blocks of a
-// size and has no other.
+// size and has no other blocks.
 func StatesOf(count, bytes int) int {
 	end := (count - 1) * bytes // the last block begins here
 	switch {
@@ -69,9 +71,10 @@ func StatesOf(count, bytes int) int {
 	return end/unit + 1
 }
 
-// Find returns the state of the block of a size that begins at an address, if there is
-// one: that only the state can tell, which else may be another's. Where the table has no
-// such place it returns nil. Whatever the address, the size is one that a block can have.
+// Find returns the state in the place of a block of the given size that begins at an
+// address, or nil if the table has no such place. If no such block exists, the state
+// may be another block's: only its word can tell. The address may be any; the size is
+// one that a block can have.
 func (b *Blocks) Find(address uintptr, bytes uint) *State {
 	notLarge := below(bytes, large)
 	place := (address - b.base) >> ((8 + notLarge*2) & 31) // by unit or largeUnit
@@ -85,16 +88,16 @@ func (b *Blocks) Find(address uintptr, bytes uint) *State {
 	return &b.states[place]
 }
 
-// WhenOut returns what the state is of the block of a size that begins at an address,
+// WhenOut returns the state's word of the block of a size that begins at an address,
 // while that block is out.
 func WhenOut(address uintptr, bytes uint) uint32 {
 	return uint32(bytes)<<sizeShift | uint32(address)%largeUnit | out
 }
 
-// below returns all ones where bytes is below limit, else 0.
+// below returns all ones if bytes is below limit, else 0.
 func below(bytes, limit uint) uintptr { return uintptr(int(bytes-limit) >> (bits.UintSize - 1)) }
 
-// A State is that of one block, which it names:
+// A State is the state of one block, which it identifies:
 //
 //	           Add             Issue
 //	      +------------> idle ---------> out
@@ -102,50 +105,50 @@ func below(bytes, limit uint) uintptr { return uintptr(int(bytes-limit) >> (bits
 //	      +<--------------+    Return     |
 //	            Remove
 //
-//	free   the Ledger has the block, or there is none
+//	free   the Ledger has the block, or there is no block
 //	idle   the pool has it
 //	out    a caller of the pool has it
 //
-// It is one word, 0 while free, and else:
+// It is one word, 0 while free, and otherwise:
 //
 //	bits 0-7   the block's address modulo 256
 //	bits 8-30  its size in 16 bytes
 //	bit  31    it is out
 //
 // For a given size each unit has a place of its own, and its words differ for any two
-// addresses in it, as they do for two sizes: no two slices have one place and one word. So whether a
-// slice begins where a block begins, has its size, and the block is out, is one
-// comparison, with the whenOut that Find returns. All methods want that.
+// addresses in it, as they do for two sizes: no two slices share both place and word.
+// So one comparison, with the result of [WhenOut], tells whether a slice begins where a
+// block begins, has its size, and the block is out. All methods take that result.
 //
-// Who may change the word, and so how it can be changed:
+// Each change of the word belongs to:
 //
-//   - free -> idle: the one to whom the Ledger gives the block, alone.
-//   - idle -> out: whoever took the block out of the pool, alone: the pool gives a
-//     block to one. So Issue only stores.
-//   - out -> idle: anybody who calls Return for the block's slice, as many at once
-//     as like. So Return compares and swaps, and one of them is accepted.
-//   - idle -> free: whoever took the block out of the pool. Remove compares and swaps
-//     all the same, so that what is not idle stays as it is.
+//   - free -> idle: the caller to which the Ledger gives the block, alone.
+//   - idle -> out: the goroutine that took the block out of the pool, alone: the pool
+//     gives a block to one. So Issue only stores.
+//   - out -> idle: any caller of Return for the block's slice, and several may call it at
+//     once. So Return compares and swaps, and one of them is accepted.
+//   - idle -> free: the goroutine that took the block out of the pool. Remove compares
+//     and swaps nevertheless, so that a state that is not idle stays as it is.
 //
-// Return synchronizes before the Issue of the same block: the pool's own Put and Get
-// do already, and under the race detector the words do too (race_on.go).
+// Return synchronizes before the Issue of the same block: the pool's own Put and Get do
+// so already, and under the race detector the words do too (race_on.go).
 //
-// A range that is cut anew has none but free states, which then are the new blocks':
-// who still holds a slice of what was a block there is refused, unless just that
-// slice is a block again. What no state can tell is that a slice is an old owner's,
-// whose block is out again.
+// When a range is cut anew, all its states are free, and then belong to the new blocks.
+// A Put of a slice of a former block is refused, unless that very slice is a block
+// again. No state can tell that a slice belongs to a previous owner of a block that is
+// out again.
 type State struct{ word atomics.Uint32 }
 
 const (
 	out       = 1 << 31
-	sizeShift = 4 // 8 bits up, of which a size in bytes has 4 already
+	sizeShift = 4 // 8 bits up; a size in bytes is a multiple of 16, 4 bits of it
 )
 
-// Add makes a free block idle. The caller alone has it.
+// Add makes a free block idle. No other goroutine has it.
 func (s *State) Add(whenOut uint32) { s.word.Store(whenOut ^ out) }
 
-// Issue makes an idle block one that is out. The caller alone has it. Where
-// OrderedStores, a plain store of whenOut does as well.
+// Issue marks an idle block as out. No other goroutine has it. Where OrderedStores is
+// true, a plain store of whenOut has the same effect.
 func (s *State) Issue(whenOut uint32) {
 	if raceDetector {
 		s.word.Swap(whenOut)
@@ -154,8 +157,8 @@ func (s *State) Issue(whenOut uint32) {
 	s.word.Store(whenOut)
 }
 
-// Return makes a block idle that is out, and reports whether it was. It reads the word
-// first: the states of addresses without blocks may be on memory that is read-only.
+// Return makes a block idle that is out, and reports whether it was out. It reads the
+// word first: the states of addresses without blocks may be in read-only memory.
 func (s *State) Return(whenOut uint32) bool {
 	return s.word.Load() == whenOut && s.word.CompareAndSwap(whenOut, whenOut^out)
 }

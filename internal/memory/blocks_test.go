@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A ruler says of the states of a range which each is.
+// A ruler says which state in a range a given state is.
 type ruler struct {
 	states []State
 	place  map[*State]int
@@ -21,8 +21,9 @@ func newRuler(states int) ruler {
 	return r
 }
 
-// No two blocks share a state, blocks of 1 KiB and more not even a line of states, and
-// neighbours never. (A line of 64 bytes is 16 of them, and the table begins with one.)
+// No two blocks share a state; blocks of 1 KiB and more, and neighbors of any size, do
+// not even share a line of states. (A line of 64 bytes is 16 of them, and the table
+// begins with one.)
 func TestStatesApart(t *testing.T) {
 	const line = 16
 	r := newRuler(2048)
@@ -49,7 +50,7 @@ func TestStatesApart(t *testing.T) {
 	}
 }
 
-// What a state is, where it is, names one slice: of whatever address and size.
+// A state's word and place identify one slice, among those of any address and size.
 func TestStateNamesOneSlice(t *testing.T) {
 	const base = 3 * Group
 	r := newRuler(2 * (GroupStates + GroupLarge))
@@ -66,7 +67,7 @@ func TestStateNamesOneSlice(t *testing.T) {
 	sizes := []uint{64, 80, 112, 128, 576, 1008, 1024, 1040, 4080, 4096, 8192, 32 << 10, 1 << 20, MaxBlock}
 	for _, size := range sizes {
 		for at := uintptr(base); at < base+2*Group; at++ {
-			// Every byte where small blocks are, and by the way what is far from any.
+			// every byte near small blocks, and a sample of what is far from any
 			if at > base+2*1024 && at < base+2*Group-2*1024 && at%61 != 0 && at%64 != 0 {
 				continue
 			}
@@ -90,8 +91,8 @@ func TestStateNamesOneSlice(t *testing.T) {
 	}
 }
 
-// Outside of the range there are no blocks, whatever there is inside, and mostly not even
-// states.
+// Outside of the range there are no blocks, whatever the range holds, and mostly not
+// even states.
 func TestFindOutside(t *testing.T) {
 	const base = 5 * Group
 	b := NewBlocks(base, make([]State, GroupStates+GroupLarge))
@@ -122,7 +123,7 @@ func TestFindOutside(t *testing.T) {
 	}
 }
 
-// What each method does in each state.
+// TestState checks what each method does in each state.
 func TestState(t *testing.T) {
 	b := NewBlocks(Group, make([]State, StatesOf(8, 8192)))
 	s, whenOut := b.Find(Group+8192, 8192), WhenOut(Group+8192, 8192)
@@ -146,7 +147,7 @@ func TestState(t *testing.T) {
 		if s.Free(whenOut) != free || s.Out(whenOut) != isOut {
 			t.Errorf("%s, then: free %v, out %v", when, s.Free(whenOut), s.Out(whenOut))
 		}
-		// Nobody else's slice, in whatever state, is this block.
+		// No other slice, in whatever state, is this block.
 		for _, other := range []uint{4096, 8192 + 16} {
 			if w := WhenOut(Group+8192, other); !s.Free(w) || s.Out(w) || s.Return(w) || s.Remove(w) {
 				t.Errorf("%s: %d bytes are a block", when, other)
@@ -167,8 +168,8 @@ func TestState(t *testing.T) {
 	expect("removed", true, false, false, false)
 }
 
-// Of several that return one block at once exactly one is accepted. They go through
-// many blocks in step, so that they meet at some.
+// If several goroutines return one block at once, exactly one is accepted. They go
+// through many blocks in step, so that they meet at some.
 func TestReturnAcceptsOne(t *testing.T) {
 	const count, rounds, goroutines = 2000, 60, 2
 	b := NewBlocks(0, make([]State, StatesOf(count, 64)))

@@ -6,39 +6,41 @@ import (
 	"sync/atomic"
 )
 
-// A BlockSet has blocks that lie anywhere, by where they begin and by class. It keeps no
-// block alive. The zero BlockSet is empty; it must not be copied. All methods may be
-// called by any number of goroutines at once.
+// A BlockSet is a set of blocks at arbitrary addresses, each with its class. It keeps
+// no block alive. The zero BlockSet is empty; it must not be copied. All methods are
+// safe for concurrent use.
 //
-// It is an open addressing table of one word for each block. Add and Remove take a lock:
-// a pool calls them where it allocates a block and lets one go. Has, which is in every
-// Put, takes none: it reads one table, which may be an old one by then. Whoever asks for
-// a block that is in the set has it from somebody that saw Add return, so it sees
-// that Add's table or a later one, and the block is in all of these until Remove. For
-// what is not in the set no table has the word, or it was there a moment ago.
+// It is an open addressing table of one word for each block. Add and Remove take a
+// lock: a pool calls them where it allocates or releases a block. Has, which is in
+// every Put, takes none: it reads one table, which may have been replaced by then. A
+// caller that asks for a block in the set has the block from a goroutine that saw Add
+// return, so it sees that Add's table or a later one, and the block is in all of these
+// until Remove. For a block that is not in the set no table has the word, or the block
+// was in the set a moment ago.
 type BlockSet struct {
 	table atomic.Pointer[blockTable] // replaced under mu
 	mu    sync.Mutex
-	count int // blocks
+	count int // number of blocks
 	used  int // places that are not empty
 }
 
-// A blockTable is a power of two of places. The place of a block is the first that is
-// free from its home on, so every place up to the block's is used.
+// A blockTable has a power of two of places. The place of a block is the first free one
+// from its home on, so every place before the block's own is used.
 type blockTable struct {
 	shift  uint // of the hash, which has 64 bits
 	places []atomic.Uint64
 }
 
 const (
-	empty = 0    // never used, and what a search ends at
+	empty = 0    // never used; a search ends here
 	gone  = 0xff // a block was here
 
 	minPlaces = 32
 )
 
-// word is a block in the table. Blocks begin at multiples of 16, and no address of the
-// Go heap has any of the four highest bits of 64: that makes eight bits for the class.
+// word is a block's entry in the table. Blocks begin at multiples of 16, and no address
+// of the Go heap has any of the four highest bits of 64 set: that leaves eight bits for
+// the class.
 func word(address uintptr, class uint8) uint64 { return uint64(address)<<4 | uint64(class+1) }
 
 // home returns where a search for a word begins.
@@ -63,7 +65,7 @@ func (s *BlockSet) Has(address uintptr, class uint8) bool {
 	return t != nil && address%Multiple == 0 && t.find(word(address, class)) >= 0
 }
 
-// Add takes in a block that the set does not have. Its class is below 128.
+// Add adds a block that the set does not have. Its class is below 128.
 func (s *BlockSet) Add(address uintptr, class uint8) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +79,8 @@ func (s *BlockSet) Add(address uintptr, class uint8) {
 	s.count++
 }
 
-// add puts a word where its search ends, or where a block was on the way there. It
-// reports whether the place was never used.
+// add puts a word where its search ends, or at the first place on the way whose block
+// is gone. It reports whether the place was never used.
 func (t *blockTable) add(word uint64) (fresh bool) {
 	last := len(t.places) - 1
 	for at := t.home(word); ; at++ {
@@ -89,7 +91,7 @@ func (t *blockTable) add(word uint64) (fresh bool) {
 	}
 }
 
-// Remove takes out a block and reports whether the set had it.
+// Remove removes a block and reports whether the set had it.
 func (s *BlockSet) Remove(address uintptr, class uint8) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +103,7 @@ func (s *BlockSet) Remove(address uintptr, class uint8) bool {
 	if at < 0 {
 		return false
 	}
-	if t.places[(at+1)&(len(t.places)-1)].Load() == empty { // no search goes on from here
+	if t.places[(at+1)&(len(t.places)-1)].Load() == empty { // no search continues from here
 		t.places[at].Store(empty)
 		s.used--
 	} else {
@@ -115,7 +117,7 @@ func (s *BlockSet) Remove(address uintptr, class uint8) bool {
 }
 
 // resizeLocked replaces the table by one that the blocks, and one more, fill to between
-// an eighth and a quarter. It has none of the places where blocks were.
+// an eighth and a quarter. The new table has no gone places. The caller holds s.mu.
 func (s *BlockSet) resizeLocked(old *blockTable) *blockTable {
 	size := bits.Len(uint(max(minPlaces/4, s.count+1)-1)) + 2
 	t := &blockTable{uint(64 - size), make([]atomic.Uint64, 1<<size)}
@@ -131,7 +133,7 @@ func (s *BlockSet) resizeLocked(old *blockTable) *blockTable {
 	return t
 }
 
-// Bytes returns how many bytes the table takes.
+// Bytes returns the size of the table in bytes.
 func (s *BlockSet) Bytes() int {
 	if t := s.table.Load(); t != nil {
 		return 8 * len(t.places)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A BlockSet is as a map, whatever is added, removed and asked for.
+// A BlockSet behaves as a map does, under random additions, removals and lookups.
 func TestBlockSetIsAMap(t *testing.T) {
 	type block struct {
 		at    uintptr
@@ -18,7 +18,7 @@ func TestBlockSetIsAMap(t *testing.T) {
 		model := map[block]bool{}
 		var all []block
 		any := func() block {
-			// Few addresses, all near each other: so that searches meet.
+			// few addresses, all near each other, so that searches meet
 			return block{uintptr(0x40000000) + uintptr(rng.IntN(600))*Multiple, uint8(rng.IntN(3) * 63)}
 		}
 		for range 20_000 {
@@ -65,8 +65,8 @@ func TestBlockSetIsAMap(t *testing.T) {
 	}
 }
 
-// The table takes 16 to 64 bytes for each block while blocks come, and follows when they
-// go. It always has an empty place, at which a search ends.
+// The table takes 16 to 64 bytes for each block while blocks are added, and shrinks
+// when they are removed. It always has an empty place, at which a search ends.
 func TestBlockSetSize(t *testing.T) {
 	var s BlockSet
 	if s.Bytes() != 0 || s.Has(0, 0) || s.Remove(0, 0) {
@@ -85,7 +85,7 @@ func TestBlockSetSize(t *testing.T) {
 			t.Fatalf("%d blocks are left: %d bytes", left, s.Bytes())
 		}
 	}
-	for i := range 10 * most { // few at a time, ever new ones
+	for i := range 10 * most { // few at a time, always new ones
 		s.Add(uintptr(i)*64, 0)
 		if i >= 10 {
 			s.Remove(uintptr(i-10)*64, 0)
@@ -96,8 +96,8 @@ func TestBlockSetSize(t *testing.T) {
 	}
 }
 
-// Those who ask while others add and remove find what they have themselves, and never
-// what nobody has.
+// Goroutines that look up blocks while others add and remove find the blocks that they
+// have themselves, and never a block that no goroutine has.
 func TestBlockSetByMany(t *testing.T) {
 	var s BlockSet
 	var wg sync.WaitGroup

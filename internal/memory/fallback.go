@@ -7,17 +7,18 @@ import (
 	"weak"
 )
 
-// Fallbacks are the blocks of the Go heap that a pool has handed out because its Source
-// had none, so that it can tell them from slices that came from elsewhere. It keeps none
-// of them alive. The zero Fallbacks are none. It must not be copied, and lies on its own
-// rather than in the pool: cleanups of the blocks hold on to it.
+// Fallbacks is the set of blocks of the Go heap that a pool has handed out because its
+// Source had none, so that the pool can tell them from foreign slices. It keeps none of
+// them alive. The zero Fallbacks is empty. It must not be copied. A pool must hold it
+// by pointer, in an allocation of its own, because cleanups of the blocks refer to it.
 type Fallbacks struct {
-	some atomic.Bool // whether there ever was one
+	some atomic.Bool // whether any block was ever added
 	mu   sync.Mutex  // held for one lookup
 	at   map[uintptr]weak.Pointer[byte]
 }
 
-// Add notes a block that is about to be handed out: its first byte, and where that is.
+// Add records a block that is about to be handed out: its first byte, and the address
+// of that.
 func (f *Fallbacks) Add(first *byte, address uintptr) {
 	block := weak.Make(first)
 	f.mu.Lock()
@@ -30,7 +31,8 @@ func (f *Fallbacks) Add(first *byte, address uintptr) {
 	runtime.AddCleanup(first, func(block weak.Pointer[byte]) { f.forget(address, block) }, block)
 }
 
-// Remove reports whether such a block starts with this byte. From then on none does.
+// Remove removes the block that starts with this byte, and reports whether the set had
+// it.
 func (f *Fallbacks) Remove(first *byte, address uintptr) bool {
 	if !f.some.Load() {
 		return false
@@ -38,14 +40,15 @@ func (f *Fallbacks) Remove(first *byte, address uintptr) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	block, ok := f.at[address]
-	if !ok || block.Value() != first { // or an older block of that address was lost
+	if !ok || block.Value() != first { // or a lost block had the same address
 		return false
 	}
 	delete(f.at, address)
 	return true
 }
 
-// forget is Remove for a block that is lost. Its address may be another's by now.
+// forget removes a block that the collector found lost. Its address may belong to
+// another block by now.
 func (f *Fallbacks) forget(address uintptr, block weak.Pointer[byte]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

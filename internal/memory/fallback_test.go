@@ -34,7 +34,7 @@ func TestFallbacks(t *testing.T) {
 	runtime.KeepAlive(first)
 }
 
-// One that is lost is forgotten, and what lies at its address then is no fallback.
+// A block that is lost is removed, and memory at its address is then no fallback block.
 func TestFallbackIsLost(t *testing.T) {
 	var f Fallbacks
 	_, address := newFallback(&f)
@@ -45,17 +45,17 @@ func TestFallbackIsLost(t *testing.T) {
 		if left == 0 {
 			break
 		}
-		runtime.GC() // else the test runs into its timeout
+		runtime.GC() // if it is not, the test runs into its timeout
 	}
 
 	next, old := new(byte), new(byte)
-	f.at[address] = weak.Make(old) // lost, and not forgotten yet
+	f.at[address] = weak.Make(old) // lost, and not removed yet
 	if f.Remove(next, address) {
 		t.Error("a slice is a fallback that lay where it lies")
 	}
 	runtime.KeepAlive(old)
 
-	// Another fallback has its address by the time the cleanup runs.
+	// another fallback block has its address by the time the cleanup runs
 	f.Add(next, address)
 	f.forget(address, weak.Make(old))
 	if !f.Remove(next, address) {

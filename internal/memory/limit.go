@@ -6,35 +6,35 @@ import (
 	"sync"
 )
 
-// GoLimit is the memory limit of the Go runtime: GOMEMLIMIT, or what
-// debug.SetMemoryLimit made of it.
+// GoLimit is the memory limit of the Go runtime: GOMEMLIMIT, or the value that
+// debug.SetMemoryLimit set.
 var GoLimit = NewLimit(debug.SetMemoryLimit)
 
-// A Limit is a memory limit that may be lowered for memory that it does not see. It
-// has three states:
+// A Limit is a memory limit that can be lowered to account for memory that it does not
+// include. It has three states:
 //
-//	          Lower                another's change
+//	          Lower              changed by another
 //	untouched ------> lowered ------------------------> lost
 //	    ^                |            seen by Lower       |
 //	    +<---------------+<-------------------------------+
 //	                  Restore
 //
-//	untouched  the limit is whosever it is: Lower takes up what it finds
-//	lowered    it is what Lower made it
-//	lost       it is somebody else's, and stays as it is
+//	untouched  the limit belongs to whoever set it: Lower starts from the value it finds
+//	lowered    the limit is what Lower made it
+//	lost       another caller has set the limit, and it stays as it is
 //
-// All methods may be called by any number of goroutines at once.
+// All methods are safe for concurrent use.
 type Limit struct {
-	// set is debug.SetMemoryLimit but in tests: it returns the limit from before, and
-	// leaves it with a negative number. A call takes some tens of nanoseconds and stops
-	// nobody, but it takes the heap's lock.
+	// set is debug.SetMemoryLimit, except in tests: it returns the previous limit, and
+	// with a negative argument leaves it unchanged. A call takes some tens of
+	// nanoseconds and stops no goroutine, but it takes the heap's lock.
 	set func(int64) int64
 
 	mu      sync.Mutex // held for a few calls of set
 	state   limitState
-	found   int64 // in untouched state
-	made    int64 // by the last Lower
-	atFloor bool  // and that was not all that it was asked for
+	found   int64 // the limit that the first Lower found, in state lowered
+	made    int64 // the limit that the last Lower set
+	atFloor bool  // the last Lower was limited by the floor
 }
 
 type limitState uint8
@@ -45,26 +45,26 @@ const (
 	lost
 )
 
-// The limit is never lowered to less than a floorShare-th of what it was, nor below
-// floorBytes. A limit below what is alive makes the collector run without a pause.
-// How much is alive shows only after a collection, and grows without a word to us, so
-// this is a rule that whoever sets the limit can keep to: with up to a twelfth of it
-// alive, the quarter that is left is three times that, and there the collector works
-// about as hard as with GOGC=100; at twice it works harder, but not without a pause.
-// A Go program that does nothing has some 5 MiB, and must have room beside them.
+// The limit is never lowered below found/floorShare, nor below floorBytes. A limit
+// below the live heap makes the collector run without a pause. How much is live shows
+// only after a collection, and grows without notice, so this is a rule that the user
+// who sets the limit can observe: with up to a twelfth of it live, the quarter that is
+// left is three times the live heap, and there the collector works about as hard as
+// with GOGC=100; at twice the live heap it works harder, but not without a pause. An
+// idle Go program uses some 5 MiB, and must have room besides.
 const (
-	floorShare = 4 // the limit by this
+	floorShare = 4 // divides the limit
 	floorBytes = 16 << 20
 )
 
 func floor(found int64) int64 { return min(found, max(found/floorShare, floorBytes)) }
 
-// NewLimit returns an untouched Limit. set is as debug.SetMemoryLimit.
+// NewLimit returns an untouched Limit. set behaves as debug.SetMemoryLimit does.
 func NewLimit(set func(int64) int64) *Limit { return &Limit{set: set} }
 
-// Lower makes the limit so many bytes lower than it was found, but not lower than
-// its floor. Where there is no limit it does nothing. Once it finds a limit that it
-// did not make it does nothing either, until Restore.
+// Lower sets the limit to the given number of bytes below the value that it first
+// found, but not below the floor. It does nothing if there is no limit. Once it finds a
+// value that it did not set, it does nothing until Restore.
 func (l *Limit) Lower(bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,15 +86,15 @@ func (l *Limit) Lower(bytes int64) {
 		return
 	}
 	if now = l.set(to); now != l.made {
-		l.set(now) // somebody changed it since it was read: theirs stays
+		l.set(now) // another goroutine changed it since it was read: keep that value
 		l.state = lost
 		return
 	}
 	l.made = to
 }
 
-// Restore makes the limit what it was found, if it is still what Lower made it. A
-// later Lower takes up what it finds then.
+// Restore sets the limit back to the value that Lower first found, if it is still what
+// Lower made it. A later Lower starts from the value it finds then.
 func (l *Limit) Restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +106,8 @@ func (l *Limit) Restore() {
 	l.state, l.atFloor = untouched, false
 }
 
-// Found returns what the limit would be if nobody had called Lower: what it was
-// found, while it is what Lower made it, and else what it is.
+// Found returns what the limit would be without Lower: the value that Lower first
+// found, while the limit is what Lower made it, and otherwise the limit itself.
 func (l *Limit) Found() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,11 +117,11 @@ func (l *Limit) Found() int64 {
 	return l.found
 }
 
-// Lowered is how far a Limit has been lowered.
+// Lowered describes how far a Limit is lowered.
 type Lowered struct {
 	Bytes   int64
-	AtFloor bool // it was to be more
-	Lost    bool // somebody else has changed it; then the others are zero
+	AtFloor bool // Lower was limited by the floor
+	Lost    bool // another caller has changed the limit; the other fields are zero
 }
 
 // Lowered returns how far the limit is lowered now.
@@ -137,5 +137,5 @@ func (l *Limit) Lowered() Lowered {
 	return Lowered{Bytes: l.found - l.made, AtFloor: l.atFloor}
 }
 
-// loweredLocked reports whether the limit is what Lower made it.
+// loweredLocked reports whether the limit is what Lower made it. The caller holds l.mu.
 func (l *Limit) loweredLocked() bool { return l.state == lowered && l.set(-1) == l.made }

@@ -9,12 +9,12 @@ import (
 
 const mib, gib = 1 << 20, 1 << 30
 
-// A fakeLimit stands for the runtime's.
+// A fakeLimit stands for the runtime's limit.
 type fakeLimit struct {
 	mu     sync.Mutex
 	now    int64
 	sets   int
-	before func(to int64) // called before to is set; nil: nothing is
+	before func(to int64) // called before to is set; nil: not called
 }
 
 func (f *fakeLimit) set(to int64) int64 {
@@ -92,7 +92,7 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// Without a limit there is nothing to lower; one that is set later counts.
+// Without a limit there is nothing to lower; a limit that is set later counts.
 func TestNoLimit(t *testing.T) {
 	f := &fakeLimit{now: math.MaxInt64}
 	l := NewLimit(f.set)
@@ -108,8 +108,8 @@ func TestNoLimit(t *testing.T) {
 	f.check(t, l, "a limit now", 3*gib, Lowered{Bytes: gib})
 }
 
-// Somebody else's limit stays, whatever is called, until a Restore: it is not replaced
-// even for a moment.
+// A limit that another caller has set stays, whatever is called, until a Restore: it is
+// not replaced even for a moment.
 func TestAnothersLimitStays(t *testing.T) {
 	for _, theirs := range []int64{gib, 2 * gib, 5, 0, math.MaxInt64} {
 		f := &fakeLimit{now: gib}
@@ -126,7 +126,7 @@ func TestAnothersLimitStays(t *testing.T) {
 		if f.sets != 1 {
 			t.Errorf("noticed: set %d times, want the one from before", f.sets)
 		}
-		f.now = gib - 100*mib // as Lower had made it: by chance, it is theirs
+		f.now = gib - 100*mib // as Lower had made it, by chance: it is still the other caller's
 		l.Lower(300 * mib)
 		f.check(t, l, "noticed before", gib-100*mib, Lowered{Lost: true})
 		l.Restore()
@@ -148,7 +148,7 @@ func TestRestoreLeavesAnothersLimit(t *testing.T) {
 	}
 }
 
-// Somebody sets the limit between the look at it and the change.
+// Another caller sets the limit between Lower's read and its change.
 func TestAnothersLimitMeanwhile(t *testing.T) {
 	for _, how := range []string{"Lower", "Restore"} {
 		f := &fakeLimit{now: gib}
@@ -170,7 +170,7 @@ func TestAnothersLimitMeanwhile(t *testing.T) {
 	}
 }
 
-// Whoever looks at the limit while it moves sees the one that was found.
+// A reader of the limit while it moves sees the value that was found.
 func TestFoundWhileItMoves(t *testing.T) {
 	f := &fakeLimit{now: gib}
 	l := NewLimit(f.set)
@@ -208,7 +208,7 @@ func TestGoLimit(t *testing.T) {
 	}
 }
 
-// BenchmarkLower is a move of the runtime's limit.
+// BenchmarkLower times one change of the runtime's limit.
 func BenchmarkLower(b *testing.B) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
 	defer GoLimit.Restore()

@@ -2,5 +2,5 @@
 
 package memory
 
-// OrderedStores: not that anybody here knows.
+// OrderedStores is false: no argument is known for these processors and compilers.
 const OrderedStores = false

@@ -2,6 +2,6 @@
 
 package memory
 
-// raceDetector: Issue swaps, where a store would do, so that the race detector sees
+// raceDetector makes Issue swap, where a store would do, so that the race detector sees
 // that it comes after the Return of the block.
 const raceDetector = true

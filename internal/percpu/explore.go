@@ -2,8 +2,8 @@
 
 package percpu
 
-// Explore is what internal/proof's explorer puts in place of the runtime. It sets
-// it before it starts a thread.
+// Explore holds the functions that internal/proof's explorer puts in place of the
+// runtime's. The explorer sets it before it starts a thread.
 var Explore struct {
 	Pin   func() int
 	Unpin func()
@@ -11,7 +11,7 @@ var Explore struct {
 	Procs func() int
 }
 
-// Pinned says that the explorer lets one thread at a time be pinned to a P.
+// Pinned says that the explorer lets only one thread at a time be pinned to a P.
 const Pinned = true
 
 func Engine() string { return "explored" }

@@ -7,17 +7,17 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// The build tags above name the Go versions whose runtime this file was read
-// against: procPin and procUnpin are on the runtime's list of names that must
-// keep their type (go.dev/issue/67401), but what they promise is not written
-// down. Raise the range only after reading both in the new version's proc.go,
-// and runtime.Stack in its mprof.go.
+// The build tags above name the Go versions whose runtime this file was checked
+// against: procPin and procUnpin are on the runtime's list of names that must keep
+// their type (go.dev/issue/67401), but what they guarantee is not documented. Raise the
+// range only after reading both in the new version's proc.go, and runtime.Stack in its
+// mprof.go.
 
-// Pinned says that Pin returns the P's id and that nobody else runs on that P
+// Pinned says that Pin returns the P's id and that no other goroutine runs on that P
 // until Unpin.
 const Pinned = true
 
-// Engine names the engine for Stats and the bench.
+// Engine names the engine, for Stats and for benchmarks.
 func Engine() string { return "pinned" }
 
 //go:linkname procPin runtime.procPin
@@ -26,23 +26,23 @@ func procPin() int
 //go:linkname procUnpin runtime.procUnpin
 func procUnpin()
 
-// Pin returns the id of the current P, below GOMAXPROCS, and keeps the
-// goroutine on it until Unpin: no other goroutine runs on this P meanwhile, and
-// no stop-the-world completes. So the code in between must be short and must not
-// block, allocate or panic.
+// Pin returns the id of the current P, which is below GOMAXPROCS, and keeps the
+// goroutine on it until Unpin: no other goroutine runs on this P meanwhile, and no
+// stop-the-world completes. So the code in between must be short and must not block,
+// allocate or panic.
 func Pin() int { return procPin() }
 
 // Unpin ends what Pin began.
 func Unpin() { procUnpin() }
 
-// Grace returns once every section between Pin and Unpin that was running when
-// Grace was called has ended. It must not be called from within one.
+// Grace returns once every section between Pin and Unpin that was running when Grace
+// was called has ended. It must not be called from within one.
 //
-// It stops the world and starts it again, tens of microseconds: a P can only be
-// stopped where preemption is allowed, and the runtime's locks make what the
+// It stops the world and starts it again, which takes tens of microseconds: a P can
+// only be stopped where preemption is allowed, and the runtime's locks make what the
 // sections wrote visible to the caller. runtime.Stack with an empty buffer is a
-// stop-the-world and nothing else; runtime.ReadMemStats would be one too, but it
-// waits for a running collection to end first.
+// stop-the-world and nothing else; runtime.ReadMemStats would be one too, but it waits
+// for a running collection to end first.
 func Grace() { runtime.Stack(nil, true) }
 
 // Procs returns how many shards to make: ids are below it unless GOMAXPROCS grows.

@@ -2,6 +2,6 @@
 
 package percpu
 
-// why this is the portable engine: the detector sees locks, and would not see
-// that a pinned P is a goroutine's alone.
+// why says why this is the portable engine: the race detector understands locks, but
+// not that a pinned P belongs to one goroutine.
 const why = "built with the race detector"

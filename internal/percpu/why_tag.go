@@ -2,5 +2,5 @@
 
 package percpu
 
-// why this is the portable engine.
+// why says why this is the portable engine.
 const why = "built with dewpond_portable"

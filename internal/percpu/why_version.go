@@ -4,5 +4,5 @@ package percpu
 
 import "runtime"
 
-// why this is the portable engine.
+// why says why this is the portable engine.
 var why = runtime.Compiler + " " + runtime.Version() + " is not gc go1.26 to go1.27"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A reading of this system: all that it has.
+// BenchmarkRead takes a full reading of this system.
 func BenchmarkRead(b *testing.B) {
 	r := NewReader(System())
 	b.ReportAllocs()
@@ -15,7 +15,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// What is left where there is neither a cgroup nor PSI.
+// BenchmarkReadGoOnly takes a reading without a cgroup and PSI.
 func BenchmarkReadGoOnly(b *testing.B) {
 	r := NewReader(nil)
 	b.ReportAllocs()
@@ -24,14 +24,14 @@ func BenchmarkReadGoOnly(b *testing.B) {
 	}
 }
 
-// Making a Reader: once in a program.
+// BenchmarkNewReader makes a Reader, which a program does once.
 func BenchmarkNewReader(b *testing.B) {
 	for b.Loop() {
 		NewReader(System())
 	}
 }
 
-// An answer that needs no reading.
+// BenchmarkMonitorBetweenReadings times a Level that needs no reading.
 func BenchmarkMonitorBetweenReadings(b *testing.B) {
 	m := &Monitor{read: time.Now().Add(time.Hour)}
 	for b.Loop() {
@@ -39,8 +39,8 @@ func BenchmarkMonitorBetweenReadings(b *testing.B) {
 	}
 }
 
-// The argument for opening files each time: what it costs beside reading one that
-// is kept open.
+// BenchmarkOpened and BenchmarkKeptOpen compare opening a file each time with reading
+// one that is kept open.
 func BenchmarkOpened(b *testing.B) {
 	name := benchmarkFile(b)
 	f := &files{root: System()}

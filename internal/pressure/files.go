@@ -11,18 +11,17 @@ import (
 // unlimited stands for no limit.
 const unlimited = math.MaxInt64
 
-// maxFile is more than any file that is read again and again is long, in bytes:
-// memory.stat, the longest, has about 2 KiB.
+// maxFile is more bytes than any file has that is read repeatedly: memory.stat, the
+// longest, has about 2 KiB.
 const maxFile = 16 << 10
 
-// files reads small files of a tree into one buffer. Whatever goes wrong, a
-// missing file, one without permission, garbage, is the same to the caller: no
-// value.
+// files reads small files of a tree into one buffer. All failures (a missing file, one
+// without permission, garbage) are the same to the caller: no value.
 //
-// It opens a file each time. One that is kept open costs less than a fifth to read
-// (BenchmarkOpened, BenchmarkKeptOpen), but all of a reading is microseconds, once
-// a second, and a library that holds descriptors for ever needs a Close, shows up
-// in its users' leak tests and uses up what they may open.
+// It opens a file each time. Reading a file that is kept open costs less than a fifth
+// (BenchmarkOpened, BenchmarkKeptOpen), but a whole reading takes microseconds, once a
+// second. And a library that holds descriptors forever needs a Close, shows up in its
+// users' leak tests and uses up their limit on open files.
 type files struct {
 	root   fs.FS // nil: no files
 	buffer [maxFile]byte
@@ -48,7 +47,7 @@ func (f *files) read(name string) (data []byte, ok bool) {
 			return nil, false
 		}
 	}
-	return nil, false // Too long to be what it should: half a number is worse than none.
+	return nil, false // too long for such a file: half a number is worse than none
 }
 
 // number returns a file's only value.
@@ -60,7 +59,7 @@ func (f *files) number(name string) (value int64, ok bool) {
 	return parseNumber(bytes.TrimSpace(data))
 }
 
-// limit returns a limit in bytes, or unlimited where the file says so or nothing.
+// limit returns a limit in bytes, or unlimited if the file says so or cannot be read.
 func (f *files) limit(name string) int64 {
 	data, ok := f.read(name)
 	if !ok {
@@ -84,15 +83,15 @@ func (f *files) field(name, key string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// parseNumber reads a count of bytes.
+// parseNumber parses a count of bytes.
 func parseNumber(text []byte) (value int64, ok bool) {
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	return int64(n), err == nil && n <= math.MaxInt64
 }
 
-// parseLimit reads a limit in bytes. Version 2 writes max for none; version 1
-// writes the largest multiple of the page size below 2^63, or 2^64-1 on old
-// kernels, so all that no machine has is none.
+// parseLimit parses a limit in bytes. For no limit version 2 writes max; version 1
+// writes the largest multiple of the page size below 2^63, or 2^64-1 on old kernels. So
+// any limit that no machine can reach means no limit.
 func parseLimit(text []byte) int64 {
 	n, ok := parseNumber(text)
 	if !ok || n >= 1<<62 {

@@ -5,26 +5,27 @@ import (
 	"runtime/metrics"
 )
 
-// goMemory is what the Go runtime says.
+// goMemory is what the Go runtime reports.
 type goMemory struct {
 	used    int64  // bytes that no collection frees and that count against GOMEMLIMIT
-	limit   int64  // GOMEMLIMIT in bytes; unlimited where it is off
-	limited uint64 // number of the collection in which its CPU limiter last stepped in; 0: never
+	limit   int64  // GOMEMLIMIT in bytes; unlimited if it is off
+	limited uint64 // number of the last collection in which the runtime's CPU limiter was active; 0: none
 }
 
-// goMetrics reads goMemory. One call for all, because most must be of the same
+// goMetrics reads goMemory, in one call, because most values must be of the same
 // moment.
 //
-// Garbage does not count as used: between two collections it fills whatever
-// GOGC and GOMEMLIMIT allow (with GOGC=off all of the limit, always), and is gone
-// with the next. So of the heap only what the last collection found alive counts,
-// and of the rest, stacks and the runtime's own, all.
+// Garbage does not count as used: between two collections it fills whatever GOGC and
+// GOMEMLIMIT allow (with GOGC=off always the whole limit), and the next collection
+// frees it. So of the heap only what the last collection found live counts; of the
+// rest, stacks and the runtime's own memory, everything counts.
 type goMetrics struct {
 	samples [7]metrics.Sample
 	limit   func() int64
 }
 
-// newGoMetrics takes what returns GOMEMLIMIT; nil: it is what the runtime says.
+// newGoMetrics returns a goMetrics with a function that returns GOMEMLIMIT; nil stands
+// for the runtime's own.
 func newGoMetrics(limit func() int64) *goMetrics {
 	if limit == nil {
 		limit = func() int64 { return debug.SetMemoryLimit(-1) }
@@ -54,7 +55,7 @@ func (m *goMetrics) used() int64 {
 	return int64(m.value(0, 0)) - int64(heap) + int64(m.value(6, 0))
 }
 
-// value returns a sample, or otherwise where this runtime has no such metric.
+// value returns a sample, or otherwise if this runtime has no such metric.
 func (m *goMetrics) value(i int, otherwise uint64) uint64 {
 	if v := m.samples[i].Value; v.Kind() == metrics.KindUint64 {
 		return v.Uint64()

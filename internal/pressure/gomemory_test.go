@@ -8,7 +8,7 @@ import (
 
 var kept [][]byte
 
-// What is alive counts as used, garbage does not.
+// Live bytes count as used, garbage does not.
 func TestGarbageIsNotUsed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mib = 1 << 20
@@ -16,7 +16,7 @@ func TestGarbageIsNotUsed(t *testing.T) {
 	runtime.GC()
 	before := m.read().used
 	for range 64 {
-		kept = [][]byte{make([]byte, mib)} // each makes garbage of the last
+		kept = [][]byte{make([]byte, mib)} // each turns the last into garbage
 	}
 	if got := m.read().used - before; got > 16*mib {
 		t.Errorf("64 MiB of garbage count as %d bytes", got)

@@ -9,26 +9,26 @@ import (
 type group struct {
 	max      string // file with the hard limit
 	high     string // file with the limit from which the kernel reclaims; "" in version 1
-	usage    string // file with all bytes in use, the page cache too
-	stat     string // file of which field inactive is page cache that the kernel takes back first
+	usage    string // file with all bytes in use, including the page cache
+	stat     string // file whose field inactive is the page cache that the kernel reclaims first
 	inactive string
-	inherits bool // stat says which limit the groups above leave: version 1, nearest group
+	inherits bool // stat includes the limit of the groups above: version 1, nearest group
 }
 
-// The fields of memory.stat. In version 1 those with total_ are of the groups
-// below too, as usage_in_bytes is.
+// These are fields of memory.stat. In version 1 those with total_ include the groups
+// below, as usage_in_bytes does.
 const (
 	inactiveV1 = "total_inactive_file"
 	inactiveV2 = "inactive_file"
 	inherited  = "hierarchical_memory_limit"
 )
 
-// located is where the files of this process are, found once: a process is hardly
-// ever moved, and one that is keeps its old limits here.
+// located holds the paths of this process's files. They are found once: a process is
+// rarely moved, and one that is moved keeps its old limits here.
 type located struct {
 	version  int      // of the cgroups that limit memory; 0: none found
-	dirs     []string // of the nearest group first
-	groups   []group  // the same
+	dirs     []string // the nearest group first
+	groups   []group  // in the same order
 	pressure []string // files that may have PSI, best first
 }
 
@@ -47,8 +47,8 @@ func locate(root fs.FS) (l located) {
 	}
 	in, mounts := parseMembership(string(self)), parseMounts(string(info))
 
-	// In a hybrid layout, memory is limited by version 1 while version 2's group
-	// still has PSI.
+	// In a hybrid layout, version 1 limits memory while version 2's group still has
+	// PSI.
 	unified := widest(mounts, in.unified, func(m mount) bool { return m.kind == "cgroup2" })
 	if len(unified) > 0 {
 		l.pressure = []string{path.Join(unified[0], "memory.pressure"), l.pressure[0]}
@@ -75,8 +75,8 @@ func locate(root fs.FS) (l located) {
 	return l
 }
 
-// widest returns the directories of a group in that mount which shows the group
-// itself and most of those above it.
+// widest returns the directories of a group in the mount that shows the group itself
+// and most of the groups above it.
 func widest(mounts []mount, group string, right func(mount) bool) (dirs []string) {
 	if group == "" {
 		return nil
@@ -94,8 +94,8 @@ func widest(mounts []mount, group string, right func(mount) bool) (dirs []string
 	return dirs
 }
 
-// hierarchy leaves out the groups that do not limit the nearest: before Linux 5.11
-// a group of version 1 could say that it does not count those below it.
+// hierarchy drops the groups that do not limit the nearest: before Linux 5.11 a group
+// of version 1 could choose not to count the groups below it.
 func hierarchy(root fs.FS, dirs []string) []string {
 	f := &files{root: root}
 	for i, dir := range dirs[1:] {
@@ -106,9 +106,9 @@ func hierarchy(root fs.FS, dirs []string) []string {
 	return dirs
 }
 
-// readGroups returns the tightest hard limit in bytes, and the share of its limit
-// that the fullest group uses. Each group is held against its own limit: one that
-// others share is filled by them too.
+// readGroups returns the tightest hard limit in bytes, and the share of its limit that
+// the fullest group uses. Each group is compared with its own limit: a group that is
+// shared is filled by other processes too.
 func readGroups(f *files, groups []group) (hard int64, fullest float64) {
 	hard = unlimited
 	for i := range groups {
@@ -136,7 +136,7 @@ func (g *group) read(f *files) (hard int64, used float64) {
 	text, _ := f.field(g.stat, g.inactive)
 	inactive, ok := parseNumber(text)
 	if !ok {
-		return hard, 0 // Without it a full page cache would look like pressure.
+		return hard, 0 // without it a full page cache would look like pressure
 	}
 	return hard, share(float64(usage)-float64(inactive), float64(limit))
 }

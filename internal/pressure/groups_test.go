@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// noLimit is a Go runtime without GOMEMLIMIT, which uses some bytes.
+// noLimit is a Go runtime without GOMEMLIMIT that uses some bytes.
 func noLimit(used int64) func() goMemory {
 	return func() goMemory { return goMemory{used: used, limit: unlimited} }
 }
@@ -45,7 +45,7 @@ func TestGroups(t *testing.T) {
 			groupV2("sys/fs/cgroup/system.slice", "max", "max", 900*mib, 300*mib)),
 		dirs: []string{"sys/fs/cgroup/system.slice/shop.service", "sys/fs/cgroup/system.slice", "sys/fs/cgroup"},
 	}, {
-		// The pod's limit is the tighter, and its other containers fill it too.
+		// the pod's limit is tighter, and its other containers fill it too
 		name: "v2: a limit further up, full of others",
 		tree: process("0::/kubepods.slice/pod7.slice/app.scope\n", hostV2).with(
 			groupV2("sys/fs/cgroup/kubepods.slice/pod7.slice/app.scope", "838860800", "max", 100*mib, 20*mib),
@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 		goUse: 0.5,
 		group: 0.8,
 	}, {
-		// high is no wall, so it does not bound Go; from it on the kernel reclaims.
+		// the kernel reclaims from high on, but it does not bound Go
 		name:  "v2: high below max",
 		tree:  process("0::/a\n", hostV2).with(groupV2("sys/fs/cgroup/a", "419430400", "209715200", 150*mib, 0)),
 		dirs:  []string{"sys/fs/cgroup/a", "sys/fs/cgroup"},
@@ -110,12 +110,12 @@ func TestGroups(t *testing.T) {
 		goUse: 0.25,
 		group: 0.75,
 	}, {
-		// The way from the mount's root down to the process is not known, but the
-		// root limits it.
+		// the path from the mount's root down to the process is unknown, but the root
+		// limits it
 		name: "namespace: the mount's root is above it",
 		tree: process("0::/worker\n", "1046 1045 0:28 /../.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n").with(
 			groupV2("sys/fs/cgroup", "419430400", "max", 300*mib, 0),
-			groupV2("sys/fs/cgroup/worker", "1048576", "max", 1048576, 0)), // somebody else's
+			groupV2("sys/fs/cgroup/worker", "1048576", "max", 1048576, 0)), // another process's
 		dirs:  []string{"sys/fs/cgroup"},
 		goUse: 0.25,
 		group: 0.75,
@@ -244,8 +244,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A group whose limits cannot be read has none, and one whose use cannot be told
-// does not count: but no file may bring the program down.
+// A group whose limits cannot be read has none, and one whose use cannot be read does
+// not count. No file may crash the program.
 func TestUnreadableAndGarbage(t *testing.T) {
 	const dir = "sys/fs/cgroup/a"
 	healthy := process("0::/a\n", hostV2).with(
@@ -253,7 +253,7 @@ func TestUnreadableAndGarbage(t *testing.T) {
 		groupV2("sys/fs/cgroup", "838860800", "max", 400*mib, 0),
 		psi(dir+"/memory.pressure", 0, 0))
 	full := Reading{Go: 0.25, Group: 0.75}
-	parent := Reading{Go: 0.125, Group: 0.5} // what the group above says
+	parent := Reading{Go: 0.125, Group: 0.5} // what the group above yields
 	for name, want := range map[string]Reading{
 		"proc/self/cgroup":       {},
 		"proc/self/mountinfo":    {},
@@ -286,7 +286,7 @@ func TestUnreadableAndGarbage(t *testing.T) {
 			} {
 				check("garbage", newReader(healthy.with(tree{name: garbage}).fs(), used))
 			}
-			// It breaks after the files were found.
+			// the files break after they were found
 			m := healthy.fs()
 			r := newReader(m, used)
 			delete(m, name)
@@ -320,8 +320,8 @@ func TestLimitsAreReadAgain(t *testing.T) {
 	}
 }
 
-// FuzzFiles looks for content that brings a Reader down, or makes a share that is
-// no number.
+// FuzzFiles looks for content that crashes a Reader, or makes a share that is not a
+// number.
 func FuzzFiles(f *testing.F) {
 	f.Add("0::/a\n", hostV2, "max\n", "inactive_file 5\n", "some avg10=0.00 avg60=0.11 avg300=0.27 total=7\n")
 	f.Add("12:memory:/docker/4f5c\n0::/../x\n", dockerV1, "0\n", "hierarchical_memory_limit 1\ntotal_inactive_file 0\n", "full total=1\n")

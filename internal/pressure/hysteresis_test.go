@@ -34,7 +34,7 @@ func TestReadingLevel(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	// The boundaries as they come out of a division of bytes.
+	// the thresholds as a division of bytes yields them
 	for _, tt := range []struct {
 		used, limit float64
 		want        Level
@@ -127,9 +127,9 @@ func TestHysteresis(t *testing.T) {
 	}
 }
 
-// A load that goes up and down, as a heap does between collections, of all periods
-// and ranges: the level is never below the reading's, and falls 10 s after it rose or fell
-// at the earliest.
+// TestSawtooth applies a load that goes up and down, as a heap does between
+// collections, with all periods and ranges: the level is never below the reading's, and
+// falls at the earliest 10 s after it rose or fell.
 func TestSawtooth(t *testing.T) {
 	const tick = 250 * time.Millisecond
 	for _, period := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 7 * time.Second, 10 * time.Second, 25 * time.Second} {

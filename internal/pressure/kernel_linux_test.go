@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A process in a cgroup of this machine's kernel, with a limit of its own, fills it.
+// TestGroupOfTheKernel has a process in a cgroup of this machine's kernel fill the
+// group's own limit.
 func TestGroupOfTheKernel(t *testing.T) {
 	const limit = 128 << 20
 	const key = "DEWPOND_TEST_CGROUP"
@@ -62,7 +63,7 @@ func makeGroup(t *testing.T, limit int) (dir string) {
 	return ""
 }
 
-// fillGroup enters a group and prints the level and the share that a Reader sees, with
+// fillGroup enters a group and prints the level and the share that a Reader finds, with
 // an eighth, three quarters, and 15/16 of the limit in use.
 func fillGroup(dir string, limit int) {
 	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0); err != nil {

@@ -1,7 +1,7 @@
 package pressure
 
-// A Level says how scarce memory is. The zero Level is Low; a higher one is a
-// greater number.
+// A Level says how scarce memory is. The zero Level is Low; a higher level is a greater
+// number.
 type Level uint8
 
 const (
@@ -21,13 +21,13 @@ func (l Level) String() string {
 	return "high"
 }
 
-// Where the levels begin, as a share of a limit. They are those at which .NET's
+// The levels begin at these shares of a limit, which are those at which .NET's
 // ArrayPool trims.
 const (
 	mediumAt = 0.70
 	highAt   = 0.90
 )
 
-// stallAt is the share of time from which waiting for memory is pressure: 100 ms
-// in 2 s, which is what GLib's memory monitor asks of PSI.
+// stallAt is the share of time from which waiting for memory is pressure: 100 ms in 2
+// s, the threshold that GLib's memory monitor uses.
 const stallAt = 0.05

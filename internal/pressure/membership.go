@@ -2,15 +2,15 @@ package pressure
 
 import "strings"
 
-// membership is what /proc/self/cgroup says: in which groups this process is, as
-// paths from the root of its cgroup namespace. See cgroups(7).
+// membership is the content of /proc/self/cgroup: the groups that this process is in,
+// as paths from the root of its cgroup namespace. See cgroups(7).
 type membership struct {
-	memory  string // version 1's group for memory; "" where memory is not on version 1
-	unified string // version 2's group; "" where there is none
+	memory  string // version 1's group for memory; "" if memory is not on version 1
+	unified string // version 2's group; "" if there is none
 }
 
-// parseMembership reads lines "number:controllers:path". Version 2's is
-// "0::path". A path may have colons.
+// parseMembership parses lines "number:controllers:path". Version 2's is "0::path". A
+// path may contain colons.
 func parseMembership(text string) (m membership) {
 	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)

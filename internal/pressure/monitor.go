@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// readEvery is how often a Monitor reads at most. A reading costs tens of
-// microseconds, and two in a row must be far enough apart to be two.
+// readEvery is the shortest time between two readings of a Monitor. A reading costs
+// tens of microseconds, and two must be far enough apart to differ.
 const readEvery = 100 * time.Millisecond
 
 // A Monitor knows the level of the system that the program runs on. It is safe for
-// concurrent use. The zero Monitor is ready; the first call of Level finds the
+// concurrent use. The zero Monitor is ready for use; the first call of Level finds the
 // files. A Monitor must not be copied.
 type Monitor struct {
-	// Limit returns GOMEMLIMIT in bytes, for the runtime's memory and what is off the
-	// heap together. nil: it is what the runtime says, as long as nobody lowers that for
-	// off-heap bytes. It must not change once Level has been called.
+	// Limit returns GOMEMLIMIT in bytes, the limit for the runtime's and the off-heap
+	// memory together. nil stands for the runtime's own limit, which is right unless
+	// that is lowered for off-heap bytes. Limit must not change once Level has been
+	// called.
 	Limit func() int64
 
-	// Changed is told of each level that differs from the one before, in order, and before
-	// Level returns it to anybody. It must not call the Monitor. nil: nobody is told. Nor
-	// must it change once Level has been called.
+	// Changed is called with each level that differs from the one before, in order, and
+	// before any call of Level returns it. It must not call the Monitor. It may be nil,
+	// and must not change once Level has been called.
 	Changed func(Level)
 
 	level atomic.Uint32 // the last answer, written with mu held
@@ -33,9 +34,9 @@ type Monitor struct {
 	read       time.Time // of the last reading; zero: none yet
 }
 
-// Level returns the level, and takes a reading for it unless the last one is
-// younger than 100 ms. While another goroutine takes one, it returns the level
-// from before. offHeap is as in Reader.Read.
+// Level returns the level. It takes a reading unless the last one is younger than 100
+// ms. While another goroutine takes one, it returns the previous level. offHeap is as
+// in [Reader.Read].
 func (m *Monitor) Level(offHeap int64) Level {
 	if m.mu.TryLock() {
 		defer m.mu.Unlock()
@@ -47,7 +48,7 @@ func (m *Monitor) Level(offHeap int64) Level {
 	return Level(m.level.Load())
 }
 
-// setLocked makes a level the one that Level returns. The caller holds mu.
+// setLocked sets the level that Level returns. The caller holds mu.
 func (m *Monitor) setLocked(level Level) {
 	if level != Level(m.level.Load()) && m.Changed != nil {
 		m.Changed(level)
@@ -55,7 +56,7 @@ func (m *Monitor) setLocked(level Level) {
 	m.level.Store(uint32(level))
 }
 
-// Sources says, for humans, what the level comes from: Reader.Sources.
+// Sources describes, for humans, the sources of the level: see [Reader.Sources].
 func (m *Monitor) Sources() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

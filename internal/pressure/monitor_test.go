@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// counted counts readings and answers with what it is told.
+// counted counts readings and returns the given answer.
 type counted struct {
 	readings int
 	memory   goMemory
@@ -37,7 +37,7 @@ func TestMonitorReadsWhenAsked(t *testing.T) {
 			t.Fatalf("%d readings before anybody asked", c.readings)
 		}
 		check(0, Low, 1)
-		check(49, Low, 1) // too soon for another
+		check(49, Low, 1) // too soon for another reading
 		time.Sleep(readEvery - time.Millisecond)
 		check(49, Low, 1)
 		time.Sleep(time.Millisecond)
@@ -56,8 +56,8 @@ func TestMonitorReadsWhenAsked(t *testing.T) {
 	})
 }
 
-// Whatever a program does to memory, and whenever it is looked at: each level that differs
-// from the one before is told once, in order, and before Level returns it.
+// Whatever a program does to memory, and whenever Level is called: each level that
+// differs from the one before is reported once, in order, and before Level returns it.
 func TestMonitorTellsEachLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counted{memory: goMemory{limit: 100}}
@@ -86,13 +86,13 @@ func TestMonitorTellsEachLevel(t *testing.T) {
 	})
 }
 
-// Level waits for nobody: while one reads, others have the answer from before.
+// Level never waits: while one goroutine reads, others get the previous answer.
 func TestMonitorDoesNotWait(t *testing.T) {
 	var m *Monitor
 	var within Level
 	c := &counted{memory: goMemory{used: 95, limit: 100}}
 	m = &Monitor{reader: newReader(nil, func() goMemory {
-		within = m.Level(0) // would wait for ever
+		within = m.Level(0) // would wait forever
 		return c.read()
 	})}
 	if got := m.Level(0); got != High || within != Low || c.readings != 1 {
@@ -116,12 +116,13 @@ func TestMonitorConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// With the real runtime, and no files so that the machine's own state is out of it.
+// TestMonitorFollowsGOMEMLIMIT uses the real runtime, and no files, so that the
+// machine's own state does not matter.
 func TestMonitorFollowsGOMEMLIMIT(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	debug.FreeOSMemory() // or a lower limit would take with it what is free
+	debug.FreeOSMemory() // otherwise a lower limit would release the free memory
 	used := newGoMetrics(nil).read().used
-	const tib = int64(1 << 40) // beside which the test itself is nothing
+	const tib = int64(1 << 40) // beside which the test's own memory is nothing
 	for _, tt := range []struct {
 		limit, offHeap int64
 		want           Level

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A mount is a line of /proc/self/mountinfo: proc_pid_mountinfo(5).
+// A mount is a line of /proc/self/mountinfo: see proc_pid_mountinfo(5).
 type mount struct {
 	id, parent string
-	root       string // which part of the file system is mounted: "/", "/docker/4f5c", or "/.." and the like when it is above our cgroup namespace
-	point      string // where
+	root       string // the part of the file system that is mounted: "/", "/docker/4f5c", or "/.." and the like when it is above our cgroup namespace
+	point      string // the directory it is mounted on
 	kind       string // cgroup, cgroup2, ext4
 	options    string // of the file system: for a cgroup of version 1, its controllers
 }
 
-// parseMounts returns the mounts that can be seen, leaving out lines that are not
-// as they should be, and mounts that are covered by a later one.
+// parseMounts returns the visible mounts. It skips malformed lines, and mounts that a
+// later one covers.
 func parseMounts(text string) []mount {
 	var mounts []mount
 	covered := map[[2]string]bool{} // by the id of the covered mount, and the place
@@ -44,8 +44,8 @@ func parseMounts(text string) []mount {
 	return visible
 }
 
-// unescape undoes what the kernel does to blanks and backslashes in a path: it
-// writes them as \ and three octal digits.
+// unescape undoes the kernel's escaping of blanks and backslashes in a path: a \ and
+// three octal digits.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -74,13 +74,13 @@ func (m mount) hasController(name string) bool {
 	return false
 }
 
-// directories returns where a group, named as in /proc/self/cgroup, and the groups
-// above it are, as far up as the mount shows them: the nearest first, as paths that
-// fs.FS takes. There are none when the mount shows neither.
+// directories returns the directories of a group, named as in /proc/self/cgroup, and of
+// the groups above it, as far up as the mount shows them: the nearest first, as paths
+// for an fs.FS. It returns none if the mount shows neither.
 //
-// When the mount's root is above the cgroup namespace and the group below that,
-// nobody can tell the way from the one to the other. The root still limits the
-// group, so it is returned, and exact is false.
+// If the mount's root is above the cgroup namespace and the group below that, the path
+// from the one to the other is unknown. The root still limits the group, so it is
+// returned, and exact is false.
 func (m mount) directories(group string) (dirs []string, exact bool) {
 	rest, exact := m.below(group)
 	if !exact && !m.above(group) {
@@ -97,8 +97,8 @@ func (m mount) directories(group string) (dirs []string, exact bool) {
 	return append(dirs, point), exact
 }
 
-// below returns the way from the mount's root down to a group, "" for the root
-// itself. A way that leads up is none: the group is outside.
+// below returns the path from the mount's root down to a group, "" for the root itself.
+// ok is false if the path would lead up: then the group is outside.
 func (m mount) below(group string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
 	if !ok || rest != "" && rest[0] != '/' || strings.Contains(rest+"/", "/../") {
@@ -107,8 +107,8 @@ func (m mount) below(group string) (rest string, ok bool) {
 	return strings.Trim(rest, "/"), true
 }
 
-// above reports whether the mount's root is further up than the namespace's root
-// and than the group: "/../.." is above "/", "/a" and "/../a".
+// above reports whether the mount's root is further up than the namespace's root and
+// than the group: "/../.." is above "/", "/a" and "/../a".
 func (m mount) above(group string) bool {
 	root, rest := ups(m.root)
 	of, _ := ups(group)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// headroom is the part of the cgroup's hard limit that Go may have: what else a
-// process maps (code, C, threads' stacks) needs room too.
+// headroom is the part of the cgroup's hard limit that Go may use: other mappings of a
+// process (code, C, threads' stacks) need room too.
 const headroom = 0.95
 
-// A Reader takes readings. It finds its files once, when it is made, and reads
-// them each time, so that a limit may change. It is not safe for concurrent use.
+// A Reader takes readings. It finds its files once, when it is made, and reads them
+// each time, so that a limit may change. It is not safe for concurrent use.
 type Reader struct {
 	files    files
 	memory   func() goMemory
@@ -24,8 +24,8 @@ type Reader struct {
 	limited  uint64 // of the last reading: goMemory.limited
 }
 
-// NewReader returns a Reader of the running program, on the system whose files
-// root has: / for a real one. With nil, only the Go runtime is asked.
+// NewReader returns a Reader of the running program, on the system whose files are in
+// root: / for a real one. If root is nil, it reads only the Go runtime.
 func NewReader(root fs.FS) *Reader { return newReader(root, newGoMetrics(nil).read) }
 
 func newReader(root fs.FS, memory func() goMemory) *Reader {
@@ -41,8 +41,8 @@ func newReader(root fs.FS, memory func() goMemory) *Reader {
 	return r
 }
 
-// System returns the files of this system, or nil where it has none of those that
-// a Reader knows.
+// System returns the files of this system, or nil if it has none of those that a Reader
+// uses.
 func System() fs.FS {
 	if runtime.GOOS == "linux" {
 		return os.DirFS("/")
@@ -50,9 +50,9 @@ func System() fs.FS {
 	return nil
 }
 
-// Read takes a reading. offHeap is how many bytes the program has mapped that the
-// Go runtime does not know of. The first reading says nothing of stalls and of the
-// collector: these are of the time since the last one.
+// Read takes a reading. offHeap is how many bytes the program has mapped that the Go
+// runtime does not know of. The first reading says nothing about stalls and the
+// collector: these cover the time since the last reading.
 func (r *Reader) Read(offHeap int64, now time.Time) (reading Reading) {
 	memory := r.memory()
 	hard, fullest := readGroups(&r.files, r.located.groups)
@@ -73,8 +73,8 @@ func (r *Reader) Read(offHeap int64, now time.Time) (reading Reading) {
 	return reading
 }
 
-// goLimit returns how many bytes the Go runtime and the off-heap memory may have,
-// of GOMEMLIMIT and the cgroup's hard limit; at least unlimited for no limit.
+// goLimit returns how many bytes the Go runtime and the off-heap memory may use, given
+// GOMEMLIMIT and the cgroup's hard limit; at least unlimited for no limit.
 func goLimit(memory, hard int64) float64 {
 	if hard == unlimited {
 		return float64(memory)
@@ -82,10 +82,10 @@ func goLimit(memory, hard int64) float64 {
 	return min(float64(memory), headroom*float64(hard))
 }
 
-// Sources says, for humans, what a reading comes from and which limits there are
-// now: one line each for GOMEMLIMIT, the cgroup and PSI.
+// Sources describes, for humans, the sources of a reading and the current limits: one
+// line each for GOMEMLIMIT, the cgroup and PSI.
 func (r *Reader) Sources() []string {
-	lines := []string{"GOMEMLIMIT: " + limitText(r.memory().limit), "cgroup: none that limits this process can be seen", "PSI: none"}
+	lines := []string{"GOMEMLIMIT: " + limitText(r.memory().limit), "cgroup: none visible that limits this process", "PSI: none"}
 	if l := r.located; l.version != 0 {
 		hard, _ := readGroups(&r.files, l.groups)
 		high := int64(unlimited)

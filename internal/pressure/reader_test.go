@@ -74,7 +74,7 @@ func TestGoMetrics(t *testing.T) {
 	}
 }
 
-// Where the program knows better than the runtime what the limit is, it has its way.
+// A limit that the program passes replaces the runtime's.
 func TestGivenLimit(t *testing.T) {
 	limit := int64(1 << 40)
 	r := newReader(nil, newGoMetrics(func() int64 { return limit }).read)
@@ -96,7 +96,7 @@ func TestSources(t *testing.T) {
 		tree tree
 		want []string
 	}{
-		{"nothing", nil, []string{"GOMEMLIMIT: none", "cgroup: none that limits this process can be seen", "PSI: none"}},
+		{"nothing", nil, []string{"GOMEMLIMIT: none", "cgroup: none visible that limits this process", "PSI: none"}},
 		{"version 2", process("0::/a/b\n", hostV2).with(
 			groupV2("sys/fs/cgroup/a/b", "max", "419430400", 1, 0), groupV2("sys/fs/cgroup/a", "838860800", "max", 1, 0),
 			psi("sys/fs/cgroup/a/b/memory.pressure", 0, 0)),
@@ -111,7 +111,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// On the system that the test runs on, whichever it is.
+// TestSystem runs on the system of the test, whichever it is.
 func TestSystem(t *testing.T) {
 	r := NewReader(System())
 	for range 2 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A stallStep is a reading of the totals, in microseconds, so long after the
-// start, and the shares of time that it finds.
+// A stallStep is a reading of the totals, in microseconds, some time after the start,
+// and the shares of time that it yields.
 type stallStep struct {
 	at         time.Duration
 	some, full int
@@ -73,7 +73,7 @@ func TestStallBoundary(t *testing.T) {
 	}
 }
 
-// The cgroup's own file comes first, and on a hybrid system it is version 2's.
+// The cgroup's own file is preferred, and on a hybrid system it is version 2's.
 func TestStallSource(t *testing.T) {
 	const own = "sys/fs/cgroup/unified/a/memory.pressure"
 	both := process("12:memory:/a\n0::/a\n", hybrid).with(psi("proc/pressure/memory", 0, 0), psi(own, 0, 0))
@@ -97,7 +97,8 @@ func TestStallSource(t *testing.T) {
 	}
 }
 
-// A file that fails once says nothing then, and nothing of the time before.
+// A file that cannot be read once yields nothing for that reading, and nothing for the
+// time before it.
 func TestStallsAfterAFailure(t *testing.T) {
 	const name = "proc/pressure/memory"
 	m := psi(name, 0, 0).fs()

@@ -14,7 +14,7 @@ const mib = 1 << 20
 // tree is a file system: contents by path, without the leading slash.
 type tree map[string]string
 
-// with returns both trees in one; what is in more than one is as in the last.
+// with returns all trees merged; the last content of a path counts.
 func (t tree) with(others ...tree) tree {
 	all := maps.Clone(t)
 	for _, o := range others {
@@ -51,8 +51,8 @@ func groupV2(dir, max, high string, current, inactive int) tree {
 	}
 }
 
-// groupV1 is the directory of a cgroup of version 1. inherited is the limit that
-// it and those above it leave.
+// groupV1 is the directory of a cgroup of version 1. inherited is the limit that it and
+// the groups above it leave.
 func groupV1(dir, limit, inherited string, usage, inactive int) tree {
 	return tree{
 		dir + "/memory.use_hierarchy":  "1\n",
@@ -117,8 +117,8 @@ func (d denied) Open(name string) (fs.File, error) {
 	return file, err
 }
 
-// unreadable is a file as PSI's are where it is compiled in but switched off: it
-// opens, and reading it fails.
+// unreadable is a file such as PSI's when it is compiled in but switched off: it opens,
+// and reading it fails.
 type unreadable struct{ fs.File }
 
 func (unreadable) Read([]byte) (int, error) { return 0, fs.ErrInvalid }

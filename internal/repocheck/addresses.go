@@ -2,9 +2,9 @@ package repocheck
 
 import "path"
 
-// Danger has an address. Each of these lists is all the places where it may be,
-// as a file, a package's directory or a tree of them, and the reason where the
-// place does not give it.
+// Dangerous code has addresses. Each of these lists has all the places where one kind
+// of it may be: a file, a package's directory or a tree of them, and the reason if the
+// place does not explain itself.
 var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
@@ -16,14 +16,14 @@ var (
 		"internal/proof/...",                        // drives the engine, whose blocks are unsafe pointers
 	}
 
-	// A test may also play a caller who does what the docs forbid. (The tests of
-	// the packages above are in them already.)
+	// A test may also play a caller that does what the docs forbid. (The lists above
+	// include the tests of their packages.)
 	unsafeTestAddresses = []string{"."}
 
 	linknameAddresses = []string{"internal/percpu/pin.go"}
 
 	// A walk by frame pointers cannot be written in Go, which may move the stack
-	// meanwhile. There is another way without it for every system: see the package.
+	// meanwhile. The package has another implementation for every system.
 	assemblyAddresses = []string{"internal/callers"}
 
 	syscallAddresses = []string{
@@ -32,8 +32,9 @@ var (
 		"cmd/dewpond/interrupt_test.go", // Ctrl-C goes to a process group; os/signal reaches one process
 	}
 
-	// The counters of a shard are plain words that their owner alone writes: an
-	// atomic write is too dear in Get and Put. Others may read them, so:
+	// The counters of a shard are plain words that only their owner writes: an atomic
+	// write is too expensive in Get and Put. Other goroutines read them by these
+	// functions.
 	rawAtomicAddresses = []string{"internal/magazine"}
 	rawAtomicFunctions = []string{"LoadUintptr"}
 

@@ -10,9 +10,9 @@ import (
 // A Finding is one place where the repository breaks one of its rules.
 type Finding struct {
 	Path    string // relative to the repository's root
-	Line    int    // 0: the file, or the directory, as a whole
+	Line    int    // 0: the file or directory as a whole
 	Rule    string
-	Message string // what is wrong, and what would do
+	Message string // what is wrong, and what to do instead
 }
 
 func (f Finding) String() string {
@@ -22,7 +22,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.Path, f.Line, f.Rule, f.Message)
 }
 
-// A rule looks through the whole repository.
+// A rule checks the whole repository.
 type rule struct {
 	name  string
 	check func(r *repository, report reporter)
@@ -50,8 +50,8 @@ var rules = []rule{
 	{"citation", checkCitations},
 }
 
-// Check applies every rule to the repository whose root is fsys, and returns what
-// breaks them by path and line. The error says that a file could not be read or
+// Check applies every rule to the repository whose root is fsys, and returns the
+// findings, sorted by path and line. The error says that a file could not be read or
 // parsed.
 func Check(fsys fs.FS) ([]Finding, error) {
 	r, err := read(fsys)

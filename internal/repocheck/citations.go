@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// uncitable is what a reader of the repository cannot look up.
+// uncitable are the references that a reader of the repository cannot look up.
 var uncitable = []struct {
 	pattern *regexp.Regexp
 	message string
 }{
-	// S3 alone is a store of objects.
-	{regexp.MustCompile(`\b(S[0-4]-[0-9]+|S[0124])\b`), "%s is a label that nobody outside can look up: cite an article by its title and address"},
-	{regexp.MustCompile(`(?i)\bissues? #?[0-9]+\b`), "%s could be anybody's: give its address"},
+	// S3 alone is a store of objects
+	{regexp.MustCompile(`\b(S[0-4]-[0-9]+|S[0124])\b`), "%s is a label that a reader cannot look up: cite an article by its title and address"},
+	{regexp.MustCompile(`(?i)\bissues? #?[0-9]+\b`), "%s could be in any repository: give its address"},
 	{regexp.MustCompile(`(\.\./|/work/)shared\b`), "%s is outside the repository"},
 }
 
@@ -22,8 +22,8 @@ var (
 	anArticle    = regexp.MustCompile(`(?i)\barticles?\b`)
 )
 
-// checkCitations: whatever the repository refers to is in it, or has an address.
-// It looks at the comments of Go files, and at all of a text that people read.
+// checkCitations requires that whatever the repository refers to is in it, or has an
+// address. It checks the comments of Go files, and all of a file that people read.
 func checkCitations(r *repository, report reporter) {
 	documents := map[string]bool{}
 	for _, f := range r.files {
@@ -41,7 +41,7 @@ func checkCitations(r *repository, report reporter) {
 			checkCitation(f.path, line, text, documents, report)
 		}
 		if at := anArticle.Find(f.data); at != nil && !strings.Contains(string(f.data), "://") {
-			report(f.path, 0, "speaks of an article and gives no address")
+			report(f.path, 0, "mentions an article without its address")
 		}
 	}
 	for _, s := range r.sources {
@@ -59,7 +59,7 @@ func checkCitations(r *repository, report reporter) {
 			}
 		}
 		if article != 0 && !address {
-			report(s.path, article, "speaks of an article and gives no address")
+			report(s.path, article, "mentions an article without its address")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func checkCitation(file string, line int, text string, documents map[string]bool
 	}
 	for _, at := range documentName.FindAllStringIndex(text, -1) {
 		name := text[at[0]:at[1]]
-		isLink := strings.HasSuffix(text[:at[0]], "](") // whether it leads anywhere shows when it is followed
+		isLink := strings.HasSuffix(text[:at[0]], "](") // checkDocuments follows links
 		if !isLink && !strings.Contains(name, "://") && !documents[path.Base(name)] {
 			report(file, line, "%s is not in the repository", name)
 		}
@@ -80,7 +80,7 @@ func checkCitation(file string, line int, text string, documents map[string]bool
 }
 
 // isProse reports whether people read all of a file, as they read a document or a
-// script: not the data of a test.
+// script. The data of a test is not prose.
 func isProse(name string) bool {
 	if strings.Contains("/"+name, "/testdata/") || path.Base(name) == "LICENSE" {
 		return false

@@ -2,7 +2,7 @@ package repocheck
 
 import "testing"
 
-// What a reader cannot look up is found in comments, documents and scripts.
+// References that a reader cannot look up are found in comments, documents and scripts.
 func TestCitation(t *testing.T) {
 	breaks(t, `
 -- bounds_test.go --
@@ -41,10 +41,10 @@ M0 0 S1-8 2 3
 		"bounds_test.go:7: citation: issue 2 could be",
 		"bounds_test.go:7: citation: S4 is a label",
 		"bounds_test.go:10: citation: claims.md is not in the repository",
-		"article.go:4: citation: speaks of an article",
+		"article.go:4: citation: mentions an article",
 		"docs/ownership.md:1: citation: ../shared is outside",
 		"docs/ownership.md:1: citation: ../shared/findings.md is not in",
-		"docs/ownership.md: citation: speaks of an article",
+		"docs/ownership.md: citation: mentions an article",
 		".ci/run:1: citation: claims.md is not in the repository",
 	)
 }

@@ -240,7 +240,7 @@ var kept = func() { go work() } // allowed: whoever calls it starts it
 	)
 }
 
-// Go 1.28 is not here to be tried, so what would be built for it is worked out.
+// Go 1.28 is not available for a test, so the test computes what it would build.
 func TestTwins(t *testing.T) {
 	for name, tt := range map[string]struct{ files, want string }{
 		"open to the next Go": {`

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// allowedDependency is all that the library may bring into its users' builds.
+// allowedDependency is the only module that the library may bring into its users'
+// builds.
 const allowedDependency = "golang.org/x/sys"
 
-// checkDependencies: the root module is the standard library and allowedDependency,
-// its tests included, because whoever requires a module gets its tests'
-// requirements too.
+// checkDependencies allows the root module the standard library and allowedDependency
+// only, in its tests too, because a module that requires it gets its tests'
+// requirements as well.
 func checkDependencies(r *repository, report reporter) {
 	for _, m := range r.modules {
 		if m.dir != "." {
@@ -19,7 +20,7 @@ func checkDependencies(r *repository, report reporter) {
 		for _, required := range m.requires {
 			if required.path != allowedDependency {
 				report(path.Join(m.dir, "go.mod"), required.line,
-					"the root module requires %s: only %s may be; what needs more is a module of its own", required.path, allowedDependency)
+					"the root module requires %s: only %s is allowed; a package that needs more goes into a module of its own", required.path, allowedDependency)
 			}
 		}
 	}
@@ -30,7 +31,7 @@ func checkDependencies(r *repository, report reporter) {
 		for p, spec := range s.imports() {
 			if _, ours := within(p); !ours && !isStandard(p) && !isAllowedDependency(p) {
 				report(s.path, r.line(spec.Pos()),
-					"the root module imports %s: only the standard library and %s may be", p, allowedDependency)
+					"the root module imports %s: only the standard library and %s are allowed", p, allowedDependency)
 			}
 		}
 	}

@@ -1,15 +1,16 @@
-// Package repocheck holds the repository's own rules, as tests: who may import
-// whom, where danger lives, and that all code here is ours. Nothing imports it.
+// Package repocheck holds the repository's own rules, as tests: which package may
+// import which, where dangerous code may be, and that all code here is ours. No package
+// imports it.
 //
 //   - layers.go    which package may import which; start here to add a package
 //   - addresses.go where unsafe, linkname, system calls and raw atomics may be
-//   - foreign.go   how someone else's code is told
-//   - documents.go that links resolve, the README is short and the map is whole
-//   - hacking.go   that HACKING.md names what is there
+//   - foreign.go   how foreign code is recognized
+//   - documents.go that links resolve, the README is short and the map is complete
+//   - hacking.go   that what HACKING.md names exists
 //
-// The other files are a rule each. Check applies all of them to a tree of files.
-// It parses the files itself: a test that asks go list is served from the test
-// cache although the files have changed, one that opens them is run again. And it
-// reads every file, whatever its build tags, where the go command would see those
-// of one platform.
+// Each of the other files has one rule. [Check] applies all rules to a tree of files.
+// It parses the files itself: a test that runs go list is served from the test cache
+// although the files have changed, but one that opens them is run again. And it reads
+// every file, whatever its build tags, where the go command would read those of one
+// platform.
 package repocheck

@@ -13,12 +13,12 @@ const (
 	docsMap     = "docs/README.md"  // names every document and every module
 	results     = "docs/results.md" // has every figure, with its date, machine and command
 	mostWords   = 900               // words of the README: two minutes
-	mostColumns = 100               // of its prose, which then wraps in no editor
+	mostColumns = 100               // of its prose, so that no editor wraps it
 )
 
-// checkDocuments: a relative link leads somewhere, the README stays short, what it
-// measures is quoted from the results, and the map is whole. A module zip lacks the
-// nested modules that documents link to, so there nothing is checked.
+// checkDocuments requires that a relative link leads somewhere, the README stays short,
+// its measurements are quoted from the results, and the map is complete. A module zip
+// lacks the nested modules that documents link to, so there it checks nothing.
 func checkDocuments(r *repository, report reporter) {
 	documents := map[string]*file{}
 	places := map[string]bool{}
@@ -74,7 +74,7 @@ var figure = regexp.MustCompile(`\d[\d.]* \[[\d.]+, [\d.]+\]|\d+\.\d+ to \d+\.\d
 
 func checkReadme(f, results *file, report reporter) {
 	if n := len(strings.Fields(string(f.data))); n > mostWords {
-		report(f.path, 0, "it has %d words: %d at most, the rest belongs into docs", n, mostWords)
+		report(f.path, 0, "it has %d words, more than %d: move some to docs", n, mostWords)
 	}
 	measured := ""
 	if results != nil {
@@ -105,14 +105,14 @@ var (
 	codeSpan     = regexp.MustCompile("`[^`]*`")
 )
 
-// links are a document's relative links.
+// links returns a document's relative links.
 func links(f *file) []link {
 	var all []link
 	for line, text := range prose(f) {
 		text = codeSpan.ReplaceAllString(text, "")
 		for _, m := range append(markdownLink.FindAllStringSubmatch(text, -1), htmlLink.FindAllStringSubmatch(text, -1)...) {
 			if strings.Contains(m[1], ":") {
-				continue // a scheme: another site's page
+				continue // a scheme: a page of another site
 			}
 			target, anchor, _ := strings.Cut(m[1], "#")
 			all = append(all, link{target, anchor, line})
@@ -121,7 +121,7 @@ func links(f *file) []link {
 	return all
 }
 
-// prose yields a document's lines, by number, but for those between fences.
+// prose yields a document's lines, by number, except those between fences.
 func prose(f *file) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		fenced := false
@@ -137,7 +137,7 @@ func prose(f *file) func(yield func(int, string) bool) {
 	}
 }
 
-// anchors are what a document's headings are called in links.
+// anchors returns the names of a document's headings in links.
 func anchors(f *file) []string {
 	var all []string
 	for _, text := range prose(f) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// documented is the least that the rule of documents asks of the skeleton.
+// documented is the least that the rule of documents requires of the skeleton.
 const documented = `
 -- docs/README.md --
 [dewpond](..), [the command](../cmd/dewpond), [tools](../tools/), [README](../README.md), [a](a.md)
@@ -66,7 +66,7 @@ use (
 	)
 }
 
-// A module zip has no go.work, and lacks what documents link to.
+// A module zip has no go.work, and lacks files that documents link to.
 func TestDocumentsOfAModuleZip(t *testing.T) {
 	found, err := Check(tree("-- go.mod --\nmodule github.com/dewpond/dewpond\n-- README.md --\n[proof](internal/proof)\n"))
 	if err != nil || len(found) != 0 {

@@ -1,9 +1,9 @@
 package repocheck
 
-// checkFinalizers: a finalizer resurrects its object, keeps a cycle alive for ever
-// and is one for each object; a cleanup does none of that. Where blocks of the Go heap are
-// known by address it is resurrection that is wanted: an address must not be another's
-// before it is forgotten.
+// checkFinalizers forbids finalizers. A finalizer resurrects its object, keeps a cycle
+// alive forever, and an object has only one; a cleanup has none of these drawbacks. A
+// Budget, which knows blocks by address, needs the resurrection: an address must not
+// belong to another block before it is forgotten.
 func checkFinalizers(r *repository, report reporter) {
 	for _, s := range r.sources {
 		if s.path == "internal/memory/heap.go" {

@@ -10,7 +10,7 @@ import (
 
 const hacking = "HACKING.md"
 
-// explorer is where the scenarios are that hacking names.
+// explorer is the directory of the scenarios that HACKING.md names.
 const explorer = "internal/proof/explore"
 
 var (
@@ -19,8 +19,8 @@ var (
 	scenarioName = regexp.MustCompile(`^([a-z][a-z0-9-]*)\*$`)
 )
 
-// checkHacking: the files, tests and scenarios that the table of HACKING.md names are
-// there, and its picture has the arrows of the table of layers.
+// checkHacking requires that the files, tests and scenarios in the table of HACKING.md
+// exist, and that its picture has the arrows of the table of layers.
 func checkHacking(r *repository, report reporter) {
 	i := slices.IndexFunc(r.files, func(f *file) bool { return f.path == hacking })
 	if i < 0 || !slices.ContainsFunc(r.files, func(f *file) bool { return f.path == "go.work" }) {
@@ -76,8 +76,9 @@ var (
 	header = regexp.MustCompile(`^(offheap)( -+> )dewpond\b`)
 )
 
-// picture returns what the packages of the library import: a line "+-> a -> b, c" says
-// so of a, and that the package above whose name begins in the column of its + imports a.
+// picture returns the imports that the picture of the library shows: a line "+-> a ->
+// b, c" says that a imports b and c, and that the package above whose name begins in
+// the column of its + imports a.
 func picture(text string) map[string][]string {
 	arrows := map[string][]string{}
 	columns := map[int]string{}
@@ -100,7 +101,7 @@ func picture(text string) map[string][]string {
 	return arrows
 }
 
-// compareLayers says where the picture and the table of layers differ.
+// compareLayers returns the differences between the picture and the table of layers.
 func compareLayers(arrows map[string][]string) []string {
 	var differences []string
 	drawn := map[string]bool{}

@@ -73,7 +73,8 @@ offheap ---> dewpond                    words
 	}
 }
 
-// Each arrow of the table that is not drawn is told, and each that is drawn but forbidden.
+// Each arrow of the table that is not drawn is reported, and each that is drawn but
+// forbidden.
 func TestHackingPictureIsCompared(t *testing.T) {
 	arrows := map[string][]string{}
 	for _, l := range layers {

@@ -11,7 +11,7 @@ import (
 func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range s.syntax.Imports {
-			// The parser accepts no import that cannot be unquoted.
+			// the parser accepts no import that cannot be unquoted
 			if p, err := strconv.Unquote(spec.Path.Value); err == nil && !yield(p, spec) {
 				return
 			}
@@ -19,8 +19,8 @@ func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	}
 }
 
-// within returns where in the repository an import path leads: "." is the root
-// package. ok is false for any other module's package.
+// within returns the directory in the repository of an import path: "." is the root
+// package. ok is false for a package of any other module.
 func within(importPath string) (dir string, ok bool) {
 	if importPath == modulePath {
 		return ".", true
@@ -28,15 +28,15 @@ func within(importPath string) (dir string, ok bool) {
 	return strings.CutPrefix(importPath, modulePath+"/")
 }
 
-// isStandard goes by the go command's own rule: the first element of any other
-// path has a dot.
+// isStandard applies the go command's own rule: the first element of any other path has
+// a dot.
 func isStandard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")
 }
 
-// matches reports whether dir is what pattern names. "x/..." is x and all below
-// it, "..." is everything.
+// matches reports whether pattern names dir. "x/..." is x and everything below it,
+// "..." is everything.
 func matches(pattern, dir string) bool {
 	if pattern == "..." {
 		return true
@@ -47,8 +47,8 @@ func matches(pattern, dir string) bool {
 	return pattern == dir
 }
 
-// uses yields each use of a name of the package at importPath, such as AddInt64
-// of sync/atomic, whatever the file calls the package.
+// uses yields each use of a name of the package at importPath, such as AddInt64 of
+// sync/atomic, whatever the file calls the package.
 func (s *source) uses(importPath string) iter.Seq2[string, *ast.SelectorExpr] {
 	return func(yield func(string, *ast.SelectorExpr) bool) {
 		local := s.nameOf(importPath)
@@ -67,7 +67,7 @@ func (s *source) uses(importPath string) iter.Seq2[string, *ast.SelectorExpr] {
 	}
 }
 
-// nameOf returns what the file calls the package: "" if it does not import it.
+// nameOf returns the file's name for the package, or "" if it does not import it.
 func (s *source) nameOf(importPath string) string {
 	for p, spec := range s.imports() {
 		if p != importPath {

@@ -2,9 +2,9 @@ package repocheck
 
 import "go/ast"
 
-// checkInit: an import must not start goroutines. It follows plain calls within
-// the package, so that a goroutine one function further away is found too; what
-// another package does when it is called is not followed.
+// checkInit forbids that an import starts goroutines. It follows plain calls within the
+// package, so that it finds a goroutine one function further away too; it does not
+// follow calls into other packages.
 func checkInit(r *repository, report reporter) {
 	functions := map[string]map[string]*ast.FuncDecl{} // by package, by name
 	for _, s := range r.sources {
@@ -28,8 +28,8 @@ func checkInit(r *repository, report reporter) {
 	}
 }
 
-// runsAtInit returns the parts of a declaration that run before main: the body of
-// an init function, the values of package variables.
+// runsAtInit returns the parts of a declaration that run before main: the body of an
+// init function, the values of package variables.
 func runsAtInit(d ast.Decl) []ast.Node {
 	var roots []ast.Node
 	switch d := d.(type) {
@@ -49,9 +49,9 @@ func runsAtInit(d ast.Decl) []ast.Node {
 	return roots
 }
 
-// starts reports whether running n starts a goroutine: by a go statement, by
-// something's method Go, or by a timer. A function literal counts only where it is
-// called: one that is kept runs later, if ever.
+// starts reports whether running n starts a goroutine: by a go statement, by a method
+// Go, or by a timer. A function literal counts only if it is called: one that is kept
+// runs later, if ever.
 func starts(n ast.Node, functions map[string]*ast.FuncDecl, seen map[string]bool) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {

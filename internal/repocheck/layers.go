@@ -5,35 +5,37 @@ import (
 	"strings"
 )
 
-// modulePath is the root module's. A nested module's is this and its directory.
+// modulePath is the root module's path. A nested module's path is this and its
+// directory.
 const modulePath = "github.com/dewpond/dewpond"
 
-// A layer says what a package may import of this repository. Tests are held to
-// the same; a package's own external test may import it, and what testsMay names.
+// A layer lists the packages of this repository that a package may import. The same
+// holds for its tests; its external test may also import the package itself and those
+// in testsMay.
 type layer struct {
-	pkg string   // a directory; "x/..." is x and all below it; "." is the root
-	may []string // the same, and ownModule
+	pkg string   // a directory; "x/..." is x and everything below it; "." is the root
+	may []string // directories in the same notation, or ownModule
 }
 
-// ownModule stands for whatever is in the same nested module.
+// ownModule stands for every package of the same nested module.
 const ownModule = "own module"
 
-// layers is the whole order, from those that know the most down to those that
-// know nothing. The first row that names a package counts. Add a row with the
+// layers is the whole order, from the packages that import most down to those that
+// import nothing. The first row that matches a package counts. Add a row with the
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
-	// Modules of their own, for users: they see what a user sees.
+	// modules of their own, for users: they see what a user sees
 	{"cmd/dewpond/...", []string{".", "offheap", "internal/measure/...", ownModule}},
 	{"contrib/...", []string{".", "offheap", ownModule}},
 	{"examples/...", []string{".", "offheap", ownModule}},
 	{"poolvet/...", []string{ownModule}},
-	{"tools/release", nil}, // it reads modules as files, and is read by nobody
+	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
 
-	// What measures knows nothing of what is measured.
+	// what measures knows nothing of what is measured
 	{"internal/measure/...", []string{"internal/measure/..."}},
 
-	// The proofs take the engine apart.
+	// the proofs take the engine apart
 	{"internal/proof/...", []string{"..."}},
 
 	// The library.
@@ -67,7 +69,7 @@ var layers = []layer{
 	{"internal/repocheck", nil},
 }
 
-// testsMay is what a package's external tests may import besides.
+// testsMay lists what a package's external tests may import in addition.
 var testsMay = map[string][]string{
 	".": {"offheap", "dewtest"}, // the tests of byte pools run on both memories, and watched
 }
@@ -85,7 +87,7 @@ func checkLayers(r *repository, report reporter) {
 		}
 		for p, spec := range s.imports() {
 			if dir, ok := within(p); ok && !row.allows(r, s, dir) {
-				report(s.path, r.line(spec.Pos()), "%s may not import %s (the table is in internal/repocheck/layers.go)", s.dir, dir)
+				report(s.path, r.line(spec.Pos()), "%s may not import %s (see the table in internal/repocheck/layers.go)", s.dir, dir)
 			}
 		}
 	}

@@ -26,8 +26,8 @@ type replacement struct {
 	line     int
 }
 
-// readModules finds every go.mod and reads it, line by line: the format's parser
-// is in no package of the standard library.
+// readModules finds every go.mod and reads it, line by line: no package of the standard
+// library parses the format.
 func (r *repository) readModules() {
 	for _, f := range r.files {
 		if path.Base(f.path) != "go.mod" || ignoredByGo(f.path) {
@@ -54,8 +54,8 @@ func (r *repository) readModules() {
 	}
 }
 
-// modLines yields the directives of a go.mod or go.work that have an argument, by
-// line, each written out in full: the verb of a block is put before its lines.
+// modLines yields the directives of a go.mod or go.work that have an argument, by line,
+// each written out in full: the verb of a block is put before its lines.
 func modLines(data []byte) func(yield func(int, []string) bool) {
 	return func(yield func(int, []string) bool) {
 		scanner := bufio.NewScanner(bytes.NewReader(data))
@@ -85,7 +85,7 @@ func modLines(data []byte) func(yield func(int, []string) bool) {
 	}
 }
 
-// moduleOf returns the module that a package's directory belongs to: nil if none.
+// moduleOf returns the module that a package's directory belongs to, or nil.
 func (r *repository) moduleOf(dir string) *module {
 	var innermost *module
 	for _, m := range r.modules {
@@ -97,9 +97,9 @@ func (r *repository) moduleOf(dir string) *module {
 	return innermost
 }
 
-// checkModules: go.work has every module, or go test work would leave its tests
-// out. Only tools stays outside: in a workspace all modules share one graph of
-// versions. In the root module alone, as users get it, there is no go.work.
+// checkModules requires that go.work lists every module, because go test work would
+// leave out the tests of any other. Only tools is exempt: in a workspace all modules
+// share one graph of versions. The root module alone, as users get it, has no go.work.
 func checkModules(r *repository, report reporter) {
 	workspace := map[string]bool{}
 	committed := false
@@ -117,7 +117,7 @@ func checkModules(r *repository, report reporter) {
 	for _, m := range r.modules {
 		file, want := path.Join(m.dir, "go.mod"), path.Join(modulePath, m.dir)
 		if m.path != want {
-			report(file, 0, "the module is %s: %s would follow its directory, as the table of layers does", m.path, want)
+			report(file, 0, "the module is %s: it must be %s, after its directory, as in the table of layers", m.path, want)
 		}
 		if committed && !workspace[m.dir] && !matches("tools/...", m.dir) {
 			report(file, 0, "go.work does not use ./%s, so go test work leaves it out", m.dir)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// unreleased is the version that modules of this repository require each other at
+// unreleased is the version at which modules of this repository require each other
 // until tools/release sets a real one.
 const unreleased = "v0.0.0"
 
-// checkReplaces: a nested module that requires others of this repository replaces
-// each of them by its directory, also those that only they require: a replace does
-// not carry over to who requires the module. What go.work does for a whole clone
-// the replaces do for one module alone, as tidy and GOWORK=off see it. A released
-// module has real versions and no replace, or nobody could install it.
+// checkReplaces requires that a nested module that depends on others of this repository
+// replaces each of them by its directory, including those that only they require: a
+// replace does not carry over to modules that require the module. What go.work does for
+// a whole clone the replaces do for one module alone, as go mod tidy and GOWORK=off see
+// it. A released module has real versions and no replace, or it could not be installed.
 func checkReplaces(r *repository, report reporter) {
 	ours := map[string]*module{}
 	for _, m := range r.modules {
@@ -49,7 +49,7 @@ func checkReplaces(r *repository, report reporter) {
 	}
 }
 
-// addModules adds a module and all of this repository that it requires.
+// addModules adds a module and all modules of this repository that it requires.
 func addModules(to map[string]bool, m *module, ours map[string]*module) {
 	if to[m.path] {
 		return
@@ -62,7 +62,8 @@ func addModules(to map[string]bool, m *module, ours map[string]*module) {
 	}
 }
 
-// directory is where a module finds another, as a replace says it.
+// directory returns the directory of one module relative to another, as a replace has
+// it.
 func directory(from, to *module) string {
 	up := "."
 	if from.dir != "." {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A repository is what the rules look at: every file, the Go files parsed.
+// A repository is what the rules check: every file, with the Go files parsed.
 type repository struct {
 	fset    *token.FileSet
-	dirs    []string // all but those that are skipped; "." is the root
+	dirs    []string // all except those that are skipped; "." is the root
 	files   []*file
 	sources []*source // the files that belong to Go packages
 	modules []*module
@@ -33,9 +33,9 @@ type source struct {
 	syntax *ast.File
 }
 
-// read takes in the whole tree. What a tool left behind (.git, .idea, .ci/bin) is
-// not part of it, and neither is the inside of a vendor directory: its existence
-// is enough.
+// read reads the whole tree. Files that a tool left behind (.git, .idea, .ci/bin) are
+// not part of it, and neither is the inside of a vendor directory: its existence is a
+// finding.
 func read(fsys fs.FS) (*repository, error) {
 	r := &repository{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -87,7 +87,7 @@ func (r *repository) parse() error {
 	return nil
 }
 
-// ignoredByGo reports whether the go command takes no package from there.
+// ignoredByGo reports whether the go command ignores packages at that path.
 func ignoredByGo(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == "testdata" || strings.HasPrefix(element, "_") || strings.HasPrefix(element, ".") {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The repository that this file lies in keeps its rules. Unpacked from a module
-// zip it is the root module alone, and what is there is checked.
+// The repository that this file is in keeps its rules. Unpacked from a module zip it is
+// the root module alone, and the test checks what is there.
 func TestThisRepository(t *testing.T) {
 	root := rootDir(t)
 	found, err := Check(os.DirFS(root))
@@ -22,7 +22,7 @@ func TestThisRepository(t *testing.T) {
 	}
 }
 
-// The rules look where they should: a walk that finds nothing breaks nothing.
+// The rules check the right files: a walk that finds nothing breaks no rule.
 func TestThisRepositoryIsSeen(t *testing.T) {
 	r, err := read(os.DirFS(rootDir(t)))
 	if err != nil {
@@ -42,8 +42,8 @@ func TestThisRepositoryIsSeen(t *testing.T) {
 	}
 }
 
-// rootDir is the nearest directory above whose go.mod is the root module's. That
-// is where go.work is, in a clone, and it is there in a module zip too.
+// rootDir returns the nearest directory above whose go.mod is the root module's. In a
+// clone it has go.work; in a module zip it exists too.
 func rootDir(t *testing.T) string {
 	t.Helper()
 	dir := "."

@@ -7,14 +7,14 @@ func checkSyscall(r *repository, report reporter) {
 		for p, spec := range s.imports() {
 			if isSyscall(p) && !s.isAt(syscallAddresses) {
 				report(s.path, r.line(spec.Pos()),
-					"%s: system calls have their addresses (in internal/repocheck/addresses.go); for signals os.Interrupt and os/signal would do", p)
+					"%s: system calls are allowed only at the addresses in internal/repocheck/addresses.go; for signals use os.Interrupt and os/signal", p)
 			}
 		}
 	}
 }
 
-// isSyscall reports whether a package lets its importer call the system, or C,
-// past the standard library.
+// isSyscall reports whether a package lets its importer call the system, or C, without
+// the standard library.
 func isSyscall(importPath string) bool {
 	switch importPath {
 	case "syscall", "C", "runtime/cgo":

@@ -2,8 +2,8 @@ package repocheck
 
 import "strings"
 
-// checkTesting: a package that imports testing brings its flags into every program
-// that is built with it. dewtest is made to be imported by tests.
+// checkTesting forbids packages that import testing: they bring its flags into every
+// program that is built with them. dewtest is made to be imported by tests.
 func checkTesting(r *repository, report reporter) {
 	for _, s := range r.sources {
 		if s.test || s.dir == "dewtest" {

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// skeleton is the least repository that breaks no rule.
+// skeleton is the smallest repository that breaks no rule.
 const skeleton = `
 -- go.work --
 go 1.26.0
@@ -124,8 +124,8 @@ func tree(files string) fs.FS {
 	return m
 }
 
-// breaks holds if the skeleton with these files, some of its own replaced, has
-// exactly these findings: each is how one begins.
+// breaks requires that the skeleton with these files, which may replace some of its
+// own, has exactly these findings, each given by its beginning.
 func breaks(t *testing.T, files string, want ...string) {
 	t.Helper()
 	found, err := Check(tree(skeleton + files))
@@ -144,7 +144,7 @@ func breaks(t *testing.T, files string, want ...string) {
 	}
 }
 
-// begins reports whether a finding's text begins so.
+// begins reports whether a finding's text begins with want.
 func begins(found []Finding, want string) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool { return strings.HasPrefix(f.String(), want) })
 }

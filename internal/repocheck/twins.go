@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The Go versions whose runtime internal/percpu/pin.go was read against. Raising
-// the last one is a chore of each Go release: HACKING.md says how.
+// These are the Go versions whose runtime internal/percpu/pin.go was checked against.
+// Raising the last one is a chore of each Go release: HACKING.md says how.
 const (
 	firstPinned = 26
 	lastPinned  = 27
@@ -17,12 +17,12 @@ const (
 
 const (
 	twinDir   = "internal/percpu"
-	twinConst = "Pinned" // what each engine declares
+	twinConst = "Pinned" // declared by each engine
 )
 
-// checkTwins: whatever the Go version, the compiler and the tags, exactly one of
-// percpu's engines is built, and the one with go:linkname only where it was
-// meant. A build says nothing about this for the versions that it is not run on.
+// checkTwins requires that for every Go version, compiler and set of tags exactly one
+// of percpu's engines is built, and the one with go:linkname only where it was meant. A
+// build shows nothing about the versions that it does not run on.
 func checkTwins(r *repository, report reporter) {
 	engines := map[string]constraint.Expr{}
 	for _, s := range r.sources {
@@ -86,7 +86,7 @@ func (b build) mayPin() bool {
 	return b.gc && b.goVersion >= firstPinned && b.goVersion <= lastPinned && !b.race && !b.portable && !b.explore
 }
 
-// has reports whether a tag holds. Go 1.27 has go1.27 and every one before it.
+// has reports whether a tag is set. Go 1.27 has go1.27 and every tag before it.
 func (b build) has(tag string) bool {
 	switch tag {
 	case "gc":

@@ -1,9 +1,9 @@
 package sizeclass
 
-// defaults is the table for blocks on the Go heap: about four steps a
-// doubling, each an exact Go allocation size (TestDefaultsAreExactGoSizes),
-// with room for a power of two plus a header (1152, 2304, 9472) because framed
-// protocols ask for just that. Worst waste 25 %, mean about 8 %.
+// defaults is the table for blocks on the Go heap: about four steps a doubling, each an
+// exact Go allocation size (TestDefaultsAreExactGoSizes), with room for a power of two
+// plus a header (1152, 2304, 9472) because framed protocols ask for such sizes. The
+// worst waste is 25 %, the mean about 8 %.
 var defaults = [...]int{
 	64, 80, 96, 128, 144, 192, 256, 288, 384, 512, 576, 768,
 	1024, 1152, 1536, 2048, 2304, 3072, 4096, 4864, 5376, 6144, 6912,

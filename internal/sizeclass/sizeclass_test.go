@@ -16,7 +16,8 @@ func TestDefaultsAreExactGoSizes(t *testing.T) {
 	if errs := Check(Default(), true); errs != nil {
 		t.Fatal(errs)
 	}
-	// Not by goSize, which Check itself uses: by what the collector accounts.
+	// Compare with what the collector accounts, not with goSize, which Check itself
+	// uses.
 	for _, size := range Default() {
 		if got := allocated(size); got != size {
 			t.Errorf("class %d: Go allocates %d bytes", size, got)
@@ -29,7 +30,7 @@ func TestDefaultsAreExactGoSizes(t *testing.T) {
 
 var sink []byte
 
-// allocated measures the bytes that one make([]byte, size) takes. The smallest
+// allocated measures the bytes that one make([]byte, size) takes. It returns the least
 // of several tries, because other goroutines allocate too.
 func allocated(size int) int {
 	least := uint64(1 << 62)
@@ -45,8 +46,8 @@ func allocated(size int) int {
 	return int(least)
 }
 
-// What make returns of a size that a class can have on the heap begins at a multiple of
-// Multiple.
+// A block that make returns for a size that a class can have on the heap begins at a
+// multiple of Multiple.
 func TestHeapBlocksAreAligned(t *testing.T) {
 	sizes := []int{2 * MaxSmall, 2*MaxSmall + 8<<10, 1 << 20, 1<<20 + 8<<10, MaxSize}
 	for size := MinSize; size <= MaxSmall; size += Multiple {
@@ -58,7 +59,7 @@ func TestHeapBlocksAreAligned(t *testing.T) {
 			continue
 		}
 		tried++
-		for range 4 { // on a page there are several of the small ones
+		for range 4 { // a page holds several of the small ones
 			sink = make([]byte, size)
 			if at := reflect.ValueOf(sink).Pointer(); at%Multiple != 0 {
 				t.Fatalf("%d bytes begin at %#x", size, at)
@@ -81,7 +82,7 @@ func TestLookupEveryN(t *testing.T) {
 	for name, classes := range tables {
 		t.Run(name, func(t *testing.T) {
 			table := New(classes)
-			want := 0 // the reference: walk both upward
+			want := 0 // the reference: both walk upward
 			for n := 0; n <= 4<<20; n++ {
 				for want < len(classes) && classes[want] < n {
 					want++
@@ -127,12 +128,12 @@ func TestCheck(t *testing.T) {
 		{"defaults", Default(), true, nil},
 		{"off the heap any multiple", []int{64, 7168}, false, nil},
 		{"none", []int{}, true, []string{"no class"}},
-		{"not a Go size", []int{64, 7168}, true, []string{"class 7168: Go would allocate 8192 bytes for it; 6912 or 8192 would do"}},
+		{"not a Go size", []int{64, 7168}, true, []string{"class 7168: Go would allocate 8192 bytes for it; use 6912 or 8192"}},
 		{"not whole pages", []int{40000}, true, []string{"Go would allocate 40960"}},
-		{"odd on the heap", []int{1000}, true, []string{"class 1000: a block size is a multiple of 16; 896 or 1024 would do"}},
-		{"odd, beside a class", []int{896, 1000}, true, []string{"1024 would do"}},
-		{"odd, between classes", []int{64, 65, 80}, true, []string{"class 65: a block size is a multiple of 16; leave it out, for 64 and 80 are classes"}},
-		{"odd", []int{100}, false, []string{"class 100: a block size is a multiple of 16; 96 or 112 would do"}},
+		{"odd on the heap", []int{1000}, true, []string{"class 1000: a block size is a multiple of 16; use 896 or 1024"}},
+		{"odd, beside a class", []int{896, 1000}, true, []string{"use 1024"}},
+		{"odd, between classes", []int{64, 65, 80}, true, []string{"class 65: a block size is a multiple of 16; remove it, 64 and 80 are classes already"}},
+		{"odd", []int{100}, false, []string{"class 100: a block size is a multiple of 16; use 96 or 112"}},
 		{"tiny and huge", []int{32, 128 << 20}, false, []string{"class 32: a block size is 64 to", "class 134217728"}},
 		{"descending", []int{128, 64, 64}, true, []string{"class 64 after 128", "class 64 after 64"}},
 		{"negative", []int{-64}, true, []string{"class -64"}},
@@ -152,9 +153,10 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What an error suggests is accepted, alone and with the classes that were given.
+// Every size that an error suggests is accepted, alone and with the classes that were
+// given.
 func TestCheckSuggestsWhatItAccepts(t *testing.T) {
-	suggested := regexp.MustCompile(`(?:(\d+) or )?(\d+) would do$`)
+	suggested := regexp.MustCompile(`use (?:(\d+) or )?(\d+)$`)
 	check := func(size int, onHeap bool) {
 		const beside = MinSize // a class that must stay
 		classes := []int{beside, size}
@@ -169,7 +171,7 @@ func TestCheckSuggestsWhatItAccepts(t *testing.T) {
 		for _, text := range found[1:] {
 			instead, err := strconv.Atoi(text)
 			if text == "" {
-				continue // one would do
+				continue // only one is suggested
 			}
 			if errs := Check([]int{beside, instead}, onHeap); err != nil || errs != nil {
 				t.Fatalf("%v; but of %d: %v", found[0], instead, errs)

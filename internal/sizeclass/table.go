@@ -1,5 +1,5 @@
-// Package sizeclass maps sizes to block sizes. It is pure: no state, no
-// clock, no unsafe.
+// Package sizeclass maps sizes to block sizes. It is pure: no state, no clock, no
+// unsafe.
 package sizeclass
 
 import "slices"
@@ -7,41 +7,42 @@ import "slices"
 const (
 	MinSize    = 64       // smallest class in bytes
 	MaxSize    = 64 << 20 // largest class in bytes
-	Multiple   = 16       // every class is a multiple of it
+	Multiple   = 16       // every class is a multiple of this
 	MaxClasses = 128      // most classes in one table
 
 	// MaxSmall is the largest size, in bytes, that is looked up in steps of Multiple.
 	MaxSmall = 32 << 10
 
 	// MaxLarge is the largest size, in bytes, that Large looks up, in steps of
-	// largeStep: that of the Go heap's sizes above MaxSmall.
+	// largeStep: the step of the Go heap's sizes above MaxSmall.
 	MaxLarge  = 128 << 10
 	largeStep = 8 << 10
 )
 
-// A Table finds the smallest class that holds n bytes. It is read-only once
-// made, so it needs no locks. Make one with New.
+// A Table finds the smallest class that holds n bytes. It is read-only once made, so it
+// needs no locks. Make one with [New].
 type Table struct {
-	// small holds for (n+15)/16 the class of n, up to MaxSmall: both of what Get
-	// and Put need from one load, and no branch on the size.
+	// small[(n+15)/16] is the class of n, up to MaxSmall: one load gives both the
+	// number and the size that Get and Put need, without a branch on the size.
 	small [MaxSmall/Multiple + 1]Small
-	// large holds for (n+largeStep-1)/largeStep the class of n, up to MaxLarge, or
-	// zero where more than one class is in the step.
+	// large[(n+largeStep-1)/largeStep] is the class of n, up to MaxLarge, or zero if
+	// more than one class is in the step.
 	large   [MaxLarge/largeStep + 1]Small
 	classes []int
 }
 
-// A Small is a class of at most MaxLarge bytes and its size in one word: bits 0-7 the number of the class,
-// bits 8-31 the size in bytes. The zero Small says that no small class holds n.
+// A Small is a class of at most MaxLarge bytes and its size in one word: bits 0-7 are
+// the number of the class, bits 8-31 the size in bytes. The zero Small says that no
+// small class holds n.
 type Small uint32
 
-// Number returns the class + 1, or 0 where there is none.
+// Number returns the class + 1, or 0 if there is no class.
 func (s Small) Number() uint8 { return uint8(s) }
 
-// Size returns the block size in bytes, or 0 where there is none.
+// Size returns the block size in bytes, or 0 if there is no class.
 func (s Small) Size() uint { return uint(s >> 8) }
 
-// New makes the lookup table for classes, which Check has approved.
+// New makes the lookup table for classes, which [Check] has approved.
 func New(classes []int) (t Table) {
 	t.classes = slices.Clone(classes)
 	c := 0
@@ -64,12 +65,12 @@ func New(classes []int) (t Table) {
 	return t
 }
 
-// Small looks up a size from 0 to MaxSmall. The caller has checked the range: the
-// fast path has to anyway.
+// Small looks up a size from 0 to MaxSmall. The caller checks the range, as the fast
+// path has to do anyway.
 func (t *Table) Small(n uint) Small { return t.small[(n+Multiple-1)/Multiple] }
 
-// Large looks up a size from MaxSmall+1 to MaxLarge. It may return zero where there is
-// a class.
+// Large looks up a size from MaxSmall+1 to MaxLarge. It may return zero although there
+// is a class.
 func (t *Table) Large(n uint) Small { return t.large[(n+largeStep-1)/largeStep] }
 
 // Class returns the class of any size and whether there is one.
