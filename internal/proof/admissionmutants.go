@@ -4,11 +4,6 @@ package proof
 var AdmissionMutants = []Mutant{
 	// Wake-ups that get lost.
 	{
-		Name: "waiter-does-not-look", File: "queue.go", Scenarios: []string{"wake"},
-		Old: "	g.serveLocked(w.class) // what was put back before anybody could see this waiter\n",
-		New: "",
-	},
-	{
 		Name: "waiter-looks-before-it-counts", File: "queue.go", Scenarios: []string{"wake"},
 		Old: "	g.engine.Wait(w.class, 1)\n	g.serveLocked(w.class) // what was put back before anybody could see this waiter\n",
 		New: "	g.serveLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
@@ -29,11 +24,6 @@ var AdmissionMutants = []Mutant{
 		New: "	g.Drop(class, block, &l)\n",
 	},
 	{
-		Name: "trim-serves-nobody", File: "put.go", Scenarios: []string{"room-trim1"},
-		Old: "	g.account.serve()\n	return released\n",
-		New: "	return released\n",
-	},
-	{
 		Name: "decay-serves-nobody", File: "put.go", Scenarios: []string{"room-decay"},
 		Old: "	defer g.account.serveInReach()\n	g.shed(class, n)\n",
 		New: "	g.shed(class, n)\n",
@@ -42,11 +32,6 @@ var AdmissionMutants = []Mutant{
 		Name: "claim-looks-before-it-counts", File: "room.go", Scenarios: []string{"room-full"},
 		Old: "	if b.waiting.Add(1) > 1 {\n",
 		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.gatherLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
-	},
-	{
-		Name: "claim-lets-nothing-go", File: "room.go", Scenarios: []string{"room"},
-		Old: "		if !a.makeRoomLocked(w.size()) {\n			return\n		}\n",
-		New: "		return\n",
 	},
 	{
 		Name: "scattered-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-scatter"},
@@ -61,11 +46,6 @@ var AdmissionMutants = []Mutant{
 		New: "",
 	},
 	{
-		Name: "miss-of-the-served-serves-nobody", File: "waiter.go", Scenarios: []string{"miss-cancel"},
-		Old: "		w.gate.allowLocked()\n",
-		New: "",
-	},
-	{
 		Name: "miss-of-the-failed-is-lost", File: "gate.go", Scenarios: []string{"miss"},
 		Old: "	defer g.returnMiss() // also if Uncharge cannot wake somebody\n",
 		New: "",
@@ -77,11 +57,6 @@ var AdmissionMutants = []Mutant{
 	},
 
 	// Bytes of a Budget that are charged twice, or past its limit.
-	{
-		Name: "room-made-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
-		Old: "				if a.reserve(n) {\n					return true\n				}\n",
-		New: "				a.reserve(n)\n",
-	},
 	{
 		Name: "room-found-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
 		Old: "		*made = true\n		return\n",
@@ -112,19 +87,9 @@ var AdmissionMutants = []Mutant{
 
 	// Waiters that give up while they are handed a block.
 	{
-		Name: "cancelled-and-handed", File: "waiter.go", Scenarios: []string{"cancel"},
-		Old: "	if len(w.grant) > 0 { // sent just before the lock was ours\n",
-		New: "	if false {\n",
-	},
-	{
 		Name: "cancel-looks-before-the-lock", File: "waiter.go", Scenarios: []string{"cancel"},
 		Old: "	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n	if len(w.grant) > 0 { // sent just before the lock was ours\n		return false\n	}\n",
 		New: "	if len(w.grant) > 0 {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
-	},
-	{
-		Name: "block-of-the-cancelled-is-lost", File: "put.go", Scenarios: []string{"cancel"},
-		Old: "		r = g.engine.PushSlow(class, block) // the waiter has gone\n",
-		New: "		return\n",
 	},
 
 	// Close while somebody waits, or is handed a block.
