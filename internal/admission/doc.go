@@ -7,17 +7,17 @@
 //
 // # How a waiter is served
 //
-// A waiter of a class stands in the list of its class. Any of three things ends its wait:
-// a block of the class, from a Put (hand) or from the engine (serveLocked); or leave to
-// allocate, in two steps, for which it stands in a list each: a miss that AllocLimit allows
-// (the line), then bytes that the Budget has left (the claims). A waiter for more than any
-// class has stands among the claims alone. Whoever ends a wait takes the waiter out of all
-// its lists, under the lock, and sends it one grant. A waiter that gives up takes itself
+// A waiter can be served in two ways, and stands in lists for both. One is a block of its
+// class, from a Put (hand) or from the engine (serveLocked). The other is leave to allocate,
+// which takes two steps: a miss that AllocLimit allows (the line), then bytes that the Budget
+// has left (the claims). A waiter for more than any class holds stands among the claims
+// alone. Whoever serves a waiter, or ends its wait because the pool is closed, takes it out of
+// all its lists, under the lock, and sends it one grant. A waiter that gives up takes itself
 // out, under the same lock, unless a grant was sent before: then it takes the grant.
 //
 // In each list the first comes first. The claims of all pools of a Budget are served by
-// turn, the order in which the waiters began to wait for any of the pools: somebody whom
-// AllocLimit delayed claims its place. While an older waiter has a claim, no younger one
+// turn, the order in which the waiters began to wait for any of the pools, also where
+// AllocLimit has delayed one of them. While an older waiter has a claim, no younger one
 // gets a block: the block is let go, and its bytes are for the older one.
 //
 // # Why no wake-up is lost
