@@ -14,7 +14,7 @@ type Block struct {
 // before the pool may hand them out again: so what is written late is seen. All
 // methods may be called by any number of goroutines at once.
 type Quarantine struct {
-	Bytes int // that it holds at most, in up to 256 blocks
+	Bytes int // the most bytes that it holds, in up to QuarantineBlocks blocks
 
 	mu     sync.Mutex
 	blocks []Block
@@ -22,7 +22,7 @@ type Quarantine struct {
 	ended  bool
 }
 
-// QuarantineBlocks bounds the blocks in quarantine.
+// QuarantineBlocks is the most blocks that a Quarantine holds.
 const QuarantineBlocks = 256
 
 // Add puts a block into quarantine, unless it is too large or the quarantine has ended.
@@ -49,7 +49,7 @@ func (q *Quarantine) Leave() (b Block, ok bool) {
 	return q.first(), true
 }
 
-// Len returns how many blocks there are.
+// Len returns the number of blocks.
 func (q *Quarantine) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
