@@ -127,7 +127,8 @@ func TestMutantsAreFound(t *testing.T) { mutantsAreFound(t, Mutants, engineDir) 
 // TestPoolMutantsAreFound is TestMutantsAreFound for what a pool adds to its engine.
 func TestPoolMutantsAreFound(t *testing.T) { mutantsAreFound(t, PoolMutants, "../..") }
 
-// TestAdmissionMutantsAreFound is that for who may have a block, and who waits for one.
+// TestAdmissionMutantsAreFound is TestMutantsAreFound for internal/admission: which
+// caller may have a block, and which waits for one.
 func TestAdmissionMutantsAreFound(t *testing.T) {
 	mutantsAreFound(t, AdmissionMutants, "../admission")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// These are what the threads of a scenario do to the engine alone. Each keeps account and fails the
-// run when the engine breaks a promise.
+// These are the operations of a scenario's threads on the engine alone. Each records what
+// happens and fails the run when the engine breaks a promise.
 
 // fresh makes a new block.
 func (w *world) fresh(class uint8) *block {

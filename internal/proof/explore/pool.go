@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// Scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
+// The scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
 // decayer.go and blocks.go as they ship.
 
 // poolCount gives each pool a name of its own, so that none searches for a free one.

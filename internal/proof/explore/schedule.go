@@ -201,7 +201,7 @@ func (r *run) spin() {
 		return
 	}
 	if t.aborted {
-		panic("aborted") // nobody comes any more who could end the loop
+		panic("aborted") // no thread is left that could end the loop
 	}
 	looked := t.sights
 	t.sights = nil
@@ -227,8 +227,8 @@ func (r *run) starts() {
 	}
 }
 
-// end ends the threads that have not ended. What they defer goes on, each alone, and
-// says nothing of the run.
+// end ends the threads that have not ended. Their deferred calls run, each thread's
+// alone, and do not affect the result of the run.
 func (r *run) end() {
 	failure := r.failure
 	for _, t := range r.threads {

@@ -7,8 +7,8 @@ import (
 	"errors"
 )
 
-// Scenarios of this file run the semaphore of a Pool that has a Limit, as it ships, up to
-// where a caller sleeps.
+// The scenarios of this file run the semaphore of a Pool that has a Limit, as it ships,
+// up to where a caller sleeps.
 
 // A dozer is a context that makes its caller return where it would sleep. The call
 // stays in the semaphore's list, as one that sleeps does.
