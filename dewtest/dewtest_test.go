@@ -279,7 +279,7 @@ func TestScenarios(t *testing.T) {
 			if n := strings.Count(text, "dewpond: "); n != 1 || !strings.Contains(text, "dewpond: "+s.want+": ") || !strings.Contains(text, "dewtest_test."+s.stack+"\n") {
 				t.Errorf("%d reports, want one %s with %s in its stacks:\n%s", n, s.want, s.stack, text)
 			}
-			// without Main the test itself fails
+			// Without Main the test itself fails.
 			if got := strings.Contains(text, "--- FAIL: TestScenario"); got == s.main {
 				t.Errorf("the test itself failed: %v\n%s", got, text)
 			}
@@ -370,7 +370,7 @@ func TestMainPassesSignalsOn(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	// a child that the signal does not reach ends by its timeout, and says so
+	// A child that the signal does not reach ends by its timeout, and says so.
 	if err := c.Wait(); exitCode(t, err) != 2 || strings.Contains(complaint.String(), "timed out") {
 		t.Errorf("ended with %v:\n%s", err, complaint)
 	}

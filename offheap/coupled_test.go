@@ -174,7 +174,7 @@ func TestCoupledPoolsAddUp(t *testing.T) {
 				t.Errorf("closed %d of two: the limit is %d, want %d", i+1, f.now(), gib-left)
 			}
 		}
-		// now another limit may be found
+		// Now another limit may be found.
 		f.set(2 * gib)
 		p := newCoupled(on)
 		more := take(p, 1<<20, 5)
@@ -366,8 +366,8 @@ func TestCouplingConcurrently(t *testing.T) {
 		if off := f.now() - (gib - committed); off <= -mib || off >= mib {
 			t.Fatalf("round %d: %d bytes are committed, and the limit is %d", round, committed, f.now())
 		}
-		// both close while other goroutines free blocks, and the one that ends last
-		// restores
+		// Both close while other goroutines free blocks, and the one that ends last
+		// restores.
 		for i := range 2 {
 			wg.Go(func() {
 				for _, x := range blocks[i][0] {

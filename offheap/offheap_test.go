@@ -106,7 +106,7 @@ func TestEveryClass(t *testing.T) {
 		}
 	}
 	s := p.Stats()
-	// the portable engine may look for a block in another shard than it lies in
+	// The portable engine may look for a block in another shard than it lies in.
 	if s.Gets != 130 || s.Misses < 65 || strings.HasPrefix(s.Engine, "pinned") && s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.DroppedForeign != 0 {
 		t.Errorf("%+v", s)
 	}

@@ -20,7 +20,7 @@ func TestDroppedPoolIsCounted(t *testing.T) {
 	got := child(t, func(string) {
 		b := drop()
 		fmt.Printf("%+v ", offheap.Total().Committed>>20)
-		// if the collector does not find the pools, the test does not end
+		// If the collector does not find the pools, the test does not end.
 		for now := offheap.Total(); now.Committed != mib || now.Reserved != 128*mib || now.LimitLowered != mib; now = offheap.Total() {
 			if n := now.Committed; n < mib {
 				fmt.Printf("%d bytes are counted, and a block is out ", n)

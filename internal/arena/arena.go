@@ -260,7 +260,7 @@ func (a *Arena) newSpan(l layout) (*span, error) {
 	}
 	s.blocks = a.blocks
 	if !a.space.table.exists() {
-		// as many states as if the last block lay among blocks side by side
+		// As many states as if the last block lay among blocks side by side.
 		before := (l.at(l.count-1) + l.size - 1) / l.size
 		s.blocks = memory.NewBlocks(s.base, make([]memory.State, memory.StatesOf(before+1, l.size)))
 	}

@@ -73,7 +73,7 @@ func TestGuardFaults(t *testing.T) {
 			if n, err := a.Decommit(); n == 0 || err != nil {
 				t.Fatalf("Decommit = %d, %v", n, err)
 			}
-			// granules that were cut for some sizes are cut for others
+			// Granules that were cut for some sizes are cut for others.
 			for _, size := range []int{1 << 20, 8192, 64} {
 				b := mustAlloc(t, a, size)
 				if i := notZero(b); i >= 0 {

@@ -94,7 +94,7 @@ func runModel(t *testing.T, c Config, seed uint64) {
 			m.out = false
 		case op < 95:
 			if !m.intact() {
-				t.Fatalf("seed %d, step %d: somebody wrote to a block of %d", seed, step, len(m.b))
+				t.Fatalf("seed %d, step %d: another owner wrote to a block of %d", seed, step, len(m.b))
 			}
 			refused := a.Usage().Refused
 			a.Free(m.b)
@@ -132,7 +132,7 @@ func runModel(t *testing.T, c Config, seed uint64) {
 	}
 	for _, m := range blocks {
 		if !m.intact() {
-			t.Fatalf("seed %d: somebody wrote to a block of %d", seed, len(m.b))
+			t.Fatalf("seed %d: another owner wrote to a block of %d", seed, len(m.b))
 		}
 		a.Return(m.b)
 		a.Free(m.b)

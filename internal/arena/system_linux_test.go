@@ -177,7 +177,7 @@ func TestKernelRefuses(t *testing.T) {
 	reserve := int64(1) << 47 // all that a process has, and more than is left
 	if ^uint(0)>>63 == 0 {
 		reserve = 1<<31 - granule
-		// half of it: there may be room for one, with luck, but not for two
+		// Half of it: there may be room for one, with luck, but not for two.
 		if a, err := New(Config{Reserve: reserve}); err == nil {
 			defer closeTest(t, a)
 		}

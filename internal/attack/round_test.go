@@ -150,7 +150,7 @@ func (r *round) watch() {
 			see(p, p.o.Check != dewpond.CheckOff, p.Stats())
 		}
 		if r.obeyed && r.budgets[0].Used() > r.budgets[0].Limit() {
-			r.t.Errorf("%d bytes are charged of %d, which everybody obeys", r.budgets[0].Used(), r.budgets[0].Limit())
+			r.t.Errorf("%d bytes are charged of %d, which all callers obey", r.budgets[0].Used(), r.budgets[0].Limit())
 		}
 		time.Sleep(50 * time.Microsecond)
 	}

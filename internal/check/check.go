@@ -1,10 +1,10 @@
-// Package check finds misuse of blocks: it knows who got each block that it watches,
-// and who put it back, fills what is idle with poison, and sees whether that is still
-// there when the block leaves.
+// Package check finds misuse of blocks. It records which caller got each block that it
+// watches, and which put it back, fills idle blocks with poison, and checks that the
+// poison is intact when the block leaves the pool.
 //
 // It knows a block by its address and size alone and keeps none alive, so that a block
-// that its owner forgets is collected, and reported. A record, not its address, is
-// what a report of a leak comes from: by then the address may be another's.
+// that its owner loses is collected, and reported. The report of a leak comes from the
+// block's record, not from its address, which may belong to another block by then.
 package check
 
 import (
@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// A Checker watches blocks of one pool. All methods may be called by any number of
-// goroutines at once, and take a lock of one of its shards for a map lookup.
+// A Checker watches blocks of one pool. All methods are safe for concurrent use. The
+// methods for one block lock one of the Checker's shards for a map lookup.
 type Checker struct {
-	Guard  Guard // makes idle blocks fault where it can; nil: nobody does. Set it before any call.
+	Guard  Guard // makes idle blocks fault if it can; may be nil. Set it before any call.
 	report func(Violation)
-	few    bool // blocks are watched, in a program that has no time for it
+	few    bool // few blocks are watched, and the program has no time to spare
 	shards [shards]shard
 }
 
-// filter says how many watched blocks of all Checkers hash to each place: one for all,
-// because a Put that looks there has no time to find its own.
+// filter counts, for each hash value, the watched blocks of all Checkers. There is one
+// for all, because a Put that looks there has no time to find its own.
 var filter [filterSize]atomic.Uint32
 
 const (
 	shards     = 16
 	filterSize = 1 << 12
-	mostFree   = 64 // records that a shard keeps for the next blocks
-	fewShown   = 8  // where few blocks are watched, one in so many is in the profile
+	mostFree   = 64 // records that a shard keeps for reuse
+	fewShown   = 8  // if few blocks are watched, one in this many is in the profile
 )
 
 type shard struct {
@@ -42,10 +42,10 @@ type shard struct {
 	_    [40]byte
 }
 
-// New returns a Checker that calls report for each violation, without locks held. With
-// few, one block in very many is watched: then stacks are noted in nanoseconds, see
-// package callers, and one watched block in eight is shown in the profile, which takes a
-// stack of its own.
+// New returns a Checker that calls report for each violation, without locks held. few
+// says that one block in very many is watched: then stacks are recorded in nanoseconds,
+// see package callers, and one watched block in eight is in the profile, which records
+// a stack of its own.
 func New(few bool, report func(Violation)) *Checker {
 	c := &Checker{report: report, few: few}
 	for i := range c.shards {
@@ -54,21 +54,22 @@ func New(few bool, report func(Violation)) *Checker {
 	return c
 }
 
-// inUse is every watched block that is out or has leaked, by the stack of its Get.
+// inUse returns the profile of every watched block that is out or has leaked, by the
+// stack of its Get.
 var inUse = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile("dewpond_inuse") })
 
-// Watched reports whether a block at an address may be watched, by one load: false is
+// Watched reports whether a block at an address may be watched, by one load. False is
 // certain.
 func Watched(at uintptr) bool { return filter[slot(at)].Load() != 0 }
 
-// slot spreads addresses, of which the lowest four bits are 0, by Fibonacci hashing.
+// slot hashes an address, whose lowest four bits are 0, by Fibonacci hashing.
 func slot(at uintptr) uint64 { return uint64(at) * 0x9e3779b97f4a7c15 >> (64 - 12) }
 
 func (c *Checker) shard(at uintptr) *shard { return &c.shards[slot(at)%shards] }
 
-// Get notes that a caller of the pool gets the block at an address, and watches it from
-// now on. A block that was watched while it was idle must be intact. heap says that
-// the collector has the block if it is forgotten.
+// Get records that a caller of the pool gets the block at an address, and watches the
+// block from now on. A block that was watched while it was idle must be intact. heap
+// says that the collector frees the block if it is lost.
 func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	var room pcs
 	stack := c.callers(&room)
@@ -81,8 +82,8 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	r := s.at[at]
 	var found *Violation
 	switch {
-	case r == nil || r.state == out || r.size != len(block): // new, or a forgotten block's address
-		if r != nil && r.watched && r.leaks() { // before its cleanup has come to it
+	case r == nil || r.state == out || r.size != len(block): // new, or at the address of a lost block
+		if r != nil && r.watched && r.leaks() { // before its cleanup has run
 			found = r.violation(Leak, nil)
 		}
 		r = c.watch(s, at, block, heap)
@@ -103,16 +104,16 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 type Verdict uint8
 
 const (
-	Accepted Verdict = iota // the block was out, and is idle now
-	Unknown                 // not a block that is watched
-	Refused                 // reported
+	Accepted Verdict = iota // the block was out, and is now idle
+	Unknown                 // the block is not watched
+	Refused                 // a violation, which Put has reported
 )
 
-// Put notes that the block at an address comes back. One that is watched must be out.
+// Put records that the block at an address comes back. A watched block must be out.
 func (c *Checker) Put(at uintptr, size int) Verdict { return c.put(at, size, nil) }
 
-// Adopt is Put of an object of the Go heap that need not come from the pool: one that
-// is not watched is from now on.
+// Adopt is Put for an object of the Go heap that need not come from the pool: an object
+// that is not watched is watched from now on.
 func (c *Checker) Adopt(at uintptr, object []byte) Verdict { return c.put(at, len(object), object) }
 
 func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
@@ -125,7 +126,7 @@ func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
 			return Unknown
 		}
 		if r != nil && r.size == size {
-			r.leak.Stop() // no help where another has the memory; else a finalizer brought this one back
+			r.leak.Stop() // has no effect if the memory is another object's, but does if a finalizer resurrected this one
 		}
 		r = c.watch(s, at, adopted, true)
 	}
@@ -145,8 +146,8 @@ func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
 	return Accepted
 }
 
-// Seal notes what an idle object is like that cannot be poisoned. It must come before
-// anybody else can get it.
+// Seal records the content of an idle object that cannot be poisoned. It must be called
+// before another goroutine can get the object.
 func (c *Checker) Seal(at uintptr, object []byte) {
 	s := c.shard(at)
 	s.mu.Lock()
@@ -156,8 +157,8 @@ func (c *Checker) Seal(at uintptr, object []byte) {
 	}
 }
 
-// Stranger reports a slice that came back and is no block that was ever handed out:
-// one of inside a watched block, or from elsewhere.
+// Stranger reports a foreign Put: of a slice of the inside of a watched block, or of
+// one that the pool never handed out.
 func (c *Checker) Stranger(at uintptr, size int) {
 	v := Violation{Kind: ForeignPut, Size: size, Offence: exactly()}
 	for i := range c.shards {
@@ -174,9 +175,9 @@ func (c *Checker) Stranger(at uintptr, size int) {
 	c.report(v)
 }
 
-// Forget ends the watch of an idle block because it leaves the pool or joins those that
-// are not watched. A block that is not intact is a violation: its caller, which may hold
-// locks, reports it later.
+// Forget ends the watch of an idle block, because it leaves the pool or joins the
+// blocks that are not watched. If the block is not intact Forget returns the violation,
+// because its caller may hold locks and must report it later.
 func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	s := c.shard(at)
 	s.mu.Lock()
@@ -197,8 +198,8 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	return found
 }
 
-// End forgets all blocks, where few are watched: nobody asks about theirs any more, and
-// the filter is everybody's.
+// End forgets all blocks of a Checker that watches few: no caller asks about them any
+// more, and the filter is shared by all Checkers.
 func (c *Checker) End() {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -209,14 +210,14 @@ func (c *Checker) End() {
 				inUse().Remove(r)
 			}
 		}
-		s.at = nil // who was about to Get is not watched
+		s.at = nil // a concurrent Get watches nothing
 		s.mu.Unlock()
 	}
 }
 
-// Out returns, as leaks that its caller reports, the watched blocks that have been out for
-// longer than age, by the clock of now, and with age 0 all that are out, but none twice;
-// and how many others of that clock are out.
+// Out returns, as leaks that its caller reports, the watched blocks that have been out
+// for longer than age by the clock of now, or with age 0 all that are out. It returns
+// no block twice. left is how many other blocks of that clock are out.
 func (c *Checker) Out(age time.Duration, now time.Time) (leaks []Violation, left int) {
 	for i := range c.shards {
 		s := &c.shards[i]

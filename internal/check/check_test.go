@@ -10,7 +10,7 @@ import (
 	"weak"
 )
 
-// A desk has a Checker and what it reported.
+// A desk is a Checker and its reports.
 type desk struct {
 	*Checker
 	mu    sync.Mutex
@@ -29,7 +29,8 @@ func newDeskOf(few bool) *desk {
 	return d
 }
 
-// Forget and Out are the Checker's, whose findings it leaves to its caller.
+// Forget and Out wrap the Checker's methods, whose callers must report what they
+// return.
 func (d *desk) Forget(at uintptr, block []byte) {
 	if v := d.Checker.Forget(at, block); v != nil {
 		d.report(*v)
@@ -55,7 +56,7 @@ func (d *desk) take() (found []Violation) {
 func at(b []byte) uintptr { return reflect.ValueOf(&b[0]).Pointer() }
 
 // expect checks that one violation of a kind was reported, with stacks that name the
-// functions in which things happened, "" where there is none.
+// functions in which things happened, "" for no stack.
 func (d *desk) expect(t *testing.T, kind Kind, got, put, offence string) {
 	t.Helper()
 	found := d.take()
@@ -132,7 +133,7 @@ func TestWriteAfterPut(t *testing.T) {
 	}
 }
 
-// An object that was sealed must be as it was.
+// An object that was sealed must be unchanged.
 func TestSeal(t *testing.T) {
 	d, b := newDesk(), make([]byte, 48)
 	for _, change := range []bool{false, true} {
@@ -157,7 +158,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// An object that is adopted is idle, and an ordinary one from then on.
+// An object that is adopted is idle, and behaves like any other from then on.
 func TestAdopt(t *testing.T) {
 	d, b := newDesk(), make([]byte, 48)
 	adoptHere := func() Verdict { return d.Adopt(at(b), b) }
@@ -180,8 +181,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// Where few blocks are watched their stacks are noted in another way, and their records
-// are used again: what was reported stays as it is.
+// With few, stacks are recorded in another way, and records are reused: what was
+// reported does not change.
 func TestFew(t *testing.T) {
 	for _, few := range []bool{true, false} {
 		d := newDeskOf(few)
@@ -233,17 +234,17 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// The collector may tell of a block when its memory is another's already, and the record
-// with it: that one has not leaked, and is watched as before.
+// The cleanup of a block may run when its memory belongs to another block already, and
+// the record with it: that block has not leaked, and is watched as before.
 func TestCollectedLate(t *testing.T) {
 	d, b := newDeskOf(true), make([]byte, 64)
 	d.getHere(b)
 	r := d.shard(at(b)).at[at(b)]
 	late := collectedBlock{d.Checker, at(b), r, r.use}
-	d.putHere(b) // as the owner of what lies there now may do
+	d.putHere(b) // as the owner of the memory there may now do
 	d.Bury(at(b), b)
 	d.Forget(at(b), b)
-	late.collected() // the record is nobody's
+	late.collected() // the record is unused
 	s := d.shard(at(b))
 	s.mu.Lock()
 	again := d.watch(s, at(b), b, true)
@@ -258,7 +259,7 @@ func TestCollectedLate(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// An object that was made where a leaked one lay is not that one.
+// An object that was made where a leaked one was is not that one.
 func TestAdoptWhereOneHasLeaked(t *testing.T) {
 	d, b := newDesk(), make([]byte, 64)
 	d.getHere(b)
@@ -277,7 +278,7 @@ func TestAdoptWhereOneHasLeaked(t *testing.T) {
 	again := s.at[at(b)]
 	s.at[at(b)] = leaked
 	d.Stranger(at(b[16:]), 16)
-	d.expect(t, ForeignPut, "", "", "TestAdopt") // not inside of what is no more
+	d.expect(t, ForeignPut, "", "", "TestAdopt") // not inside a block that no longer exists
 	s.at[at(b)] = again
 	collectedBlock{d.Checker, at(b), leaked, leaked.use}.collected()
 	d.expect(t, Leak, "getHere", "", "")
@@ -287,7 +288,7 @@ func TestAdoptWhereOneHasLeaked(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// records counts all that there are.
+// records counts all records.
 func (d *desk) records() (n int) {
 	for i := range d.shards {
 		n += len(d.shards[i].at) + len(d.shards[i].free)
@@ -313,8 +314,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// A block that is forgotten is reported with its Get, whatever is at its address then;
-// one that was put back, or is watched no more, is not.
+// A block that is lost is reported with its Get, whatever is at its address then. A
+// block that was put back, or is no longer watched, is not reported.
 func TestLeak(t *testing.T) {
 	d := newDesk()
 	func() {
@@ -328,7 +329,7 @@ func TestLeak(t *testing.T) {
 		d.Forget(at(forgotten), forgotten)
 		runtime.KeepAlive(leaked)
 	}()
-	for d.watching() > 0 { // else the test runs into its timeout
+	for d.watching() > 0 { // if they are not, the test runs into its timeout
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
@@ -341,8 +342,8 @@ func TestLeak(t *testing.T) {
 	}
 }
 
-// Where the address of a forgotten block has a new one before its cleanup has run, the
-// leak is reported all the same, and once.
+// If the address of a lost block is in use again before its cleanup has run, the leak
+// is reported nevertheless, and once.
 func TestLeakBeforeCleanup(t *testing.T) {
 	d, b := newDesk(), make([]byte, 1<<20)
 	d.getHere(b)
@@ -405,7 +406,7 @@ func TestOut(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// Of many who put one block back at once one is accepted.
+// Of many goroutines that put one block back at once, one is accepted.
 func TestRacingPuts(t *testing.T) {
 	d, b := newDesk(), make([]byte, 64)
 	for range 1000 {
@@ -429,7 +430,7 @@ func TestRacingPuts(t *testing.T) {
 	}
 }
 
-// The quarantine keeps the last that fit, in order.
+// The quarantine keeps the last blocks that fit, in order.
 func TestQuarantine(t *testing.T) {
 	q := Quarantine{Bytes: 4096}
 	add := func(b []byte) bool { return q.Add(Block{Bytes: b}) }

@@ -2,16 +2,16 @@ package check
 
 import "os"
 
-// A Guard makes blocks fault on any touch. What is in them may be lost by that.
+// A Guard makes blocks fault on any access. That may lose their content.
 type Guard interface {
-	// Guard reports whether the block faults from now on.
+	// Guard makes the block fault, and reports whether it does.
 	Guard(block []byte) bool
 	Unguard(block []byte)
 }
 
-// Bury makes an idle block such that late use of it is found: filled with poison, which
-// is looked at when the block leaves the pool, and where the Guard can do it so that any
-// touch faults. Its caller alone has the block.
+// Bury prepares an idle block so that late use of it is found. It fills the block with
+// poison, which is checked when the block leaves the pool, and if the Guard allows it,
+// makes any access fault. No other goroutine has the block.
 func (c *Checker) Bury(at uintptr, block []byte) {
 	Poison(block)
 	if c.Guard == nil || !c.Guard.Guard(block) {
@@ -20,7 +20,7 @@ func (c *Checker) Bury(at uintptr, block []byte) {
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at[at].guarded = true // it is idle, and so watched until its caller lets go of it
+	s.at[at].guarded = true // it is idle, and so watched until the caller releases it
 }
 
 // exhume makes an idle block accessible, and reports whether it is as it was put back.
@@ -29,14 +29,14 @@ func (c *Checker) exhume(r *record, block []byte) bool {
 	if r.guarded {
 		c.Guard.Unguard(block)
 		r.guarded = false
-		return true // whoever had touched it had faulted; the poison may be gone
+		return true // any access would have faulted; the poison may be lost
 	}
 	return r.intact(block)
 }
 
-// Fault returns the violation that a fault at an address is, or nil where it is none
-// that is known: a touch of a block that is idle, or of the page behind one. Its
-// Offence is the stack of the caller.
+// Fault returns the violation that caused a fault at an address: an access to a block
+// that is idle, or to the page behind a block. It returns nil if neither explains the
+// fault. The violation's Offence is the stack of the caller.
 func (c *Checker) Fault(at uintptr) *Violation {
 	if c.Guard == nil {
 		return nil
@@ -58,12 +58,13 @@ func (c *Checker) Fault(at uintptr) *Violation {
 	return found
 }
 
-// away returns how many bytes an address is from a block, and what a fault there is.
+// away returns how many bytes an address is from a block, and what kind of violation a
+// fault there is.
 func (r *record) away(at uintptr) (bytes uintptr, kind Kind) {
 	switch end := r.address + uintptr(r.size); {
 	case at >= end:
 		return at - end, PastEnd
-	case at < r.address: // less than a page: on the block's first one
+	case at < r.address: // less than a page away: on the block's first page
 		return r.address - at, UseAfterPut
 	}
 	return 0, UseAfterPut

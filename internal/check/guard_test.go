@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A fakeGuard notes what it guards, and drops what is in it.
+// A fakeGuard records what it guards, and clears its content.
 type fakeGuard struct {
 	guarded map[*byte]bool
 	refuse  bool
@@ -22,8 +22,8 @@ func (g *fakeGuard) Guard(b []byte) bool {
 
 func (g *fakeGuard) Unguard(b []byte) { delete(g.guarded, &b[0]) }
 
-// A block is guarded from Bury until it is got or forgotten, and its poison is not missed;
-// where the guard refuses, poison it is.
+// A block is guarded from Bury until it is got or forgotten, and its lost poison is no
+// violation. If the guard refuses, the poison is checked.
 func TestBury(t *testing.T) {
 	d, g := newDesk(), &fakeGuard{guarded: map[*byte]bool{}}
 	d.Guard = g
@@ -52,7 +52,7 @@ func TestBury(t *testing.T) {
 	d.expect(t, WriteAfterPut, "getHere", "putHere", "getHere")
 }
 
-// What a fault is depends on the block that it is nearest to.
+// The kind of a fault depends on the block that it is nearest to.
 func TestFault(t *testing.T) {
 	page := os.Getpagesize()
 	d, b := newDesk(), make([]byte, 3*page)

@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// poison is what idle blocks are filled with: no likely text, length or pointer, and
-// odd, so that a counter that goes on shows.
+// poison is the byte that idle blocks are filled with. It is unlikely as text, length
+// or pointer, and odd, so that a counter that is incremented shows.
 const poison = 0xDB
 
 var page = bytes.Repeat([]byte{poison}, 4096)
@@ -31,7 +31,7 @@ func Intact(b []byte) bool {
 
 var seed = maphash.MakeSeed()
 
-// sum is never 0.
+// sum returns a checksum that is never 0.
 func sum(object []byte) uint64 { return maphash.Bytes(seed, object) | 1 }
 
 // intact reports whether an idle block is as it was put back. Its shard is locked.

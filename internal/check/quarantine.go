@@ -2,19 +2,19 @@ package check
 
 import "sync"
 
-// A Block is a block that somebody else than its Checker keeps: where it begins, its class
-// in its pool, and itself.
+// A Block is a block that is not kept by its Checker: where it begins, its class in its
+// pool, and its bytes.
 type Block struct {
 	At    uintptr
 	Class uint8
 	Bytes []byte
 }
 
-// A Quarantine is where blocks that came back wait, in the order in which they came,
-// before the pool may hand them out again: so what is written late is seen. All
-// methods may be called by any number of goroutines at once.
+// A Quarantine holds blocks that came back, in that order, before the pool may hand
+// them out again, so that late writes are found. All methods are safe for concurrent
+// use.
 type Quarantine struct {
-	Bytes int // that it holds at most, in up to 256 blocks
+	Bytes int // the most bytes that it holds, in up to QuarantineBlocks blocks
 
 	mu     sync.Mutex
 	blocks []Block
@@ -22,11 +22,11 @@ type Quarantine struct {
 	ended  bool
 }
 
-// QuarantineBlocks bounds the blocks in quarantine.
+// QuarantineBlocks is the most blocks that a Quarantine holds.
 const QuarantineBlocks = 256
 
-// Add puts a block into quarantine, unless it is too large or the quarantine has ended.
-// Blocks that have been there for long may have to Leave then.
+// Add adds a block, and reports whether it did: not if the block is too large or the
+// quarantine has ended. It may leave more blocks than the quarantine holds: see Leave.
 func (q *Quarantine) Add(b Block) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,8 +38,8 @@ func (q *Quarantine) Add(b Block) bool {
 	return true
 }
 
-// Leave takes out the block that has been there for longest, where there are more than
-// the quarantine holds.
+// Leave removes the block that was added first, if there are more than the quarantine
+// holds. ok reports whether there are.
 func (q *Quarantine) Leave() (b Block, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -49,14 +49,14 @@ func (q *Quarantine) Leave() (b Block, ok bool) {
 	return q.first(), true
 }
 
-// Len returns how many blocks there are.
+// Len returns the number of blocks.
 func (q *Quarantine) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.blocks)
 }
 
-// Next takes out the block that has been there for longest, if there is any.
+// Next removes the block that was added first. ok reports whether there is one.
 func (q *Quarantine) Next() (b Block, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +74,7 @@ func (q *Quarantine) first() Block {
 	return b
 }
 
-// Empty returns every block. With end, none is taken any more.
+// Empty removes and returns every block. If end is true, Add accepts no more.
 func (q *Quarantine) Empty(end bool) (blocks []Block) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

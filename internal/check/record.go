@@ -6,8 +6,9 @@ import (
 	"weak"
 )
 
-// A record is what is known of a watched block. The lock of its shard guards it. It is
-// used again for another block, so what may come late names the use too.
+// A record is what is known of a watched block. The lock of its shard guards it.
+// Records are reused, so a cleanup, which may run late, names the use as well as the
+// record.
 type record struct {
 	use      uint64
 	checker  *Checker
@@ -17,12 +18,12 @@ type record struct {
 	got, put Stack
 	gotAt    time.Time
 	putAt    time.Time
-	sum      uint64 // of an idle block that Seal left as it is; else it is poisoned
+	sum      uint64 // checksum of an idle block that was sealed; 0: it is poisoned
 	leak     runtime.Cleanup
-	alive    weak.Pointer[byte] // the block, where all are watched and the collector has them
+	alive    weak.Pointer[byte] // the block, if all blocks are watched and on the Go heap
 	guarded  bool               // idle, and faults on any touch
 	watched  bool               // leak was set
-	told     bool               // of its leak
+	told     bool               // its leak has been reported
 	shown    bool               // in the profile
 }
 
@@ -47,8 +48,9 @@ func (c *Checker) watch(s *shard, at uintptr, block []byte, heap bool) *record {
 	return r
 }
 
-// hang makes the collector tell of a block. One that is not its own, though the pool is
-// on the heap, it refuses by a panic: that block is nobody's to miss.
+// hang makes the collector report a lost block. AddCleanup panics for a block that is
+// not on the Go heap, as a Source of the caller's may return it: such a block is never
+// collected.
 func (r *record) hang(b collectedBlock, block []byte) {
 	defer func() { r.watched = recover() == nil }()
 	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, b)
@@ -57,7 +59,7 @@ func (r *record) hang(b collectedBlock, block []byte) {
 	}
 }
 
-// blank returns a record of nothing.
+// blank returns an unused record.
 func (s *shard) blank() *record {
 	n := len(s.free)
 	if n == 0 {
@@ -68,7 +70,8 @@ func (s *shard) blank() *record {
 	return r
 }
 
-// forget takes a record that is no block's any more. Its stacks keep their room.
+// forget keeps a record that belongs to no block any more for reuse. Its stacks keep
+// their capacity.
 func (s *shard) forget(r *record) {
 	*r = record{use: r.use + 1, got: r.got[:0], put: r.put[:0]}
 	if len(s.free) < mostFree {
@@ -76,8 +79,9 @@ func (s *shard) forget(r *record) {
 	}
 }
 
-// A collectedBlock is what the collector tells. It may come late: the memory has been
-// another's since, under whose name the record has ended. Stop is no help then.
+// A collectedBlock identifies a block to its cleanup. The cleanup may run late, when
+// the memory belongs to another block; then the record's use has ended. Stop would not
+// prevent that.
 type collectedBlock struct {
 	checker *Checker
 	address uintptr
@@ -104,11 +108,11 @@ func (b collectedBlock) collected() {
 	}
 }
 
-// dead reports whether a record is of a block that was collected, of which the collector
-// has not told yet: somebody else's memory lies there now.
+// dead reports whether the record's block was collected and its cleanup has not run
+// yet. The address may already be in use again.
 func (r *record) dead() bool { return r.alive != (weak.Pointer[byte]{}) && r.alive.Value() == nil }
 
-// leaks reports whether a block is out, but only once. The shard is locked.
+// leaks reports whether a block is out, and true only once. The shard is locked.
 func (r *record) leaks() bool {
 	if r.state != out || r.told {
 		return false
@@ -117,8 +121,8 @@ func (r *record) leaks() bool {
 	return true
 }
 
-// sameClock reports whether both times or none are of a testing/synctest bubble, which
-// have no monotonic part.
+// sameClock reports whether both times or neither are of a testing/synctest bubble:
+// those have no monotonic part.
 func sameClock(a, b time.Time) bool { return (a == a.Round(0)) == (b == b.Round(0)) }
 
 // violation describes an offence against a block, with copies of all stacks. The shard

@@ -10,20 +10,20 @@ import (
 	"github.com/dewpond/dewpond/internal/callers"
 )
 
-// A Kind of misuse.
+// A Kind is a kind of misuse.
 type Kind uint8
 
 const (
-	DoublePut     Kind = iota // of a block that is idle
-	WriteAfterPut             // to a block that was idle
-	ForeignPut                // of what was never a block
-	InteriorPut               // of the inside of a block
-	Leak                      // of a block that was never put back
-	UseAfterPut               // of a block that was idle and faulted
-	PastEnd                   // of what is behind a block
+	DoublePut     Kind = iota // a Put of a block that is idle
+	WriteAfterPut             // a write to a block while it was idle
+	ForeignPut                // a Put of a slice that was never a block
+	InteriorPut               // a Put of the inside of a block
+	Leak                      // a block that was never put back
+	UseAfterPut               // an access to an idle block, which faulted
+	PastEnd                   // an access behind a block
 )
 
-// A Violation is one misuse. Where Offence is nil nobody saw who did it.
+// A Violation is one misuse. Offence is nil if the misuse itself was not observed.
 type Violation struct {
 	Kind              Kind
 	Size              int           // of the block, in bytes
@@ -34,11 +34,11 @@ type Violation struct {
 // A Stack is program counters, innermost first.
 type Stack []uintptr
 
-// pcs is room for a stack.
+// pcs is a buffer for a stack.
 type pcs [32]uintptr
 
-// callers returns the stack of its caller's callers, in that room. What is of this
-// package may come first, see String.
+// callers returns the stack of its caller's callers, in the given buffer. Frames of
+// this package may come first: see [Stack.String].
 func (c *Checker) callers(room *pcs) Stack {
 	if c.few {
 		return room[:callers.Callers(room[:len(room)/2])]
@@ -52,7 +52,7 @@ func exactly() Stack {
 	return Stack(room[:runtime.Callers(3, room[:])]).clone()
 }
 
-// clone returns nil for a stack that nobody saw.
+// clone returns nil for an empty stack.
 func (s Stack) clone() Stack {
 	if len(s) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func (s Stack) clone() Stack {
 
 const library = "github.com/dewpond/dewpond"
 
-// String has two lines for each frame, as a panic's stack does. What is inside the
-// library comes first, and is left out.
+// String returns two lines for each frame, as the stack of a panic has. It leaves out
+// the innermost frames that are inside the library.
 func (s Stack) String() string {
 	if len(s) == 0 {
 		return "\tunknown\n"

@@ -190,7 +190,7 @@ func TestScatterDoesNotWait(t *testing.T) {
 	e.Scatter() // if it waits, the test runs into its timeout
 	e.mu.Unlock()
 	if !e.Gathered() {
-		t.Error("Scatter replaced the array while somebody else was about to")
+		t.Error("Scatter replaced the array while another goroutine was about to")
 	}
 	if e.Scatter(); e.Gathered() {
 		t.Error("Scatter did nothing")

@@ -106,13 +106,13 @@ func TestTrimWaitsForSections(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	if !percpu.Pinned {
 		if trimsInSection() {
-			t.Fatal("Trim ended while somebody held the lock of a shard")
+			t.Fatal("Trim ended while a goroutine held the lock of a shard")
 		}
 		return // the portable engine's locks cannot be left out
 	}
 	for range 20 {
 		if trimsInSection() {
-			t.Fatal("Trim ended while somebody was in a section of the old array")
+			t.Fatal("Trim ended while a goroutine was in a section of the old array")
 		}
 	}
 	// Without the grace period a Trim does end in a section, unless the two never

@@ -20,7 +20,7 @@ import (
 //	go test -run '^$' -bench SlowPaths ./internal/magazine
 func BenchmarkSlowPaths(b *testing.B) {
 	if !percpu.Pinned {
-		b.Skip("the portable engine takes locks besides")
+		b.Skip("the portable engine also takes locks")
 	}
 	other := make([]uint64, 4<<20/8)
 	for _, path := range slowPaths {

@@ -122,7 +122,7 @@ func TestClearStale(t *testing.T) {
 	ClearStale(all)
 	runtime.GC()
 	if lost.Value() != nil {
-		t.Error("a slot that nobody uses keeps a lost block alive")
+		t.Error("a slot that is not used keeps a lost block alive")
 	}
 	if popAt(&e, 0, 1) != idle {
 		t.Error("an idle block is gone")

@@ -67,7 +67,7 @@ func TestStateNamesOneSlice(t *testing.T) {
 	sizes := []uint{64, 80, 112, 128, 576, 1008, 1024, 1040, 4080, 4096, 8192, 32 << 10, 1 << 20, MaxBlock}
 	for _, size := range sizes {
 		for at := uintptr(base); at < base+2*Group; at++ {
-			// every byte near small blocks, and a sample of what is far from any
+			// Every byte near small blocks, and a sample of what is far from any.
 			if at > base+2*1024 && at < base+2*Group-2*1024 && at%61 != 0 && at%64 != 0 {
 				continue
 			}

@@ -18,7 +18,7 @@ func TestBlockSetIsAMap(t *testing.T) {
 		model := map[block]bool{}
 		var all []block
 		any := func() block {
-			// few addresses, all near each other, so that searches meet
+			// Few addresses, all near each other, so that searches meet.
 			return block{uintptr(0x40000000) + uintptr(rng.IntN(600))*Multiple, uint8(rng.IntN(3) * 63)}
 		}
 		for range 20_000 {

@@ -55,7 +55,7 @@ func TestFallbackIsLost(t *testing.T) {
 	}
 	runtime.KeepAlive(old)
 
-	// another fallback block has its address by the time the cleanup runs
+	// Another fallback block has its address by the time the cleanup runs.
 	f.Add(next, address)
 	f.forget(address, weak.Make(old))
 	if !f.Remove(next, address) {

@@ -1,6 +1,7 @@
 package memory
 
-// This file has the memory package's use of unsafe, and the repository's of finalizers.
+// This file has the memory package's use of unsafe, and the repository's only
+// finalizers.
 
 import (
 	"runtime"
@@ -8,23 +9,24 @@ import (
 	"unsafe"
 )
 
-// A block of the Go heap and a slice that somebody has made differ by address alone. So
-// a pool that counts its blocks knows where they lie. That keeps none of them alive.
+// A block of the Go heap and a foreign slice of the same size differ by address alone.
+// So a pool that counts its blocks records their addresses. The records keep none of
+// them alive.
 //
-// A block that is lost is taken out by a finalizer. No cleanup would do: it runs after
-// the block is gone, and by then a stranger's slice may lie there and be taken for the
-// block. What has a finalizer is gone only with the collection after that.
+// A finalizer removes a block that is lost. A cleanup would not do: it runs after the
+// block is gone, and by then a foreign slice may be at its address and be taken for the
+// block. An object with a finalizer is gone only after the next collection.
 
-// HeapBlocks are the blocks of the Go heap that a pool has allocated, by class and by
-// where they begin. All methods may be called by any number of goroutines at once.
+// HeapBlocks is the set of the blocks of the Go heap that a pool has allocated, by
+// class and address. All methods are safe for concurrent use.
 type HeapBlocks struct {
 	set        BlockSet
 	finalizers []func(*byte) // by class
 }
 
-// NewHeapBlocks returns the empty HeapBlocks of so many classes. lost is called in the
-// goroutine of the process's finalizers, after the collector has found that nobody has a
-// block of a class any more.
+// NewHeapBlocks returns an empty HeapBlocks for the given number of classes. lost is
+// called in the process's finalizer goroutine, after the collector has found that a
+// block of a class is unreachable.
 func NewHeapBlocks(classes int, lost func(class uint8)) *HeapBlocks {
 	h := new(HeapBlocks)
 	for class := range classes {
@@ -37,7 +39,7 @@ func NewHeapBlocks(classes int, lost func(class uint8)) *HeapBlocks {
 	return h
 }
 
-// Add notes a block that make has returned.
+// Add records a block that make has returned.
 func (h *HeapBlocks) Add(block *byte, class uint8) {
 	h.set.Add(addressOf(block), class)
 	runtime.SetFinalizer(block, h.finalizers[class])
@@ -46,7 +48,7 @@ func (h *HeapBlocks) Add(block *byte, class uint8) {
 // Has reports whether a block of a class begins at an address.
 func (h *HeapBlocks) Has(address uintptr, class uint8) bool { return h.set.Has(address, class) }
 
-// Remove takes a block out and reports whether it was there.
+// Remove removes a block and reports whether the set had it.
 func (h *HeapBlocks) Remove(block *byte, class uint8) bool {
 	if !h.set.Remove(addressOf(block), class) {
 		return false
@@ -55,16 +57,15 @@ func (h *HeapBlocks) Remove(block *byte, class uint8) bool {
 	return true
 }
 
-// HeapSlices are slices of any size of the Go heap, by where they begin. The zero
-// HeapSlices is empty; it must not be copied. All methods may be called by any number of
-// goroutines at once.
+// HeapSlices is a set of slices of any size on the Go heap, by address. The zero
+// HeapSlices is empty; it must not be copied. All methods are safe for concurrent use.
 type HeapSlices struct {
 	mu    sync.Mutex // held for one lookup
 	sizes map[uintptr]int64
 	bytes int64
 }
 
-// Add notes a slice that make has returned. lost is called as that of NewHeapBlocks.
+// Add records a slice that make has returned. lost is called as [NewHeapBlocks] says.
 func (h *HeapSlices) Add(data *byte, size int64, lost func()) {
 	h.mu.Lock()
 	if h.sizes == nil {
@@ -80,7 +81,7 @@ func (h *HeapSlices) Add(data *byte, size int64, lost func()) {
 	})
 }
 
-// Remove takes a slice out and reports whether it was there, with this size.
+// Remove removes a slice and reports whether the set had it, with this size.
 func (h *HeapSlices) Remove(data *byte, size int64) bool {
 	if !h.remove(addressOf(data), size) {
 		return false
@@ -100,7 +101,7 @@ func (h *HeapSlices) remove(address uintptr, size int64) bool {
 	return true
 }
 
-// Bytes returns the bytes of all slices.
+// Bytes returns the bytes of all slices together.
 func (h *HeapSlices) Bytes() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

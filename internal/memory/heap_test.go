@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// collect runs garbage collections until done, for a finalizer comes after one and what
-// has had one is gone after the next.
+// collect runs garbage collections until done: a finalizer runs after one, and an
+// object that had a finalizer is gone after the next.
 func collect(done func() bool) {
 	for !done() {
 		runtime.GC()

@@ -45,7 +45,7 @@ func TestGroups(t *testing.T) {
 			groupV2("sys/fs/cgroup/system.slice", "max", "max", 900*mib, 300*mib)),
 		dirs: []string{"sys/fs/cgroup/system.slice/shop.service", "sys/fs/cgroup/system.slice", "sys/fs/cgroup"},
 	}, {
-		// the pod's limit is tighter, and its other containers fill it too
+		// The pod's limit is tighter, and its other containers fill it too.
 		name: "v2: a limit further up, full of others",
 		tree: process("0::/kubepods.slice/pod7.slice/app.scope\n", hostV2).with(
 			groupV2("sys/fs/cgroup/kubepods.slice/pod7.slice/app.scope", "838860800", "max", 100*mib, 20*mib),
@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 		goUse: 0.5,
 		group: 0.8,
 	}, {
-		// the kernel reclaims from high on, but it does not bound Go
+		// The kernel reclaims from high on, but it does not bound Go.
 		name:  "v2: high below max",
 		tree:  process("0::/a\n", hostV2).with(groupV2("sys/fs/cgroup/a", "419430400", "209715200", 150*mib, 0)),
 		dirs:  []string{"sys/fs/cgroup/a", "sys/fs/cgroup"},
@@ -110,8 +110,8 @@ func TestGroups(t *testing.T) {
 		goUse: 0.25,
 		group: 0.75,
 	}, {
-		// the path from the mount's root down to the process is unknown, but the root
-		// limits it
+		// The path from the mount's root down to the process is unknown, but the root
+		// limits it.
 		name: "namespace: the mount's root is above it",
 		tree: process("0::/worker\n", "1046 1045 0:28 /../.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n").with(
 			groupV2("sys/fs/cgroup", "419430400", "max", 300*mib, 0),
@@ -286,7 +286,7 @@ func TestUnreadableAndGarbage(t *testing.T) {
 			} {
 				check("garbage", newReader(healthy.with(tree{name: garbage}).fs(), used))
 			}
-			// the files break after they were found
+			// The files break after they were found.
 			m := healthy.fs()
 			r := newReader(m, used)
 			delete(m, name)

@@ -34,7 +34,7 @@ func TestReadingLevel(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	// the thresholds as a division of bytes yields them
+	// The thresholds as a division of bytes yields them.
 	for _, tt := range []struct {
 		used, limit float64
 		want        Level

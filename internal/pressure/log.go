@@ -2,20 +2,20 @@ package pressure
 
 import "sync"
 
-// levelsKept is how many levels a follower may be behind. The level falls at most once in
-// 10 s and has two steps to rise, so these are those of minutes.
+// levelsKept is how many levels a follower may be behind. The level falls at most once
+// in 10 s and rises by at most two levels, so these last for minutes.
 const levelsKept = 64
 
-// A Log has the levels that were shown, each once, in order, so that a follower that looks
-// now and then misses none. The zero Log is empty, which counts as Low. It is safe for
-// concurrent use.
+// A Log has the levels that were shown, each once, in order, so that a follower that
+// reads it now and then misses none. The zero Log is empty, which counts as Low. It is
+// safe for concurrent use.
 type Log struct {
 	mu    sync.Mutex
-	count int               // of all that were added
+	count int               // number of levels ever added
 	last  [levelsKept]Level // the last of them, each at its number modulo levelsKept
 }
 
-// Add is called with a level that is about to be shown.
+// Add adds a level that is about to be shown.
 func (l *Log) Add(level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -23,9 +23,9 @@ func (l *Log) Add(level Level) {
 	l.count++
 }
 
-// Next returns a level that was added, and the number of the one after it. Of those that
-// are kept no more it returns the oldest that is. It returns false if there is none yet of
-// that number.
+// Next returns the level of a number, and the number of the next level. If the level is
+// no longer kept, Next returns the oldest that is. ok is false if no level has that
+// number yet.
 func (l *Log) Next(number int) (level Level, next int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,8 @@ func (l *Log) Next(number int) (level Level, next int, ok bool) {
 	return l.last[number%levelsKept], number + 1, true
 }
 
-// Last returns the number of the last level that was added, or of the first that will be.
+// Last returns the number of the last level that was added, or, if there is none, of
+// the first that will be.
 func (l *Log) Last() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

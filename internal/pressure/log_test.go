@@ -34,7 +34,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A follower that was away for long has the last levels that are kept.
+// A follower that is far behind gets the last levels that are kept.
 func TestLogForgets(t *testing.T) {
 	var l Log
 	var all []Level

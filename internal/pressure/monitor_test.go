@@ -34,7 +34,7 @@ func TestMonitorReadsWhenAsked(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if c.readings != 0 {
-			t.Fatalf("%d readings before anybody asked", c.readings)
+			t.Fatalf("%d readings before a call of Level", c.readings)
 		}
 		check(0, Low, 1)
 		check(49, Low, 1) // too soon for another reading

@@ -17,7 +17,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// byteBuffer is what bytes.Buffer and dewpond.Buffer both are.
+// byteBuffer has the methods that bytes.Buffer and dewpond.Buffer share.
 type byteBuffer interface {
 	io.ReadWriter
 	io.ReaderFrom
@@ -42,21 +42,21 @@ type byteBuffer interface {
 	WriteRune(r rune) (int, error)
 }
 
-// A bufferCall is one to either Buffer; it returns the results, slices as copies.
+// A bufferCall calls either Buffer; it returns the results, slices as copies.
 type bufferCall func(b byteBuffer) []any
 
 // twins are a bytes.Buffer and a dewpond.Buffer that get the same calls.
 type twins struct {
 	want    *bytes.Buffer
 	got     *dewpond.Buffer
-	pool    *dewpond.BytePool // the Buffer's own, with nobody else on it; nil: the default pool
+	pool    *dewpond.BytePool // of the Buffer alone; nil: the default pool
 	classes []int
 	zero    dewpond.ZeroPolicy
 }
 
-// TestBufferIsBytesBuffer: any sequence of calls has the results, errors, panics
-// and contents that it has with bytes.Buffer, while another user of the pool fills
-// each idle block with bytes of its own.
+// TestBufferIsBytesBuffer checks that any sequence of calls has the same results,
+// errors, panics and contents as with bytes.Buffer, while another user of the pool
+// fills each idle block with bytes of its own.
 func TestBufferIsBytesBuffer(t *testing.T) {
 	for range 10 { // a rare sequence needs more than rapid's hundred
 		rapid.Check(t, anySequence)
@@ -145,7 +145,7 @@ func anySequence(t *rapid.T) {
 	}
 }
 
-// do makes a call on both and compares what comes of it.
+// do makes a call on both and compares the results.
 func (w *twins) do(t *rapid.T, c bufferCall) {
 	want, wantPanic := outcome(c, w.want)
 	got, gotPanic := outcome(c, w.got)
@@ -164,7 +164,8 @@ func outcome(c bufferCall, b byteBuffer) (results []any, panicked any) {
 
 func results[T any](v T, err error) []any { return []any{v, err} }
 
-// sameResult takes errors for the same if they are, or say the same.
+// sameResult compares two results. Errors are the same if they are equal or have the
+// same text.
 func sameResult(a, b any) bool {
 	errA, ok := a.(error)
 	errB, _ := b.(error)
@@ -174,14 +175,14 @@ func sameResult(a, b any) bool {
 	return errA == errB || reflect.TypeOf(errA) == reflect.TypeOf(errB) && errA.Error() == errB.Error()
 }
 
-// samePanic takes run-time errors for the same, because they tell of caps.
+// samePanic treats all run-time errors as the same, because their texts have caps.
 func samePanic(a, b any) bool {
 	_, runtimeA := a.(runtime.Error)
 	_, runtimeB := b.(runtime.Error)
 	return runtimeA && runtimeB || sameResult(a, b)
 }
 
-// check compares all that shows without changing anything.
+// check compares everything that can be observed without a change.
 func (w *twins) check(t *rapid.T) {
 	w.fillIdle(t)
 	w.do(t, func(b byteBuffer) []any {
@@ -209,7 +210,7 @@ func (w *twins) check(t *rapid.T) {
 	}
 }
 
-// fillIdle is another user of the pool: a Buffer that still used a block that it
+// fillIdle acts as another user of the pool: a Buffer that still used a block that it
 // gave back would lose its contents.
 func (w *twins) fillIdle(t *rapid.T) {
 	if w.pool == nil {
@@ -233,7 +234,7 @@ func (w *twins) fillIdle(t *rapid.T) {
 	}
 }
 
-// count is a number of bytes: few, or about all, or more than all.
+// count draws a number of bytes: few, or about all, or more than all.
 func (w *twins) count(t *rapid.T, least int) int {
 	n := w.want.Len()
 	return max(least, rapid.OneOf(
@@ -241,8 +242,8 @@ func (w *twins) count(t *rapid.T, least int) int {
 	).Draw(t, "n"))
 }
 
-// piece is something to write: mostly short, sometimes past several classes, and
-// either text or bytes that are different wherever they come to lie.
+// piece draws something to write: mostly short, sometimes past several classes, and
+// either text or bytes that differ at every position.
 func piece(t *rapid.T) []byte {
 	n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(50, 300), rapid.IntRange(900, 6000)).Draw(t, "length")
 	if rapid.Bool().Draw(t, "text") {
@@ -301,7 +302,7 @@ func (w *twins) grow(t *rapid.T) {
 		t.Fatalf("Grow(%d) left room for %d bytes", n, w.got.Available())
 	}
 	if moved {
-		// Whether Unread has anything to go back to after a Grow depends on the cap.
+		// Whether Unread has anything to undo after a Grow depends on the cap.
 		w.do(t, func(b byteBuffer) []any { return results(b.Write(nil)) })
 	}
 }
@@ -315,7 +316,7 @@ type step struct {
 
 var errOdd = errors.New("odd")
 
-// A script is a reader and writer that makes the steps in turn, then says EOF.
+// A script is a reader and writer that makes the steps in turn, then returns EOF.
 type script struct {
 	steps []step
 	took  []byte
@@ -335,7 +336,7 @@ func (s *script) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("Read of %d bytes", len(p))
 	}
 	x := s.next()
-	for i := range p { // all of p is a Read's to write to
+	for i := range p { // a Read may write to all of p
 		p[i] = byte('a' + i%26)
 	}
 	switch x.Kind {

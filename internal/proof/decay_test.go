@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// No goroutine lives for decay, neither while a timer is armed nor after Close.
+// Decay has no goroutine, neither while a timer is armed nor after Close.
 func TestDecayHasNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "decaying", IdleTimeout: time.Hour})

@@ -37,8 +37,8 @@ func build(t *testing.T, replaced map[string]string) (program string) {
 	return program
 }
 
-// readExplored opens what the explorer is compiled from, so that go test's cache knows
-// that a test depends on it.
+// readExplored opens the files that the explorer is compiled from, so that go test's
+// cache knows that a test depends on them.
 func readExplored(t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"../../*.go", "../*/*.go", "explore/*.go"} {
@@ -54,7 +54,7 @@ func readExplored(t *testing.T) {
 	}
 }
 
-// TestAllIsExplored: nothing goes wrong in any interleaving of any scenario.
+// TestAllIsExplored checks that nothing goes wrong in any interleaving of any scenario.
 func TestAllIsExplored(t *testing.T) {
 	readExplored(t)
 	program := build(t, nil)
@@ -80,9 +80,9 @@ func TestAllIsExplored(t *testing.T) {
 	}
 }
 
-// TestSearchMissesNothing: on programs made at random, the search finds every
-// execution that running all orders finds; and a search that took the wrong thread
-// to reverse a race would not.
+// TestSearchMissesNothing checks that on random programs the search finds every
+// execution that running all orders finds, and that a search that chose the wrong
+// thread to reverse a race would not.
 func TestSearchMissesNothing(t *testing.T) {
 	programs := "150"
 	if *long {
@@ -99,7 +99,7 @@ func TestSearchMissesNothing(t *testing.T) {
 	}
 }
 
-// mutate writes the mutant's file and returns what to replace by it.
+// mutate writes the mutant's file and returns which file to replace by it.
 func mutate(t *testing.T, m Mutant, dir string) (replaced map[string]string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(dir, m.File))
@@ -120,14 +120,15 @@ func mutate(t *testing.T, m Mutant, dir string) (replaced map[string]string) {
 	return map[string]string{path: mutated}
 }
 
-// TestMutantsAreFound: each seeded bug makes some interleaving go wrong. A test
-// that passes on every engine proves nothing about this one.
+// TestMutantsAreFound checks that each seeded bug makes some interleaving go wrong. A
+// test that passes on every engine proves nothing about this one.
 func TestMutantsAreFound(t *testing.T) { mutantsAreFound(t, Mutants, engineDir) }
 
 // TestPoolMutantsAreFound is TestMutantsAreFound for what a pool adds to its engine.
 func TestPoolMutantsAreFound(t *testing.T) { mutantsAreFound(t, PoolMutants, "../..") }
 
-// TestAdmissionMutantsAreFound is that for who may have a block, and who waits for one.
+// TestAdmissionMutantsAreFound is TestMutantsAreFound for internal/admission: which
+// caller may have a block, and which waits for one.
 func TestAdmissionMutantsAreFound(t *testing.T) {
 	mutantsAreFound(t, AdmissionMutants, "../admission")
 }
@@ -146,8 +147,8 @@ func mutantsAreFound(t *testing.T, mutants []Mutant, dir string) {
 // find.
 func find(t *testing.T, m Mutant, program string) {
 	for _, scenario := range m.Scenarios {
-		// Ten times as many executions as the hardest of them takes: a search that does not
-		// end is as good as one that finds nothing.
+		// This is ten times as many executions as the hardest mutant takes: a search
+		// that does not end is as good as one that finds nothing.
 		out, err := exec.Command(program, "-scenario", scenario, "-most", "1000000").CombinedOutput()
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && strings.Contains(string(out), "FOUND") {

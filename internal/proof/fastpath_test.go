@@ -16,10 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/fastpath.golden from what the compiler makes now")
 
-// What the compiler makes of Get and Put: whom they call (so what is not inlined), how
-// many instructions lock a bus or a line, and how many branches there are, with what the
-// hot functions cost of the inliner's budget of 80, and what escapes. A change shows
-// here before it shows in a benchmark. It may be right: look at the difference, and
+// TestFastPathIsAsItWas compares the compiled Get and Put with a golden file: the calls
+// (which are not inlined), how many instructions lock a bus or a line, how many
+// branches there are, how much of the inliner's budget of 80 the hot functions cost,
+// and what escapes. A change shows here before it shows in a benchmark. It may be
+// right: look at the difference, and
 //
 //	go test ./internal/proof -run FastPath -update
 func TestFastPathIsAsItWas(t *testing.T) {
@@ -27,7 +28,7 @@ func TestFastPathIsAsItWas(t *testing.T) {
 	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
 		t.Skipf("%s was made by go1.26; this is %s", golden, v)
 	}
-	readSources(t) // or the test's cached result would be taken for that of other sources
+	readSources(t) // otherwise the test cache may return the result for other sources
 	var got strings.Builder
 	for _, arch := range []string{"amd64", "arm64"} {
 		got.WriteString(instructions(t, arch))
@@ -47,7 +48,7 @@ func TestFastPathIsAsItWas(t *testing.T) {
 	}
 }
 
-// readSources opens what the golden file depends on.
+// readSources opens the files that the golden file depends on.
 func readSources(t *testing.T) {
 	for _, pattern := range []string{"../../*.go", "../atomics/*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
 		names, err := filepath.Glob(pattern)
@@ -87,7 +88,7 @@ var (
 	}
 )
 
-// instructions returns what there is to say of Get and Put on one architecture.
+// instructions describes Get and Put on one architecture.
 func instructions(t *testing.T, arch string) string {
 	archive := filepath.Join(t.TempDir(), arch+".a")
 	toolchain(t, []string{"GOARCH=" + arch, "GOOS=linux", "GOFLAGS=", "GOWORK=off"}, "go", "build", "-o", archive, ".")
@@ -122,14 +123,14 @@ func instructions(t *testing.T, arch string) string {
 	return text.String()
 }
 
-// hot are the functions that Get, Put and the like must have inlined.
+// hot matches the functions that must be inlined into Get, Put and the like.
 var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Small\.(?:Size|Number)|\(\*Table\)\.Small|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
 
-// escape finds what is allocated in the files of the fast path.
+// escape matches allocations in the files of the fast path.
 var escape = regexp.MustCompile(`^(?:\./|internal/magazine/)((?:bytepool|pool|shards|exchange)\.go):\d+:\d+: (.* escapes to heap|moved to heap: .*)\n`)
 
-// compilerSays returns what hot functions cost, and what moves to the heap in the files
-// of the fast path.
+// compilerSays returns what the hot functions cost, and what moves to the heap in the
+// files of the fast path.
 func compilerSays(t *testing.T) string {
 	lines := map[string]bool{}
 	out := toolchain(t, []string{"GOFLAGS=", "GOWORK=off", "GOARCH=amd64"}, "go", "build", "-gcflags=./...=-m=2", "./...")

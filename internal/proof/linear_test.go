@@ -36,9 +36,9 @@ type answer struct {
 	exact bool
 }
 
-// bag is what an engine is to its users: a Pop returns a block that was pushed and
-// not popped since, or none, which is always allowed unless it is said to be exact:
-// then there was none. The state is the set of blocks, one bit each.
+// bag is what an engine is to its users. A Pop returns a block that was pushed and not
+// popped since, or none, which is always allowed unless the answer is exact: then the
+// bag must be empty. The state is the set of blocks, one bit each.
 var bag = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {
@@ -56,7 +56,8 @@ var bag = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprint(input, " -> ", output) },
 }
 
-// A recorder is a history under way. Every goroutine has a list of its own.
+// A recorder is a history that is being recorded. Every goroutine has a list of its
+// own.
 type recorder struct {
 	start time.Time
 	lists [][]porcupine.Operation
@@ -83,7 +84,7 @@ type numbered struct {
 	_      [56]byte
 }
 
-// An engine is what a history is recorded of: magazine.Engine, or a broken one.
+// An engine is the object of a history: magazine.Engine, or a broken one.
 type engine interface {
 	Push(class uint8, block unsafe.Pointer) magazine.Result
 	Pop(class uint8) unsafe.Pointer
@@ -98,8 +99,8 @@ func newEngine(size int) *magazine.Engine {
 	return e
 }
 
-// run has goroutines pop and push a few blocks of one engine, while it is
-// gathered, scattered and grown under them, and returns what they saw.
+// run has goroutines pop and push a few blocks of one engine, while it is gathered,
+// scattered and grown, and returns their calls and answers.
 func run(e engine, goroutines, each int) []porcupine.Operation {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	r := &recorder{start: time.Now(), lists: make([][]porcupine.Operation, goroutines)}
@@ -166,7 +167,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			}
 		}
 		if !porcupine.CheckOperations(bag, history) {
-			t.Fatalf("history %d of class %d cannot be put into an order in which a bag behaves so", i, size)
+			t.Fatalf("history %d of class %d: no order of its operations explains a bag", i, size)
 		}
 	}
 	if exactly == 0 {
@@ -175,7 +176,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Logf("%d operations, %d of them exactly none", operations, exactly)
 }
 
-// The check above can fail: these histories are impossible.
+// Impossible histories are rejected: the check above can fail.
 func TestImpossibleHistoriesAreRejected(t *testing.T) {
 	push := func(from, to int64, block int) porcupine.Operation {
 		return porcupine.Operation{Input: call{"push", block}, Call: from, Output: answer{block: -1}, Return: to}
@@ -199,7 +200,7 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 	}
 }
 
-// Nor is an engine accepted that breaks a promise now and then.
+// An engine that breaks a promise now and then is rejected.
 func TestBrokenEnginesAreRejected(t *testing.T) {
 	for name, broken := range map[string]func() engine{
 		"one block twice":         func() engine { return &stutterer{Engine: newEngine(64 << 10)} },
@@ -233,7 +234,7 @@ func (s *stutterer) Pop(class uint8) unsafe.Pointer {
 	return block
 }
 
-// A careless engine says that there is nothing where a Pop finds nothing.
+// A careless engine says that it is empty if a Pop finds nothing.
 type careless struct{ *magazine.Engine }
 
 func (c careless) PopExact(class uint8) (unsafe.Pointer, bool) { return c.Pop(class), true }

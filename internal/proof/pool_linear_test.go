@@ -16,7 +16,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// set is a set of blocks: what a pool has idle.
+// set is a set of blocks: those that a pool has idle.
 type set [8]uint64
 
 func (s set) has(block int) bool { return s[block/64]>>(block%64)&1 == 1 }
@@ -24,9 +24,9 @@ func (s set) has(block int) bool { return s[block/64]>>(block%64)&1 == 1 }
 func (s set) with(block int) set    { s[block/64] |= 1 << (block % 64); return s }
 func (s set) without(block int) set { s[block/64] &^= 1 << (block % 64); return s }
 
-// poolModel is what a BytePool of one class and no bounds is to its users: a bag,
-// from which one may also get a block that nobody has seen. Where TryGet is refused
-// there was a moment with nothing in it.
+// poolModel is what a BytePool of one class and no bounds is to its users: a bag, from
+// which a Get may also return a new block. If TryGet is refused there was a moment with
+// nothing in the bag.
 var poolModel = porcupine.Model{
 	Init: func() any { return set{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -42,8 +42,8 @@ var poolModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprint(input, " -> ", output) },
 }
 
-// numbers gives blocks numbers, as they come up. It keeps them alive, so that no
-// address is met twice.
+// numbers gives blocks numbers in the order in which they appear. It keeps them alive,
+// so that no address is used twice.
 type numbers struct {
 	mu    sync.Mutex
 	known map[*byte]int
@@ -61,7 +61,7 @@ func (n *numbers) of(b []byte) (number int, fresh bool) {
 	return number, !old
 }
 
-// A tattler is a Source of which a Trim's frees can be told.
+// A tattler is a Source that can tell which blocks a Trim frees.
 type tattler struct {
 	mu    sync.Mutex
 	freed map[*byte]time.Duration
@@ -76,7 +76,7 @@ func (s *tattler) Free(b []byte) {
 	s.freed[unsafe.SliceData(b)] = time.Since(s.start)
 }
 
-// runPool has goroutines use a pool in all ways, and returns what they saw.
+// runPool has goroutines use a pool in all ways, and returns their calls and answers.
 func runPool(t *testing.T, size, goroutines, each int, trims bool, seed uint64) []porcupine.Operation {
 	r := &recorder{start: time.Now(), lists: make([][]porcupine.Operation, goroutines)}
 	source := &tattler{freed: map[*byte]time.Duration{}, start: r.start}
@@ -165,7 +165,7 @@ func TestPoolsAreLinearizable(t *testing.T) {
 			for _, o := range history {
 				t.Log(o.ClientId, o.Call, o.Return, o.Input, o.Output)
 			}
-			t.Fatalf("history %d of class %d cannot be put into an order in which a pool behaves so", i, size)
+			t.Fatalf("history %d of class %d: no order of its operations explains a pool", i, size)
 		}
 	}
 	if refused == 0 || trimmed == 0 {

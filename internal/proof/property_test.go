@@ -13,13 +13,13 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A buffer is one that a user holds: its contents are this user's only.
+// A buffer is one that a user holds: only this user writes to it.
 type buffer struct {
 	b     []byte
 	stamp byte
 }
 
-// A user makes any calls in any order and knows what must come of them.
+// A user makes any calls in any order and knows what must result.
 type user struct {
 	pool    *dewpond.BytePool
 	options dewpond.BytePoolOptions
@@ -28,8 +28,8 @@ type user struct {
 	stamp   byte
 }
 
-// TestAnySequenceOfCalls: whatever one user does, no two buffers overlap, caps are
-// classes, bounds and counts hold, and Trim releases what Stats said is idle.
+// TestAnySequenceOfCalls checks that whatever one user does, no two buffers overlap,
+// caps are classes, bounds and counts hold, and Trim releases what Stats said is idle.
 func TestAnySequenceOfCalls(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rapid.Check(t, func(t *rapid.T) {
@@ -46,7 +46,7 @@ func TestAnySequenceOfCalls(t *testing.T) {
 			"get":    func(t *rapid.T) { u.got(t, u.pool.Get(size(t)), nil) },
 			"tryGet": func(t *rapid.T) { b, err := u.pool.TryGet(size(t)); u.got(t, b, err) },
 			"put":    u.put,
-			"puts": func(t *rapid.T) { // as many as do not fit
+			"puts": func(t *rapid.T) { // more than fit
 				for len(u.held) > 0 {
 					u.put(t)
 				}
@@ -94,7 +94,7 @@ func (u *user) hold(b []byte) {
 	u.held = append(u.held, buffer{b, u.stamp})
 }
 
-// take gives up a buffer that nobody else has written to.
+// take gives up a buffer, which no other owner may have written to.
 func (u *user) take(t *rapid.T) []byte {
 	if len(u.held) == 0 {
 		t.Skip()

@@ -27,8 +27,8 @@ import (
 
 var seeds = flag.Int("dewpond.seeds", 160, "how many histories TestPoolsWithSeamsAreLinearizable records")
 
-// seams makes those who come by wait now and then, as a seed says: pools come by where
-// their slow paths call their Source.
+// seams makes goroutines wait now and then, as a seed says, where a slow path of their
+// pool calls its Source.
 type seams struct {
 	seed   uint64
 	passed atomic.Uint64
@@ -55,15 +55,15 @@ type idler struct {
 	put    time.Duration
 }
 
-// A witness numbers the blocks of one pool and takes down which are let go. A block that
-// comes back at the address of one that was let go is another.
+// A witness numbers the blocks of one pool and records which are released. A block at
+// the address of one that was released is another block.
 type witness struct {
 	*recorder
 	mu    sync.Mutex
 	known map[*byte]*idler
 	count int
 	freed []porcupine.Operation
-	lost  int // blocks that were let go while they were out
+	lost  int // blocks that were released while they were out
 }
 
 func (w *witness) got(b []byte) answer {
@@ -101,8 +101,8 @@ func (w *witness) frees(client int, b []byte) {
 	}
 }
 
-// A heapSource has blocks of the Go heap, a seamLedger those of an arena; neither is
-// quick.
+// A heapSource allocates blocks of the Go heap, a seamLedger those of an arena; neither
+// is quick.
 type heapSource struct {
 	*seams
 	*witness
@@ -136,7 +136,8 @@ func (l *seamLedger) Return(b []byte) (owned, accepted bool) {
 	return owned, accepted
 }
 
-// A kind of pools with seams: how many, of what, sharing a Budget of how many blocks.
+// A seamed is a kind of pools with seams: how many, with which memory, sharing a Budget
+// of how many blocks.
 type seamed struct {
 	name        string
 	pools, room int
@@ -155,7 +156,7 @@ var seamedPools = []seamed{
 }
 
 // runSeamed has goroutines use pools in all ways while GOMAXPROCS changes, and returns
-// what they saw of each.
+// the history of each pool.
 func runSeamed(t *testing.T, kind seamed, goroutines, each int, seed uint64) (histories [][]porcupine.Operation) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	r := &recorder{start: time.Now()}
@@ -258,8 +259,9 @@ func runSeamed(t *testing.T, kind seamed, goroutines, each int, seed uint64) (hi
 	return histories
 }
 
-// TestPoolsWithSeamsAreLinearizable: pools that share a Budget, and pools off the heap,
-// are bags to their users as others are (TestPoolsAreLinearizable), whatever is slow.
+// TestPoolsWithSeamsAreLinearizable checks that pools that share a Budget, and pools
+// off the heap, are bags to their users as others are (TestPoolsAreLinearizable),
+// whatever is slow.
 func TestPoolsWithSeamsAreLinearizable(t *testing.T) {
 	n := *seeds
 	if *long {
@@ -321,7 +323,7 @@ var historyMutants = []Mutant{
 	},
 }
 
-// TestHistoryMutantsAreFound: a pool that breaks a promise is not accepted.
+// TestHistoryMutantsAreFound checks that a pool that breaks a promise is not accepted.
 func TestHistoryMutantsAreFound(t *testing.T) {
 	for _, m := range historyMutants {
 		t.Run(m.Name, func(t *testing.T) {

@@ -38,16 +38,16 @@ var (
 	rawAtomicAddresses = []string{"internal/magazine"}
 	rawAtomicFunctions = []string{"LoadUintptr"}
 
-	// What the explorer of internal/proof runs as it ships, and where that has what the
-	// explorer need not see.
+	// These are the code that the explorer of internal/proof runs as it ships, and the
+	// files in it whose synchronization the explorer need not see.
 	exploredAddresses = []string{
 		"internal/admission", "internal/decay", "internal/magazine", "internal/semaphore",
 		"internal/memory/blocks.go", "lease.go",
 	}
 	unexploredAddresses = []string{
-		"internal/decay/trims.go",      // a lock of the whole program, of which a scenario has one pool
+		"internal/decay/trims.go",      // a lock of the whole program; a scenario has one pool
 		"internal/magazine/counter.go", // statistics
-		"internal/magazine/shards.go",  // the locks of the portable engine, which it does not run
+		"internal/magazine/shards.go",  // the locks of the portable engine, which the explorer does not run
 	}
 )
 

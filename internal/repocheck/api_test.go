@@ -18,11 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/api.golden from what the sources say")
 
-// publicPackages are those that users import, by their directories.
+// publicPackages are the directories of the packages that users import.
 var publicPackages = []string{".", "offheap", "dewtest"}
 
-// A change of a public name or signature shows here, whatever becomes of the comments. It
-// may be right: look at the difference, and
+// TestAPI shows every change of a public name or signature, but none of comments. A
+// change may be right: look at the difference, and
 //
 //	go test ./internal/repocheck -run API -update
 func TestAPI(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// The listing has what a user can name, and its types, and nothing else.
+// The listing has the names that a user can use, and their types, and nothing else.
 func TestListing(t *testing.T) {
 	const source = `package p
 
@@ -137,7 +137,7 @@ func f()              {}
 	}
 }
 
-// listing returns a line for each exported thing of a package.
+// listing returns a line for each exported name of a package.
 func listing(p *types.Package) (lines []string) {
 	name := func(other *types.Package) string {
 		if other == p {
@@ -212,12 +212,12 @@ func listType(object *types.TypeName, name types.Qualifier, add func(format stri
 		add("type %s, method %s%s%s", full, star, f.Name(), strings.TrimPrefix(types.TypeString(f.Type(), name), "func"))
 	}
 	if unexported && types.IsInterface(named) {
-		add("type %s, methods that are not exported", full) // so nobody else implements it
+		add("type %s, methods that are not exported", full) // so no other package implements it
 	}
 }
 
-// A sourceImporter type-checks the packages of this repository, and the standard library's,
-// from their sources, as on Linux.
+// A sourceImporter type-checks the packages of this repository, and the standard
+// library's, from their sources, as on Linux.
 type sourceImporter struct {
 	root     string
 	context  gobuild.Context
@@ -227,7 +227,7 @@ type sourceImporter struct {
 }
 
 func newSourceImporter(root string) *sourceImporter {
-	gobuild.Default.CgoEnabled = false // the standard library's importer has no other context
+	gobuild.Default.CgoEnabled = false // the standard library's importer uses no other context
 	context := gobuild.Default
 	context.GOOS, context.GOARCH = "linux", "amd64"
 	fset := token.NewFileSet()

@@ -231,7 +231,7 @@ package dewpond
 
 var timer = time.AfterFunc(0, nil)
 var called = func() int { go work(); return 1 }()
-var kept = func() { go work() } // allowed: whoever calls it starts it
+var kept = func() { go work() } // allowed: a caller of it starts the goroutine
 `,
 		"init.go:3: init:",
 		"indirect.go:3: init:",

@@ -2,8 +2,9 @@ package repocheck
 
 import "slices"
 
-// checkExplored: what the explorer of internal/proof runs meets others through
-// internal/atomics alone. It would not see anything else, and find nothing there.
+// checkExplored requires that the code which the explorer of internal/proof runs
+// synchronizes through internal/atomics alone. The explorer sees nothing else, and
+// would find no fault there.
 func checkExplored(r *repository, report reporter) {
 	for _, s := range r.sources {
 		if s.test || !s.isAt(exploredAddresses) || s.isAt(unexploredAddresses) {

@@ -16,11 +16,11 @@ const author = "The dewpond Authors"
 var (
 	foreignDirs = []string{"vendor", "third_party", "thirdparty", "node_modules", "bower_components"}
 
-	// a copyright notice: the word or the sign at the start of a line or before a year,
-	// so that prose about copyright is not one
+	// A copyright notice: the word or the sign at the start of a line or before a year,
+	// so that prose about copyright is not one.
 	copyrightNotice = regexp.MustCompile(`(?im)^\W*((?-i:Copyright|COPYRIGHT)\s+(?-i:[A-Z(])|©).*$|^.*(copyright|©|\(c\))[\s:,]*(\(c\)|©)?[\s:,]*(19|20)\d\d.*$|^.*spdx-filecopyrighttext:.*$`)
 
-	// a licence other than ours, by its first words or its SPDX name
+	// A licence other than ours, by its first words or its SPDX name.
 	foreignLicence = regexp.MustCompile(`(?i)permission is hereby granted, free of charge|redistribution and use in source and binary forms|` +
 		`mozilla public license|gnu (lesser |affero )?general public license|use of this source code is governed by|` +
 		`spdx-license-identifier:\s*(?:[b-z0-9]|a[^p])`)
@@ -28,11 +28,11 @@ var (
 	copiedFrom = regexp.MustCompile(`(?i)\bcode (copied|adapted|taken|ported|borrowed|derived) from\b|` +
 		`\b(copied|adapted|ported|forked|vendored) (verbatim )?from (https?://|[\w-]+\.(com|org|io|net|dev|in)/|the go (project|source|standard library))`)
 
-	// files whose source is elsewhere
+	// Files whose source is elsewhere.
 	binaries = []string{".a", ".bin", ".dll", ".dylib", ".exe", ".jar", ".o", ".so", ".syso", ".wasm"}
-	// languages that would escape the rules for Go files
+	// Languages that would escape the rules for Go files.
 	otherLanguages = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".m", ".s", ".S"}
-	// files that bundlers and minifiers write
+	// Files that bundlers and minifiers write.
 	web = []string{".css", ".js", ".mjs"}
 )
 

@@ -11,7 +11,7 @@ import (
 func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range s.syntax.Imports {
-			// the parser accepts no import that cannot be unquoted
+			// The parser accepts no import that cannot be unquoted.
 			if p, err := strconv.Unquote(spec.Path.Value); err == nil && !yield(p, spec) {
 				return
 			}

@@ -24,7 +24,7 @@ const ownModule = "own module"
 // import nothing. The first row that matches a package counts. Add a row with the
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
-	// modules of their own, for users: they see what a user sees
+	// Modules of their own, for users: they see what a user sees.
 	{"cmd/dewpond/...", []string{".", "offheap", "internal/measure/...", ownModule}},
 	{"contrib/...", []string{".", "offheap", ownModule}},
 	{"examples/...", []string{".", "offheap", ownModule}},
@@ -32,10 +32,10 @@ var layers = []layer{
 	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
 
-	// what measures knows nothing of what is measured
+	// The packages that measure know nothing of what they measure.
 	{"internal/measure/...", []string{"internal/measure/..."}},
 
-	// the proofs take the engine apart
+	// The proofs take the engine apart.
 	{"internal/proof/...", []string{"..."}},
 
 	// The library.

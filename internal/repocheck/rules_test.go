@@ -9,7 +9,7 @@ import (
 // Each rule of the layers, modules and dependencies is broken here, and found.
 
 func TestLayer(t *testing.T) {
-	// the engine must not import the pools above it, nor a command the engine
+	// The engine must not import the pools above it, nor a command the engine.
 	breaks(t, `
 -- internal/magazine/up.go --
 package magazine

@@ -3,7 +3,7 @@ package repocheck
 func checkUnsafe(r *repository, report reporter) {
 	for _, s := range r.sources {
 		for p, spec := range s.imports() {
-			// pin.go and its like must import it to use go:linkname
+			// pin.go and its like must import it to use go:linkname.
 			if p != "unsafe" || s.isAt(unsafeAddresses) || s.isAt(linknameAddresses) {
 				continue
 			}

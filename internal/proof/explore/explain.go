@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// stretches returns a schedule in short: who runs, and for how many steps.
+// stretches returns a schedule in short form: which thread runs, and for how many
+// steps.
 func stretches(schedule []int) string {
 	var b strings.Builder
 	for i := 0; i < len(schedule); {
@@ -25,8 +26,8 @@ func stretches(schedule []int) string {
 	return strings.TrimSuffix(b.String(), ", ")
 }
 
-// explain runs a schedule once more and says what each step of it is. Objects are
-// numbered as they come up.
+// explain runs a schedule once more and prints each step of it. Objects are numbered in
+// the order in which they appear.
 func explain(out io.Writer, p program, schedule []int) {
 	r, check := p()
 	r.explain = true
@@ -35,7 +36,7 @@ func explain(out io.Writer, p program, schedule []int) {
 	}
 	for _, chosen := range schedule {
 		if t := r.threads[chosen]; t.done {
-			fmt.Fprintln(out, "  the program is another one now: the schedule does not fit")
+			fmt.Fprintln(out, "  the program has changed: the schedule does not fit")
 			return
 		}
 		r.step(chosen)
@@ -69,14 +70,14 @@ func explain(out io.Writer, p program, schedule []int) {
 	r.end()
 }
 
-// told is how many steps explain tells at most.
+// told is the most steps that explain prints.
 const told = 300
 
-// seam is where the library asks the explorer.
+// seam matches the functions in which the library calls the explorer.
 var seam = regexp.MustCompile(`/internal/(atomics|percpu)\.`)
 
-// where returns the lines of the library, and of the scenario's world, that lead to
-// the access which is being announced.
+// where returns the lines of the library, and of the scenario's world, that lead to the
+// access which is being announced.
 func where() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -13,11 +13,11 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// What a world does through its gate: internal/admission as it ships. Here is what stands
-// around it: the pool that owns the gate, the callers, and who has what.
+// This file runs internal/admission, as it ships, through a world's gate. It plays the
+// pool that owns the gate, and the callers, and records which of them has which block.
 
-// limits makes a gate with a Budget of so many bytes and an AllocLimit; 0 means none. The
-// clock stands still, so an AllocLimit allows as many misses as it says, once.
+// limits makes a gate with a Budget of so many bytes and an AllocLimit; 0 means none.
+// The clock stands still, so an AllocLimit allows its number of misses only once.
 func (w *world) limits(bytes, perSecond int) {
 	c := admission.Config{Name: "explored", Owner: w, Engine: &w.engine, Sizes: w.scenario.config.Sizes, AllocLimit: perSecond}
 	if bytes > 0 {
@@ -41,7 +41,7 @@ func elsewhere(w *world) {
 	w.other.Join()
 }
 
-// charge charges n blocks of a class that are somewhere.
+// charge charges n blocks of a class that exist somewhere.
 func (w *world) charge(class uint8, n int) {
 	for range n {
 		w.gate.Charge(class)
@@ -68,10 +68,11 @@ func (w *world) Kept()     {}
 // An act is one call of the gate by a thread.
 type act struct {
 	*operation
-	freed []*block // what it has let go
+	freed []*block // the blocks that the call has released
 }
 
-// does makes one call of the gate. own is a block that the thread brings along.
+// does makes one call of the gate. own is a block that the thread brings with it, or
+// nil.
 func (w *world) does(own *block, call func(o *operation)) *operation {
 	a := &act{operation: w.call()}
 	w.acts[w.run.current] = a
@@ -85,7 +86,7 @@ func (w *world) does(own *block, call func(o *operation)) *operation {
 		if b != own {
 			w.history.add(&operation{called: a.called, returned: a.returned}, popped, b)
 		} else {
-			w.history.drop(a.operation) // as if it had not been put
+			w.history.drop(a.operation) // as if the block had not been put
 		}
 	}
 	return a.operation
@@ -94,7 +95,7 @@ func (w *world) does(own *block, call func(o *operation)) *operation {
 // put is BytePool.Put of a block that its caller has.
 func (w *world) put(b *block) {
 	w.does(b, func(o *operation) {
-		w.history.add(o, pushed, b) // before somebody can get it
+		w.history.add(o, pushed, b) // before another thread can get it
 		b.inside, b.kept = true, false
 		w.puts[b.class]++
 		w.gate.Put(b.class, unsafe.Pointer(b))
@@ -103,7 +104,7 @@ func (w *world) put(b *block) {
 	w.checkBounds()
 }
 
-// tryGet is BytePool.TryGet where nothing may be allocated.
+// tryGet is BytePool.TryGet when nothing may be allocated.
 func (w *world) tryGet(class uint8) *block {
 	var p magazine.Block
 	var err error
@@ -115,8 +116,8 @@ func (w *world) tryGet(class uint8) *block {
 	return w.popped(o, class, (*block)(p))
 }
 
-// tryToAllocate is TryGet where nothing was found in the shard. It reports whether the
-// caller may allocate.
+// tryToAllocate is TryGet when the shard has no block. It reports whether the caller
+// may allocate.
 func (w *world) tryToAllocate(class uint8) bool {
 	var p magazine.Block
 	var err error
@@ -129,7 +130,7 @@ func (w *world) tryToAllocate(class uint8) bool {
 	return false
 }
 
-// tryBytes is TryGet of what no class holds.
+// tryBytes is TryGet of a size above all classes.
 func (w *world) tryBytes(n int) {
 	ok := false
 	w.does(nil, func(*operation) { ok = w.gate.TryBytes(n) })
@@ -138,7 +139,8 @@ func (w *world) tryBytes(n int) {
 	}
 }
 
-// allocates takes down that somebody may allocate a block of a class, or so many bytes.
+// allocates records a permission to allocate a block of a class, or so many bytes if
+// large is not 0.
 func (w *world) allocates(class uint8, large int) {
 	if large > 0 {
 		w.charged += large
@@ -150,7 +152,7 @@ func (w *world) allocates(class uint8, large int) {
 	}
 }
 
-// fails gives back a permission to allocate, as who gets no memory does.
+// fails returns a permission to allocate, as a caller does whose allocation failed.
 func (w *world) fails(class uint8) {
 	w.charged -= w.scenario.config.Sizes[class]
 	if w.allowed > 0 {
@@ -166,7 +168,7 @@ func (w *world) close() {
 	w.does(nil, func(*operation) { w.gate.End() })
 }
 
-// letsGo is BytePool.Trim, and decays what decay does.
+// letsGo is BytePool.Trim, and decays is what decay does.
 func (w *world) letsGo() {
 	o := w.does(nil, func(*operation) { w.gate.Trim(new(late.List)) })
 	w.history.add(o, trimmed, nil)
@@ -177,12 +179,12 @@ func (w *world) decays(n int) { w.does(nil, func(*operation) { w.gate.Shed(0, n)
 // A wait is one call of GetContext.
 type wait struct {
 	admission.Waiter
-	elsewhere bool // in the other pool
+	elsewhere bool // it waits for the other pool
 	class     uint8
 	large     int // bytes; 0: a block of the class
 	state     waitState
-	seen      bool      // what it was granted is taken down
-	pop       operation // in which it gets its block
+	seen      bool      // its grant is recorded
+	pop       operation // the operation in which it gets its block
 }
 
 type waitState uint8
@@ -194,7 +196,7 @@ const (
 	cancelled
 )
 
-// wait is GetContext where TryGet was refused, up to where it sleeps.
+// wait is GetContext after TryGet was refused, up to where it sleeps.
 func (w *world) wait(gate *admission.Gate, class uint8, large int) *wait {
 	s := &wait{Waiter: gate.NewWaiter(class, large), elsewhere: gate == w.other, class: class, large: large}
 	w.waits = append(w.waits, s)
@@ -227,14 +229,14 @@ func (w *world) cancel(s *wait) {
 				w.granted(s, p, err)
 			}
 		case s.seen:
-			w.run.fail("a waiter has given up and was served")
+			w.run.fail("a waiter was cancelled and served")
 		default:
 			s.state = cancelled
 		}
 	})
 }
 
-// observe takes down what was granted meanwhile. Nobody can see that it looks.
+// observe records what was granted meanwhile, without accesses that the explorer sees.
 func (w *world) observe() {
 	for _, s := range w.waits {
 		if p, err, ended := s.Granted(); ended && !s.seen {
@@ -259,18 +261,18 @@ func (w *world) granted(s *wait, p magazine.Block, err error) {
 	}
 }
 
-// checkGate: nobody sleeps who could be served, or where nobody would see it; nobody is
-// served before an older one; and what is charged is what there is.
+// checkGate checks that no waiter sleeps that could be served, or that no other thread
+// would serve; that none is served before an older one; and that the charge is right.
 func (w *world) checkGate(idle map[uint8]int) {
 	w.observe()
-	claims := false // the first of them was seen
+	claims := false // the first waiter for bytes was seen
 	misses := w.misses
 	for i, s := range w.waits {
 		if s.state != sleeping {
 			continue
 		}
 		if w.allowed > 0 && s.large == 0 && !s.InLine() {
-			misses++ // it waits for bytes, with a miss in hand
+			misses++ // it waits for bytes, and has a miss already
 		}
 		switch {
 		case s.large == 0 && idle[s.class] > 0:
@@ -299,7 +301,7 @@ func (w *world) checkGate(idle map[uint8]int) {
 	}
 }
 
-// checkClaim is about the first that sleeps for want of bytes.
+// checkClaim checks the first waiter for bytes.
 func (w *world) checkClaim(s *wait, idle map[uint8]int) {
 	sizes := w.scenario.config.Sizes
 	size, freed := s.large, 0

@@ -9,20 +9,20 @@ import (
 	"unsafe"
 )
 
-// A history is what the users of an engine saw: each operation with when it was
-// called and when it returned. In a scenario that is timed, both are accesses, so
-// the search also tries every order of one's return and another's call.
+// A history is what the users of an engine observed: each operation with when it was
+// called and when it returned. In a timed scenario, both are accesses, so the search
+// also tries every order of one operation's return and another's call.
 type history struct {
 	timed bool
 	now   int
 	ops   []*operation
 }
 
-// An operation on the bag of blocks that an engine is to its users.
+// An operation is one on the bag of blocks that an engine is to its users.
 type operation struct {
 	what             op
 	block            *block
-	class            uint8 // of which there was none
+	class            uint8 // the class that was empty
 	called, returned int
 }
 
@@ -62,9 +62,10 @@ func (h *history) add(o *operation, what op, b *block) {
 	}
 }
 
-// checkHistory: the operations can be put into an order that a bag allows and that
-// keeps what returned before something else was called before it; and no Trim or
-// Close left a block that was idle all the time since before it was called.
+// checkHistory checks that the operations can be put into an order that a bag allows
+// and that keeps an operation that returned before another was called before it; and
+// that no Trim or Close left a block that was idle all the time since before it was
+// called.
 func (w *world) checkHistory() {
 	if !w.history.timed {
 		return
@@ -83,8 +84,8 @@ func (w *world) checkHistory() {
 	}
 }
 
-// checkTrim: a block whose Push returned before Trim was called is released by it,
-// or was popped by somebody before it returned, whoever else is at work.
+// checkTrim checks that a block whose Push returned before Trim was called is released
+// by it, or was popped by a thread before it returned, whatever other threads do.
 func (w *world) checkTrim(trim *operation) {
 	for i, push := range w.history.ops {
 		switch {
@@ -96,8 +97,8 @@ func (w *world) checkTrim(trim *operation) {
 		if push.returned > trim.called {
 			continue
 		}
-		// Who had it next? Owners come one after the other, so the first that
-		// was told of since.
+		// This finds the block's next owner. Owners come one after the other, so it is
+		// the first recorded since.
 		gone := slices.IndexFunc(w.history.ops[i+1:], func(o *operation) bool { return o.block == push.block && o.what == popped })
 		if gone < 0 || w.history.ops[i+1+gone].called > trim.returned {
 			w.run.fail("block %d was idle before Trim and is still", push.block.id)

@@ -1,7 +1,8 @@
 //go:build dewpond_explore
 
-// Explore runs the engine of internal/magazine, and what a pool adds to it, the very files
-// that ship, through all interleavings of small scenarios. See internal/proof/README.md.
+// Explore runs the engine of internal/magazine, and what a pool adds to it, the very
+// files that ship, through all interleavings of small scenarios. See the README of
+// internal/proof.
 package main
 
 import (
@@ -15,14 +16,14 @@ import (
 
 func main() {
 	name := flag.String("scenario", "", "run only this one; see -list")
-	list := flag.Bool("list", false, "list the scenarios, without -long those that are not long")
+	list := flag.Bool("list", false, "list the scenarios; with -long the long ones too")
 	long := flag.Bool("long", false, "run the long ones too")
 	limit := flag.Int("limit", 100_000, "for scenarios too long to see all of: after so many executions, go through those of few preemptions instead")
 	most := flag.Int("most", 0, "give up after so many executions; 0: never")
 	check := flag.Int("selfcheck", 0, "test the search itself on so many random programs, and nothing else")
 	seed := flag.Uint64("seed", 1, "for -selfcheck")
 	flag.Parse()
-	debug.SetGCPercent(1000) // each execution makes its own garbage, and nothing of it lives on
+	debug.SetGCPercent(1000) // each execution makes its own garbage, and nothing of it stays live
 	if *check > 0 {
 		if err := selfCheck(*check, *seed); err != nil {
 			fmt.Println("selfcheck:", err)
@@ -51,9 +52,9 @@ func main() {
 	}
 }
 
-// explore goes through all interleavings of a scenario. Of a long one it goes
-// through as many as limit, and then through all of no preemption, of one and of two.
-// Where most is not 0 it gives up after so many of either.
+// explore goes through all interleavings of a scenario. Of a long one it runs as many
+// as limit, and then all of no preemption, of one and of two. If most is not 0 it gives
+// up after so many of either.
 func explore(s scenario, limit, most int) (ok bool) {
 	if !s.long {
 		ok, _ = run1(s, unbounded, most)

@@ -8,10 +8,10 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// These are what the threads of a scenario do to the engine alone. Each keeps account and fails the
-// run when the engine breaks a promise.
+// These are the operations of a scenario's threads on the engine alone. Each records what
+// happens and fails the run when the engine breaks a promise.
 
-// fresh makes a block that nobody has seen.
+// fresh makes a new block.
 func (w *world) fresh(class uint8) *block {
 	b := &block{id: len(w.blocks), class: class}
 	w.blocks = append(w.blocks, b)
@@ -70,7 +70,7 @@ func (w *world) add(class uint8) magazine.Result {
 
 func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, count map[uint8]uint64) magazine.Result {
 	o := w.call()
-	w.history.add(o, pushed, b) // before the Pop that may return it while we push
+	w.history.add(o, pushed, b) // before the Pop that may return it while Add runs
 	b.inside, b.kept = true, false
 	r := to(b.class, unsafe.Pointer(b))
 	w.returned(o)
@@ -80,12 +80,12 @@ func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, c
 		return r
 	}
 	count[b.class]++
-	b.kept = b.inside // unless it was popped before Push came back
+	b.kept = b.inside // unless it was popped before Push returned
 	w.checkBounds()
 	return r
 }
 
-// shed lets go of up to n blocks of a class, as decay does.
+// shed releases up to n blocks of a class, as decay does.
 func (w *world) shed(class uint8, n int) {
 	w.shedBy(n, func(release func(uint8, unsafe.Pointer)) (int, bool) { return w.engine.Shed(class, n, release), false })
 }
@@ -152,8 +152,8 @@ func (w *world) trim() {
 // many is more blocks than there are.
 const many = 1000
 
-// checkBounds: what is idle for sure is never more than the bounds allow. Blocks
-// that somebody is about to take may be out already.
+// checkBounds checks that the blocks that are certainly idle are within the bounds.
+// Blocks that a thread is about to take may be out already.
 func (w *world) checkBounds() {
 	bytes := 0
 	idle := map[uint8]int{}

@@ -11,10 +11,10 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// Scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
+// The scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
 // decayer.go and blocks.go as they ship.
 
-// poolCount gives each pool a name of its own, so that none looks for a free one.
+// poolCount gives each pool a name of its own, so that none searches for a free one.
 var poolCount int
 
 func (w *world) makePool(o dewpond.BytePoolOptions) {
@@ -25,7 +25,7 @@ func (w *world) makePool(o dewpond.BytePoolOptions) {
 	w.pool.Lease(1).Release()
 }
 
-// An owner is one owner of a leased block, as his copies of the Lease know him.
+// An owner is one owner of a leased block, with its copies of the Lease.
 type owner struct {
 	lease    dewpond.Lease
 	at       unsafe.Pointer // where the block begins
@@ -34,7 +34,7 @@ type owner struct {
 	released bool           // a Release has been called
 }
 
-// lease makes a Lease and checks that nobody else has the block.
+// lease makes a Lease and checks that no other owner has the block.
 func (w *world) lease(n int) *owner {
 	l := w.pool.Lease(n)
 	o := &owner{lease: l, group: new(int)}
@@ -54,15 +54,15 @@ func (w *world) use() {
 	w.release(o)
 }
 
-// address is where the block of a valid lease begins, without an access.
+// address returns where the block of a valid lease begins, without an access.
 func (w *world) address(l dewpond.Lease) unsafe.Pointer {
 	current := w.run.current
-	w.run.current = nil // nobody can see this look
+	w.run.current = nil // the explorer does not see this access
 	defer func() { w.run.current = current }()
 	return unsafe.Pointer(unsafe.SliceData(l.Bytes()))
 }
 
-// read calls Bytes, by any copy of the lease.
+// read calls Bytes, on any copy of the lease.
 func (w *world) read(o *owner) {
 	ended := o.ended
 	var at unsafe.Pointer
@@ -71,7 +71,7 @@ func (w *world) read(o *owner) {
 		case ended:
 			w.run.fail("Bytes of a Lease that was released before")
 		case at != o.at:
-			w.run.fail("Bytes of another's block")
+			w.run.fail("Bytes of another owner's block")
 		}
 		return
 	}
@@ -80,7 +80,7 @@ func (w *world) read(o *owner) {
 	}
 }
 
-// retain makes another owner, or nil.
+// retain makes another owner, or returns nil.
 func (w *world) retain(o *owner) (another *owner) {
 	ended := o.ended
 	if panics(func() { another = &owner{lease: o.lease.Retain(), at: o.at, group: o.group} }) {
@@ -94,12 +94,12 @@ func (w *world) retain(o *owner) (another *owner) {
 	}
 	*o.group++
 	if at := w.address(another.lease); at != o.at {
-		w.run.fail("Retain has another's block")
+		w.run.fail("Retain has another owner's block")
 	}
 	return another
 }
 
-// release calls Release, by any copy of the lease.
+// release calls Release, on any copy of the lease.
 func (w *world) release(o *owner) {
 	if o == nil {
 		return
@@ -121,7 +121,7 @@ func (w *world) release(o *owner) {
 	}
 }
 
-// panics reports whether f panics with what is dewpond's.
+// panics reports whether f panics with a panic of dewpond's.
 func panics(f func()) (yes bool) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -138,7 +138,8 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// checkPool: what was got is back once, and what is idle has a timer that will let it go.
+// checkPool checks that every block that was got is back once, and that a timer is
+// armed that will release what is idle.
 func (w *world) checkPool() {
 	if w.pool == nil {
 		return
@@ -159,7 +160,7 @@ func (w *world) checkPool() {
 	w.pool.Close()
 }
 
-// fire calls what the pool's timer was given.
+// fire calls the function of the pool's timer.
 func (w *world) fire() {
 	if len(w.timers) > 0 {
 		f := w.timers[0]
@@ -171,7 +172,7 @@ func (w *world) fire() {
 // whenOut is the word of a block of 64 bytes at address 0, the only one of its table.
 var whenOut = memory.WhenOut(0, 64)
 
-// isOut makes a block that is out, beside a state that says so.
+// isOut makes a block that is out, with a state that says so.
 func isOut(w *world) {
 	w.state = new(memory.State)
 	w.state.Add(whenOut)
@@ -179,7 +180,7 @@ func isOut(w *world) {
 	w.fresh(0)
 }
 
-// putBack is Put of the block, by whoever has its slice.
+// putBack is a Put of the block, by any holder of its slice.
 func (w *world) putBack() {
 	b := w.blocks[0]
 	if !w.state.Return(whenOut) {
@@ -193,7 +194,7 @@ func (w *world) putBack() {
 	w.push(b)
 }
 
-// removes is what Trim does to a block that it has taken out: the ledger gets it, and
+// removes does what Trim does to a block that it has taken out: the ledger gets it, and
 // may make it idle again.
 func (w *world) removes() {
 	b := w.pop(0)
@@ -208,7 +209,8 @@ func (w *world) removes() {
 	w.push(b)
 }
 
-// frees is a Free of a block that the pool may not have: an error that the ledger counts.
+// frees is a Free of a block that the pool may not have: an error that the ledger
+// counts.
 func (w *world) frees() {
 	if w.state.Remove(whenOut) {
 		if w.accepted == 0 && !w.state.Free(whenOut) {
@@ -246,7 +248,7 @@ var poolScenarios = []scenario{
 		},
 	},
 	{
-		name: "lease-owners", about: "two owners release at once, one of whom was retained", config: engine(singles), procs: 2,
+		name: "lease-owners", about: "two owners release at once, one of which was retained", config: engine(singles), procs: 2,
 		setup: func(w *world) { w.smallPool(); w.shared = w.lease(1); w.shared2 = w.retain(w.shared) },
 		threads: []func(w *world){
 			func(w *world) { w.release(w.shared); w.use() },
@@ -254,7 +256,7 @@ var poolScenarios = []scenario{
 		},
 	},
 	{
-		name: "lease-heirs", about: "two owners who were retained release at once after the first has", config: engine(singles), procs: 2,
+		name: "lease-heirs", about: "two retained owners release at once, after the first has", config: engine(singles), procs: 2,
 		setup: func(w *world) {
 			w.smallPool()
 			first := w.lease(1)
@@ -267,7 +269,7 @@ var poolScenarios = []scenario{
 		},
 	},
 	{
-		name: "lease-chain", about: "an owner who was retained retains, while a copy of his is released", config: engine(singles), procs: 1, places: []int{0, 0},
+		name: "lease-chain", about: "a retained owner retains, while another copy of its Lease is released", config: engine(singles), procs: 1, places: []int{0, 0},
 		setup: func(w *world) {
 			w.smallPool()
 			first := w.lease(1)
@@ -297,7 +299,7 @@ var poolScenarios = []scenario{
 		after: accepted(1),
 	},
 	{
-		name: "decay-put", about: "a timer finds the pool empty while somebody puts", config: engine(singles), procs: 2, timers: true,
+		name: "decay-put", about: "a timer finds the pool empty while a thread puts", config: engine(singles), procs: 2, timers: true,
 		setup: func(w *world) { w.decayingPool() },
 		threads: []func(w *world){
 			func(w *world) { w.pool.Put(w.held); w.outside-- },
@@ -305,7 +307,7 @@ var poolScenarios = []scenario{
 		},
 	},
 	{
-		name: "decay-puts", about: "the same where two put", config: engine(singles), procs: 3, timers: true, long: true,
+		name: "decay-puts", about: "the same with two threads that put", config: engine(singles), procs: 3, timers: true, long: true,
 		setup: func(w *world) { w.decayingPool() },
 		threads: []func(w *world){
 			func(w *world) { w.pool.Put(w.held); w.outside-- },

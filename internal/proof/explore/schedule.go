@@ -11,12 +11,12 @@ import (
 	"unsafe"
 )
 
-// An access is what a thread is about to do next to something shared.
+// An access is the next thing that a thread is about to do to a shared object.
 type access struct {
 	object unsafe.Pointer
 	kind   kind
 	ready  func() bool // nil: at any time
-	spins  []sight     // the end of a loop that waits: what it looked at
+	spins  []sight     // the end of a loop that waits: what the loop looked at
 	where  string      // in the engine's source, when the run is explained
 }
 
@@ -25,7 +25,7 @@ type kind uint8
 const (
 	read kind = iota
 	write
-	plain   // to be made by the object's owner only
+	plain   // made by the object's owner only
 	calls   // an operation begins; its object is the history
 	returns // it ends
 	kinds
@@ -33,8 +33,8 @@ const (
 
 func (k kind) String() string { return [...]string{"read", "write", "own", "call", "return"}[k] }
 
-// conflicts: the order of two such accesses to one object can show. Of a history it
-// only shows who returned before who was called.
+// conflicts reports whether the order of two such accesses to one object can be
+// observed. Of a history only which return came before which call can be.
 func (k kind) conflicts(with kind) bool {
 	if k == calls || k == returns {
 		return k != with
@@ -42,7 +42,7 @@ func (k kind) conflicts(with kind) bool {
 	return k != read || with != read
 }
 
-// dependent accesses are those whose order can show.
+// dependent reports whether the order of two accesses can be observed.
 func (a access) dependent(b access) bool {
 	if a.spins != nil || b.spins != nil {
 		return a.watches(b) || b.watches(a)
@@ -60,8 +60,8 @@ func (a access) watches(b access) bool {
 	return false
 }
 
-// A sight is something that a thread has looked at in a loop, and how often others
-// had written to it by then.
+// A sight is something that a thread has looked at in a loop, and how often others had
+// written to it by then.
 type sight struct {
 	object unsafe.Pointer
 	writes int
@@ -69,7 +69,7 @@ type sight struct {
 
 const maxThreads = 4
 
-// A clock says of each thread how many of its steps are known to come before.
+// A clock has, for each thread, how many of its steps are known to come before.
 type clock [maxThreads]int
 
 func (c *clock) join(d clock) {
@@ -88,22 +88,22 @@ type thread struct {
 	aborted bool
 	steps   int
 	clock   clock
-	sights  []sight // since its operation began, or went round its loop again
+	sights  []sight // since its operation began, or the loop last went round
 }
 
 // A step is one executed access.
 type step struct {
 	thread int
-	index  int // which of the thread's steps, from 1
+	index  int // index of the step among the thread's, from 1
 	access access
 }
 
-// A past is what the steps leave with an object: whatever comes later and depends
-// on it comes after it.
+// A past is what the steps leave with an object: a later access that depends on it
+// comes after it.
 type past struct {
 	by        [kinds]clock
 	writes    [maxThreads]int
-	owner     int // the last who made a plain access, and which of his steps
+	owner     int // the thread of the last plain access, and the index of that step
 	ownerStep int
 }
 
@@ -116,11 +116,11 @@ type run struct {
 	clocks  []clock // of the trace's steps
 	failure string
 	alone   int  // accesses made outside the threads
-	explain bool // where in the source each step is
+	explain bool // record where in the source each step is
 }
 
-// A program is what a search runs again and again. check is called at the end of
-// each run, and may make it fail.
+// A program is what a search runs again and again. check is called at the end of each
+// run, and may make it fail.
 type program func() (r *run, check func())
 
 // start begins the threads; none has made an access yet.
@@ -148,8 +148,8 @@ func (r *run) start(bodies []func()) {
 	}
 }
 
-// finish calls what is to be done when all threads have ended. A list that has
-// become a cycle makes it endless.
+// finish calls check after all threads have ended. A list that has become a cycle makes
+// it endless.
 func (r *run) finish(check func()) {
 	defer func() {
 		if e := recover(); e == (endless{}) {
@@ -193,15 +193,15 @@ func (r *run) announce(a access) {
 	}
 }
 
-// spin is announced at the end of a loop that waits for somebody. Going round again
-// makes sense once somebody else has written to what the loop looked at.
+// spin is announced at the end of a loop that waits for another thread. Going round
+// again makes sense once another thread has written to what the loop looked at.
 func (r *run) spin() {
 	t := r.current
 	if t == nil {
 		return
 	}
 	if t.aborted {
-		panic("aborted") // nobody comes any more who could end the loop
+		panic("aborted") // no thread is left that could end the loop
 	}
 	looked := t.sights
 	t.sights = nil
@@ -220,15 +220,15 @@ func (o *past) writesOfOthers(me int) (n int) {
 	return n
 }
 
-// starts says that the running thread begins an operation.
+// starts records that the running thread begins an operation.
 func (r *run) starts() {
 	if r.current != nil {
 		r.current.sights = nil
 	}
 }
 
-// end ends the threads that have not ended. What they defer goes on, each alone, and
-// says nothing of the run.
+// end ends the threads that have not ended. Their deferred calls run, each thread's
+// alone, and do not affect the result of the run.
 func (r *run) end() {
 	failure := r.failure
 	for _, t := range r.threads {
@@ -266,7 +266,7 @@ func (r *run) step(p int) {
 	r.advance(t)
 }
 
-// meet notes thread p's access to an object.
+// meet records thread p's access to an object.
 func (r *run) meet(p int, object unsafe.Pointer, k kind) {
 	t, o := r.threads[p], r.objects[object]
 	if o == nil {
@@ -294,7 +294,7 @@ func (r *run) meet(p int, object unsafe.Pointer, k kind) {
 	o.by[k].join(t.clock)
 }
 
-// last returns who made the last step, or -1.
+// last returns the thread that made the last step, or -1.
 func (r *run) last() int {
 	if len(r.trace) == 0 {
 		return -1
@@ -302,11 +302,11 @@ func (r *run) last() int {
 	return r.trace[len(r.trace)-1].thread
 }
 
-// deadlock fails the run, in which nobody can step, unless all have ended.
+// deadlock fails the run, in which no thread can step, unless all have ended.
 func (r *run) deadlock() {
 	for p, t := range r.threads {
 		if !t.done {
-			r.fail("deadlock: thread %d waits for ever", p)
+			r.fail("deadlock: thread %d waits forever", p)
 		}
 	}
 }

@@ -4,38 +4,36 @@ package main
 
 // A search runs a program again and again, each time with another schedule.
 //
-// Without a bound it covers every interleaving. Interleavings that differ only in
-// the order of independent accesses are the same to the engine, so one of each kind
-// is enough: dynamic partial-order reduction (C. Flanagan and P. Godefroid, POPL
-// 2005), with sleep sets (P. Godefroid, 1996). That nothing gets lost by it is
-// tested: see selfcheck.go.
+// Without a bound it covers every interleaving. Interleavings that differ only in the
+// order of independent accesses are the same to the engine, so one of each kind is
+// enough: dynamic partial-order reduction (C. Flanagan and P. Godefroid, POPL 2005),
+// with sleep sets (P. Godefroid, 1996). selfcheck.go tests that this loses nothing.
 //
-// With a bound it runs every interleaving of at most that many preemptions, each
-// for itself: nothing is reduced, so nothing can be wrong with the reduction
-// (M. Musuvathi and S. Qadeer, PLDI 2007). Switches where a thread ends or waits
-// are free.
+// With a bound it runs every interleaving of at most that many preemptions, without
+// reduction, so a fault of the reduction has no effect (M. Musuvathi and S. Qadeer,
+// PLDI 2007). Switches where a thread ends or waits do not count.
 type search struct {
 	program    program
-	bound      int // unbounded, or how many preemptions
+	bound      int // the most preemptions, or unbounded
 	frames     []frame
 	executions int
 	pruned     int // executions that turned out to be covered
 	steps      int
 
-	// each is called after each execution that was not cut short, instead of
+	// each, if set, is called after each execution that was not cut short, instead of
 	// check, and failures do not end the search.
 	each func(r *run)
 }
 
 const unbounded = -1
 
-// A frame is one position of the schedule that is being worked on.
+// A frame is one position of the current schedule.
 type frame struct {
 	enabled   uint // threads that could step here
-	backtrack uint // that must be tried here
-	done      uint // that have been
-	sleep     uint // that need not: what they would do was covered before
-	stay      uint // whose step here is no preemption
+	backtrack uint // threads that must be tried here
+	done      uint // threads that have been tried
+	sleep     uint // threads that need not be tried: what they would do was covered before
+	stay      uint // threads whose step here is no preemption
 	spent     int  // preemptions before this position
 	chosen    int
 }
@@ -46,8 +44,8 @@ type finding struct {
 	schedule []int // the thread of each step
 }
 
-// explore runs the program through all interleavings, or until one goes wrong, or
-// limit executions (0: no limit). complete says whether it saw all.
+// explore runs the program through all interleavings, or until one goes wrong, or for
+// limit executions (0: no limit). complete says whether it ran all.
 func (s *search) explore(limit int, progress func(executions int)) (found *finding, complete bool) {
 	for {
 		r, check := s.program()
@@ -80,8 +78,8 @@ func (s *search) explore(limit int, progress func(executions int)) (found *findi
 	}
 }
 
-// execute replays the frames' choices and then goes on to the end. It returns true
-// if everything that could have followed was covered before.
+// execute replays the frames' choices and then goes on to the end. It returns true if
+// everything that could have followed was covered before.
 func (s *search) execute(r *run) (covered bool) {
 	replay := len(s.frames)
 	var sleep uint
@@ -111,7 +109,7 @@ func (s *search) execute(r *run) (covered bool) {
 			}
 			f.chosen = lowest(awake)
 			if last := r.last(); last >= 0 && awake>>last&1 == 1 {
-				f.chosen = last // stay with who ran last
+				f.chosen = last // stay with the thread that ran last
 			}
 			f.backtrack |= 1 << f.chosen
 		}
@@ -132,8 +130,8 @@ func (s *search) execute(r *run) (covered bool) {
 
 const maxSteps = 5000
 
-// asleepAfter returns who sleeps after the frame's choice: those whose next step was
-// covered here and does not depend on the choice.
+// asleepAfter returns the threads that sleep after the frame's choice: those whose next
+// step was covered here and does not depend on the choice.
 func (f *frame) asleepAfter(r *run) (sleep uint) {
 	for p, t := range r.threads {
 		if (f.sleep|f.done)>>p&1 == 1 && p != f.chosen && !t.done && !t.pending.dependent(r.threads[f.chosen].pending) {
@@ -143,7 +141,7 @@ func (f *frame) asleepAfter(r *run) (sleep uint) {
 	return sleep
 }
 
-// allow makes the frame at depth try whom the bound lets step there.
+// allow makes the frame at depth try the threads that the bound lets step there.
 func (s *search) allow(r *run, depth int) {
 	f := &s.frames[depth]
 	if depth > 0 {
@@ -153,7 +151,7 @@ func (s *search) allow(r *run, depth int) {
 			f.spent++
 		}
 	}
-	// Who ran last and could go on is preempted by anybody else's step.
+	// A step of any other thread preempts the one that ran last and could go on.
 	f.stay = f.enabled
 	if last := r.last(); last >= 0 && f.enabled>>last&1 == 1 && r.threads[last].pending.object != nil {
 		f.stay = 1 << last
@@ -164,15 +162,15 @@ func (s *search) allow(r *run, depth int) {
 }
 
 // findRaces looks for the earlier steps that p's next access, which is about to be
-// made, could come before as well, and sees to it that it does.
+// made, could also come before, and has those orders tried.
 func (s *search) findRaces(r *run, p int) {
 	for i := range r.trace {
 		s.reverse(r, i, p)
 	}
 }
 
-// reverse makes frame i try to have p's next access before step i, unless they do
-// not depend on each other, or must be in this order.
+// reverse makes frame i try to have p's next access before step i, unless they do not
+// depend on each other, or must be in this order.
 func (s *search) reverse(r *run, i, p int) {
 	t, e := r.threads[p], r.trace[i]
 	if e.thread == p || !e.access.dependent(t.pending) || e.index <= t.clock[e.thread] {
@@ -181,8 +179,8 @@ func (s *search) reverse(r *run, i, p int) {
 	first := r.firstWithout(i, p)
 	f := &s.frames[i]
 	switch {
-	case first&(f.backtrack|f.sleep) != 0: // is or will be tried, or was elsewhere
-	case first&f.enabled == 0: // because somebody spins there
+	case first&(f.backtrack|f.sleep) != 0: // is or will be tried, or was tried elsewhere
+	case first&f.enabled == 0: // because a thread spins there
 		f.backtrack |= f.enabled
 	case first&f.enabled>>p&1 == 1:
 		f.backtrack |= 1 << p
@@ -192,10 +190,11 @@ func (s *search) reverse(r *run, i, p int) {
 }
 
 // firstWithout returns the threads that can begin, at step i, the sequence of those
-// later steps that did not have to come after it, and then p's next access. To have
-// that sequence tried, one of them must be; just any thread that can step will not
-// do together with sleep sets (P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas,
-// POPL 2014, call them the initials, and the set that has one a source set).
+// later steps that did not have to come after it, followed by p's next access. To have
+// that sequence tried, one of these threads must be tried. Any other enabled thread
+// would not do together with sleep sets. (P. Abdulla, S. Aronis, B. Jonsson and K.
+// Sagonas, POPL 2014, call them the initials, and a set that contains one a source
+// set.)
 func (r *run) firstWithout(i, p int) (set uint) {
 	e, next := r.trace[i], r.threads[p].pending
 	clockOfNext := r.threads[p].clock

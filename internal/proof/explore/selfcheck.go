@@ -9,12 +9,12 @@ import (
 	"unsafe"
 )
 
-// selfCheck tests the search itself. It makes small programs at random (loads,
-// stores, swaps, branches on what was loaded, locks, plain accesses, loops that wait,
-// and operations with a beginning and an end), runs each in every possible order,
-// without any reduction, and then with it. Both must meet the same executions, taken
-// as partial orders of their steps, and so the same results: else the reduction
-// would skip something that can happen.
+// selfCheck tests the search itself. It makes small random programs (loads, stores,
+// swaps, branches on what was loaded, locks, plain accesses, loops that wait, and
+// operations with a beginning and an end), and runs each in every possible order, first
+// without any reduction and then with it. Both must find the same executions, taken as
+// partial orders of their steps, and so the same results. Otherwise the reduction would
+// skip something that can happen.
 func selfCheck(programs int, seed uint64) error {
 	var all, reduced, kinds int
 	for i := range programs {
@@ -33,7 +33,7 @@ func selfCheck(programs int, seed uint64) error {
 		}
 		for e := range got {
 			if !want[e] {
-				return fmt.Errorf("program %d of seed %d: the reduction found an execution that cannot be", i, seed)
+				return fmt.Errorf("program %d of seed %d: the reduction found an impossible execution", i, seed)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func selfCheck(programs int, seed uint64) error {
 
 const limitEach = 4_000
 
-// executions returns the kinds of executions that a search meets, and in how many.
+// executions returns the kinds of executions that a search finds, and how many it runs.
 func executions(p program, bound int) (kinds map[uint64]bool, n int) {
 	kinds = map[uint64]bool{}
 	s := search{program: p, bound: bound}
@@ -52,7 +52,7 @@ func executions(p program, bound int) (kinds map[uint64]bool, n int) {
 	return kinds, s.executions
 }
 
-// kind is a hash of the run's partial order: of what had to come before each step.
+// kind returns a hash of the run's partial order: of what had to come before each step.
 func (r *run) kind() (sum uint64) {
 	for i, e := range r.trace {
 		h := fnv.New64a()
@@ -134,7 +134,7 @@ func randomStep(rng *rand.Rand) func(t *toy, register *int) (skip bool) {
 			t.locked = false
 			return false
 		}
-	case 7: // a loop that waits for somebody, twice at most
+	case 7: // a loop that waits for another thread, twice at most
 		return func(t *toy, _ *int) bool {
 			t.r.starts()
 			for range 2 {
@@ -152,7 +152,7 @@ func randomStep(rng *rand.Rand) func(t *toy, register *int) (skip bool) {
 			t.at(unsafe.Pointer(&t.history), returns)
 			return false
 		}
-	default: // a plain access: where two meet, the search ends, so they are rare
+	default: // a plain access: if two conflict the search ends, so they are rare
 		return func(t *toy, register *int) bool {
 			if *register == 2 {
 				t.at(unsafe.Pointer(&t.owned), write)
