@@ -120,6 +120,19 @@ func mutate(t *testing.T, m Mutant, dir string) (replaced map[string]string) {
 	return map[string]string{path: mutated}
 }
 
+// TestMutantsApply checks that the code has what each mutant replaces, which takes no
+// time: [TestMutantsAreFound] and the others say so late.
+func TestMutantsApply(t *testing.T) {
+	for _, list := range []struct {
+		mutants []Mutant
+		dir     string
+	}{{Mutants, engineDir}, {PoolMutants, "../.."}, {AdmissionMutants, "../admission"}} {
+		for _, m := range list.mutants {
+			t.Run(m.Name, func(t *testing.T) { mutate(t, m, list.dir) })
+		}
+	}
+}
+
 // TestMutantsAreFound checks that each seeded bug makes some interleaving go wrong. A
 // test that passes on every engine proves nothing about this one.
 func TestMutantsAreFound(t *testing.T) { mutantsAreFound(t, Mutants, engineDir) }
