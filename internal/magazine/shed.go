@@ -73,10 +73,10 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	x := e.enterGrown()
 	defer x.Exit()
 	if m := x.array().mode; m == trimming || m == closed {
-		return 0 // Trim and Close own the depots
+		return 0 // Trim and Close have the depots
 	}
 	if d.bare() {
-		return 0 // do not begin a moment in hand, or two ShedExacts could delay each other forever
+		return 0 // and no moment in hand begins, or two ShedExacts could delay each other forever
 	}
 	d.started.Add(1)
 	defer d.ended.Add(1)
