@@ -7,7 +7,7 @@ import (
 )
 
 // Low returns the least number of blocks of a class that the depot held at any moment
-// since the last call. Blocks in the shards are in use or stranded: see Strand.
+// since the last call. The shards' blocks serve their Ps or are stranded: see Strand.
 func (e *Engine) Low(class uint8) int {
 	d := &e.depots[class]
 	held := d.blocks.Load()
