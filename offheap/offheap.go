@@ -10,12 +10,12 @@
 //
 // With [dewpond.CheckAll] any access to a mapped block while it is idle faults, and so
 // does any access right behind a block: see [dewpond.ExplainFaults]. Each block then
-// takes whole pages, and one page more, of Options.Reserve.
+// takes whole pages, and one page more, of [Options.Reserve].
 //
 // The benefits are a smaller heap for the collector to mark, and classes of any size.
 // The costs are that the runtime's memory limit does not include the blocks
-// (Options.Coupled makes up for that, and [dewpond.Pressure] includes them), and that a
-// heap without them is collected more often.
+// ([Options.Coupled] makes up for that, and [dewpond.Pressure] includes them), and that
+// a heap without them is collected more often.
 //
 // On Linux blocks are mapped. On other systems, and under the race detector, which sees
 // only the Go heap, they are pieces of Go memory of the same sizes, with the same
@@ -47,10 +47,10 @@ type Options struct {
 
 	// Coupled makes one memory limit hold for the heap and this pool together: while
 	// the pool has memory, the limit of debug.SetMemoryLimit is lowered by the bytes
-	// that the pool has committed (Stats.CommittedBytes), to within 1 MiB. If blocks
-	// are on the Go heap, and while there is no limit (GOMEMLIMIT), it does nothing. A
-	// first limit that is set later counts from when the pools next commit or give back
-	// 1 MiB. Default: false.
+	// that the pool has committed ([dewpond.Stats.CommittedBytes]), to within 1 MiB. If
+	// blocks are on the Go heap, and while there is no limit (GOMEMLIMIT), it does
+	// nothing. A first limit that is set later counts from when the pools next commit
+	// or give back 1 MiB. Default: false.
 	//
 	// All coupled pools of a process lower the limit together. They start from its
 	// value when the first of them has committed 1 MiB, and restore that value when the

@@ -49,7 +49,7 @@ func BenchmarkIssueReturn(b *testing.B) {
 }
 
 // BenchmarkIssueReturnNeighbours does the same on two goroutines whose blocks are
-// neighbors, to show whether one slows down the other.
+// neighbours, to show whether one slows down the other.
 func BenchmarkIssueReturnNeighbours(b *testing.B) {
 	for _, size := range []int{64, 256, 1024, 4096} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Decommit gives the memory of all spans without a block to the system, neighbors in
+// Decommit gives the memory of all spans without a block to the system, neighbours in
 // one call, and returns how many bytes of them may have been resident. Their addresses
 // are used again. Spans that the system refuses to take stay as they are, and the error
 // wraps the system's. Alloc and Free can run meanwhile: an Alloc that finds no room

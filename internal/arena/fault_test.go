@@ -185,7 +185,7 @@ func TestTableRefused(t *testing.T) {
 }
 
 // A refused decommit loses nothing: the spans remain in use, dirty, and the next
-// Decommit takes them. Neighbors go in one call, and one that is refused does not stop
+// Decommit takes them. Neighbours go in one call, and one that is refused does not stop
 // the others.
 func TestDecommitRefused(t *testing.T) {
 	f := newFakeSystem()

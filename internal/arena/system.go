@@ -33,7 +33,7 @@ type system struct {
 	// hide does so with another mapping, and keeps the content of the pages; open ends
 	// it.
 	hide func(part []byte) error
-	// setApart makes a part a mapping of its own, which never merges with its neighbors
+	// setApart makes a part a mapping of its own, which never merges with its neighbours
 	// whatever access they have; join ends it.
 	setApart, join func(part []byte) error
 }

@@ -4,8 +4,8 @@ package callers
 
 // Callers fills pcs with the return addresses on the calling goroutine's stack,
 // innermost first, and returns how many there are. It begins with its caller or the
-// caller of that. The addresses are for runtime.CallersFrames. It must not run on a
-// system goroutine's stack.
+// caller of that. The addresses are for runtime.CallersFrames. The
+// calling goroutine must not be one of the runtime's own.
 //
 // It is safe for three reasons. The stack does not move meanwhile: a goroutine cannot
 // be preempted in assembly. No address is read outside the goroutine's stack, which

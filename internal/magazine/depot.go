@@ -80,7 +80,7 @@ func lower(low *atomics.Hint, v int64) {
 // popDirect takes one block out of the depot.
 func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 	if d.bare() {
-		return nil // do not begin a moment in hand, or two PopExacts could delay each other forever
+		return nil // and no moment in hand begins, or two PopExacts could delay each other forever
 	}
 	if d.several {
 		d.started.Add(1)

@@ -6,7 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// PopSlow is Pop when the loaded magazine was empty, or the class has none.
+// PopSlow is [Engine.Pop] when the loaded magazine was empty, or the class has none.
 func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 	x := e.enterGrown()
 	block := e.popIn(x, class)
@@ -62,7 +62,7 @@ func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointe
 	return s.Take()
 }
 
-// PushSlow is Push when the loaded magazine was full, or the class has none.
+// PushSlow is [Engine.Push] when the loaded magazine was full, or the class has none.
 func (e *Engine) PushSlow(class uint8, block unsafe.Pointer) Result {
 	return e.push(class, block, false)
 }

@@ -1,13 +1,13 @@
 package magazine
 
-// MaxUnreclaimed is the size of the largest block that Reclaim does not look for:
-// allocating one costs less than a grace period.
+// MaxUnreclaimed is the size of the largest block that [Engine.Reclaim] does not look
+// for: allocating one costs less than a grace period.
 const MaxUnreclaimed = 32 << 10
 
 // Reclaim moves the blocks of a class that lie in other shards to the depots, after the
 // caller's Pop has found none there, and reports whether it did. It does so for large
-// blocks alone, and once between two garbage collections (ClearStale allows the next):
-// if one P only gets and another only puts, every reclaimed block ends up in the
+// blocks alone, and once between two garbage collections ([ClearStale] allows the
+// next): if one P only gets and another only puts, every reclaimed block ends up in the
 // other's shard again.
 func (e *Engine) Reclaim(class uint8) bool {
 	d := &e.depots[class]

@@ -84,8 +84,8 @@ func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes in
 	return e.empty(all, release)
 }
 
-// TrimReserved is Trim if any block may be idle. Otherwise a Trim would stop the world
-// for nothing, and TrimReserved only lets go of the empty magazines.
+// TrimReserved is [Engine.Trim] if any block may be idle. Otherwise a Trim would stop
+// the world for nothing, and TrimReserved only lets go of the empty magazines.
 func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 	if e.Reserved() > 0 {
 		e.Trim(release)
@@ -94,8 +94,8 @@ func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 	e.ShedSpares()
 }
 
-// Close is Trim, after which the engine keeps nothing. A Push that races it ends before
-// the shards are drained, or finds the engine closed.
+// Close is [Engine.Trim], after which the engine keeps nothing. A Push that races it
+// ends before the shards are drained, or finds the engine closed.
 func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
 	e.mu.Lock()
 	if e.array().mode != closed {
@@ -178,10 +178,10 @@ func (e *Engine) discard(m *magazine) (next *magazine) {
 	return next
 }
 
-// Gather moves every idle block to the depots and keeps them there until Scatter: Pop
-// then finds a block wherever it was put. It costs a grace period unless the engine is
-// already gathered, and waits for a Trim that is in progress. It returns false when the
-// engine is closed.
+// Gather moves every idle block to the depots and keeps them there until
+// [Engine.Scatter]: Pop then finds a block wherever it was put. It costs a grace period
+// unless the engine is already gathered, and waits for a Trim that is in progress. It
+// returns false when the engine is closed.
 func (e *Engine) Gather() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,8 +192,9 @@ func (e *Engine) Gather() bool {
 	return a.mode == direct
 }
 
-// Scatter ends what Gather began. It does nothing while another goroutine replaces the
-// array or counts, so that a caller that calls it now and then never waits.
+// Scatter ends what [Engine.Gather] began. It does nothing while another goroutine
+// replaces the array or counts, so that a caller that calls it now and then never
+// waits.
 func (e *Engine) Scatter() {
 	if !e.mu.TryLock() {
 		return
@@ -204,18 +205,18 @@ func (e *Engine) Scatter() {
 	}
 }
 
-// Gathered reports whether the engine is between Gather and Scatter, and no Trim is in
-// progress.
+// Gathered reports whether the engine is between [Engine.Gather] and [Engine.Scatter],
+// and no Trim is in progress.
 func (e *Engine) Gathered() bool { return e.array().mode == direct }
 
 // Closed reports whether the engine is closed.
 func (e *Engine) Closed() bool { return e.array().mode == closed }
 
-// PopExact is Pop for callers that must not miss a block. If it returns nil and exact
-// is true, there was a moment during the call at which no block of the class was idle.
-// exact is false when the engine is not gathered. PopExact waits for a Trim that is in
-// progress: a block that is pushed meanwhile may stay idle, and a caller that missed it
-// and then slept would not be woken.
+// PopExact is [Engine.Pop] for callers that must not miss a block. If it returns nil
+// and exact is true, there was a moment during the call at which no block of the class
+// was idle. exact is false when the engine is not gathered. PopExact waits for a Trim
+// that is in progress: a block that is pushed meanwhile may stay idle, and a caller
+// that missed it and then slept would not be woken.
 func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 	d := &e.depots[class]
 	for {
@@ -254,9 +255,9 @@ func (e *Engine) bareAt(a *array, d *depot) bool {
 // other Get overtakes the waiter.
 //
 // A Push that looked before Wait may still keep its block. So a waiter must call
-// PopExact after Wait, and a caller of Push that is told KeptDirect must look at
-// Waiting. Both count first and look second, in one order that all goroutines see, so
-// one of them finds the other.
+// [Engine.PopExact] after Wait, and a caller of Push that is told KeptDirect must look
+// at Waiting. Both count first and look second, in one order that all goroutines see,
+// so one of them finds the other.
 func (e *Engine) Wait(class uint8, n int) { e.depots[class].waiting.Add(int64(n)) }
 
 // Waiting reports whether a caller waits for a block of the class.

@@ -56,7 +56,7 @@ type array struct {
 // stride returns the bytes of one shard's slots in an engine of so many sharded
 // classes. Slot 0 is never filled: a size that has no class looks there and finds it
 // empty, so the fast path need not test whether the class exists. After one slot for
-// each class comes one more, which keeps neighboring shards off each other's cache
+// each class comes one more, which keeps neighbouring shards off each other's cache
 // lines.
 func stride(classes int) uintptr { return (uintptr(classes) + 2) * unsafe.Sizeof(slot{}) }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // Low returns the least number of blocks of a class that the depot held at any moment
-// since the last call. Blocks in the shards are in use or stranded: see Strand.
+// since the last call. The shards' blocks serve their Ps or are stranded: see
+// [Engine.Strand].
 func (e *Engine) Low(class uint8) int {
 	d := &e.depots[class]
 	held := d.blocks.Load()
@@ -44,9 +45,9 @@ func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe
 	return shed
 }
 
-// ShedExact is Shed for callers that must not miss a block. If it sheds fewer than n
-// and exact is true, there was a moment during the call at which none was idle; see
-// PopExact.
+// ShedExact is [Engine.Shed] for callers that must not miss a block. If it sheds fewer
+// than n and exact is true, there was a moment during the call at which none was idle;
+// see PopExact.
 func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int, exact bool) {
 	for {
 		a := e.array()
@@ -73,10 +74,10 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	x := e.enterGrown()
 	defer x.Exit()
 	if m := x.array().mode; m == trimming || m == closed {
-		return 0 // Trim and Close own the depots
+		return 0 // Trim and Close have the depots
 	}
 	if d.bare() {
-		return 0 // do not begin a moment in hand, or two ShedExacts could delay each other forever
+		return 0 // and no moment in hand begins, or two ShedExacts could delay each other forever
 	}
 	d.started.Add(1)
 	defer d.ended.Add(1)

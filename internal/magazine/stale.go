@@ -7,7 +7,7 @@ import (
 
 // ClearStale clears the slots of engines that point to a block they have given out and
 // have not been used since the call before. It is meant to be called after each garbage
-// collection. It also lets Reclaim act once more.
+// collection. It also lets [Engine.Reclaim] act once more.
 //
 // A slot that has given out its hot block keeps pointing to it until the slot's next
 // operation. If none follows, and the block's owner loses the block, the collector

@@ -39,12 +39,12 @@ const (
 	large     = 4 << 10 // bytes of the smallest large block
 )
 
-// Two processors whose blocks are neighbors should not share the cache line of their
+// Two processors whose blocks are neighbours should not share the cache line of their
 // states: that makes Get and Put five times as expensive. A line, 64 bytes, has 16
 // states. So blocks of spread bytes (16 units) and more never share one. Smaller ones
 // are spread over the 64 lines of their group. The number of a unit in its group has
 // six bits for the line and below them four for the place in it, and the four are added
-// to the line, without carry, two bits up. So neighbors, whose lines are 0 or 1 apart,
+// to the line, without carry, two bits up. So neighbours, whose lines are 0 or 1 apart,
 // land on different lines: two places of one line differ above the line's two lowest
 // bits, and the next line differs in the lowest. No two units of one size share a
 // state.

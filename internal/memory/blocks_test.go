@@ -21,7 +21,7 @@ func newRuler(states int) ruler {
 	return r
 }
 
-// No two blocks share a state; blocks of 1 KiB and more, and neighbors of any size, do
+// No two blocks share a state; blocks of 1 KiB and more, and neighbours of any size, do
 // not even share a line of states. (A line of 64 bytes is 16 of them, and the table
 // begins with one.)
 func TestStatesApart(t *testing.T) {
