@@ -3,8 +3,10 @@ package dewpond
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
 // A Lease is a block of bytes that cannot be given back twice, nor used through
@@ -262,3 +264,94 @@ func (h *handle) forget() {
 		h.pool.putHandle(h)
 	}
 }
+
+// getLeased is Get into a handle. Where both lie in this P's shards it finds them in
+// one section.
+func (p *BytePool) getLeased(n int) *handle {
+	var h *handle
+	if uint(n) <= sizeclass.MaxSmall {
+		small := p.classes.Small(uint(n))
+		x := p.engine.Enter()
+		y := p.handles.EnterBeside(x)
+		block := p.engine.Slot(x, small.Number()).Take()
+		if block != nil {
+			h = (*handle)(p.handles.Slot(y, 1).Take())
+		}
+		y.ExitBeside()
+		x.Exit()
+		if block != nil {
+			if p.onGet != keepAsIs {
+				p.issue(unsafe.Slice((*byte)(block), small.Size()))
+			}
+			if h == nil {
+				h = p.handle()
+			}
+			if h.data.Load() != (*byte)(block) { // hold, opened up
+				h.data.Store((*byte)(block))
+			}
+			return h
+		}
+	}
+	p = p.actual()
+	b := p.getSlow(n)
+	h = p.handle()
+	h.hold(unsafe.SliceData(b))
+	return h
+}
+
+// putLeased is Put of what a handle holds, and of the handle.
+func (p *BytePool) putLeased(h *handle, n uint32) {
+	block := unsafe.Pointer(h.data.Load())
+	small := sizeclass.Small(0)
+	if n <= sizeclass.MaxSmall {
+		small = p.classes.Small(uint(n))
+	}
+	if small == 0 || p.onPut&^clearBlock != 0 || h.word.Load() == 0 {
+		h.forget()
+		p.Put(p.sliceAt((*byte)(block), uint(n)))
+		return
+	}
+	if small.Size() > staleBytes {
+		h.data.Store(nil)
+	}
+	if p.onPut != keepAsIs {
+		clear(unsafe.Slice((*byte)(block), small.Size()))
+	}
+	x := p.engine.Enter()
+	y := p.handles.EnterBeside(x)
+	slot := p.engine.Slot(x, small.Number())
+	kept := slot.Give(block) || slot.GiveMore(block)
+	// The handle of a small block keeps pointing to it: hold will find it.
+	handles := p.handles.Slot(y, 1)
+	if kept && (handles.Give(unsafe.Pointer(h)) || handles.GiveMore(unsafe.Pointer(h))) {
+		y.ExitBeside()
+		x.Exit()
+		return
+	}
+	y.ExitBeside()
+	x.Exit()
+	h.forget()
+	if !kept {
+		p.pushSmall(small, block)
+	}
+}
+
+// handle returns a handle that nobody uses.
+func (p *BytePool) handle() *handle {
+	if h := (*handle)(p.handles.Pop(0)); h != nil {
+		return h
+	}
+	h := &handle{pool: p}
+	h.word.Store(ownerHolds)
+	p.leased.Store(true)
+	return h
+}
+
+// putHandle gives back a handle that nobody uses.
+func (p *BytePool) putHandle(h *handle) {
+	p.handles.Push(0, unsafe.Pointer(h))
+	p.decay.Kept()
+}
+
+// forgetHandle leaves an idle handle to the collector.
+func forgetHandle(uint8, unsafe.Pointer) {}

@@ -2,12 +2,112 @@ package dewpond
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/sizeclass"
 )
+
+// NewBytePool makes a pool, or returns one error that names every option that
+// cannot be meant.
+func NewBytePool(o BytePoolOptions) (*BytePool, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &BytePool{
+		made:    true,
+		classes: sizeclass.New(o.Classes),
+		zero:    o.Zero,
+		source:  o.Memory,
+		// A Source that fails is the only reason for a fallback.
+		fallback: new(memory.Fallbacks),
+		checks:   blockChecks(o),
+		count:    newCounts(len(o.Classes)),
+	}
+	p.onPut, p.onGet = p.checks.steps(), p.checks.steps()
+	if o.Memory != nil {
+		p.onPut |= askSource
+	}
+	if p.ledger, _ = o.Memory.(memory.Ledger); p.ledger != nil {
+		p.onGet |= askSource
+		p.blocks = p.ledger.Blocks()
+	}
+	if o.Budget != nil {
+		p.onPut |= askBudget
+	}
+	if o.Zero == ZeroOnPut {
+		p.onPut |= clearBlock
+	}
+	if o.Zero == ZeroOnGet || o.Zero == ZeroOnPut && p.onGet&watchAll != 0 { // there is poison in it
+		p.onGet |= clearBlock
+	}
+	p.engine.Init(magazine.Config{
+		Sizes:           o.Classes,
+		MaxIdleBytes:    o.MaxIdleBytes - p.checks.quarantined(),
+		MaxIdlePerClass: o.MaxIdlePerClass,
+	})
+	if p.checks.everything() {
+		p.engine.Gather() // for good
+	}
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
+	var settle func()
+	if p.ledger != nil || p.checks != nil {
+		settle = p.settle
+	}
+	if p.checks != nil {
+		p.checks.Keeper = (*blockKeeper)(p)
+	}
+	p.decay.Init(o.IdleTimeout, haste, settle,
+		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed, Trim: p.trimReserved},
+		decay.Part{
+			Idle: &p.handles, Classes: 1,
+			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
+			Trim: func() { decay.InTurn(p.handles.TrimReserved, forgetHandle) },
+		})
+	p.entry = reserve(p, o.Name)
+	p.name = p.entry.Name()
+	p.gate.Init(admission.Config{
+		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
+		Budget: o.Budget.admission(), Heap: p.source == nil, Gathered: p.checks.everything(),
+	})
+	if p.checks != nil {
+		p.checks.pool = p.name
+		p.others = uint32(p.checks.others)
+	}
+	p.gate.Join() // from here on its other pools may look at this one
+	publish(p.entry)
+	return p, nil
+}
+
+// MustBytePool is NewBytePool for variables and mains: it panics on an error.
+func MustBytePool(o BytePoolOptions) *BytePool {
+	p, err := NewBytePool(o)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+var defaultPool = sync.OnceValue(func() *BytePool {
+	return MustBytePool(BytePoolOptions{Name: "default"})
+})
+
+// Default returns the pool that Get and Put of this package use. It has the
+// default options and is called "default". Do not close it: it is everybody's.
+func Default() *BytePool { return defaultPool() }
+
+// Get is Default().Get: n bytes, zeroed, on a block that should go back by Put.
+func Get(n int) []byte { return defaultPool().Get(n) }
+
+// Put is Default().Put.
+func Put(b []byte) { defaultPool().Put(b) }
 
 // Prewarm allocates count blocks for Gets of size bytes, so that the first of
 // them hit. They count neither as misses nor against AllocLimit. Where the
@@ -123,4 +223,65 @@ func (p *BytePool) settle() {
 	if p.ledger != nil {
 		_, _ = p.ledger.Decommit() // as Trim does
 	}
+}
+
+// A standIn is what does the work of a zero pool: a pool with default options, which
+// the first use makes. Every method goes there from its first line or, where that would
+// cost the pools that a constructor has made something, from its slow path: for the
+// fast ones find nothing in an engine that is zero.
+//
+// Nothing of the zero pool is ever written but the pointer here. So there is no moment
+// at which somebody could see half of it, or skip what Put clears, on any machine:
+// whoever loads the pointer sees all that was stored before it was, and whoever does not
+// yet sees zeros, which lead to the lock.
+type standIn[P any] struct {
+	pool atomic.Pointer[P]
+
+	// mu is held while the pool is made. A second one that loses a race would show in
+	// Pools, and take the name.
+	mu sync.Mutex
+}
+
+// make returns the pool, which it makes where nobody has. Where newPool panics, every use
+// does.
+func (s *standIn[P]) make(newPool func() *P) *P {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool.Load() == nil {
+		s.pool.Store(newPool())
+	}
+	return s.pool.Load()
+}
+
+// actual returns the pool that does the work: p itself, unless it is the zero BytePool.
+// It is inlined: a pool that a constructor has made pays for one comparison.
+func (p *BytePool) actual() *BytePool {
+	if p.made {
+		return p
+	}
+	return p.other()
+}
+
+//go:noinline
+func (p *BytePool) other() *BytePool {
+	if other := p.standIn.pool.Load(); other != nil {
+		return other
+	}
+	return p.standIn.make(func() *BytePool { return MustBytePool(BytePoolOptions{}) })
+}
+
+// actual returns the pool that does the work: p itself, unless it is the zero Pool.
+func (p *Pool[T]) actual() *Pool[T] {
+	if p.onPut != askStandIn {
+		return p
+	}
+	return p.other()
+}
+
+//go:noinline
+func (p *Pool[T]) other() *Pool[T] {
+	if other := p.standIn.pool.Load(); other != nil {
+		return other
+	}
+	return p.standIn.make(func() *Pool[T] { return NewPool(PoolOptions[T]{}) })
 }

@@ -127,7 +127,7 @@ func instructions(t *testing.T, arch string) string {
 var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Small\.(?:Size|Number)|\(\*Table\)\.Small|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
 
 // escape matches allocations in the files of the fast path.
-var escape = regexp.MustCompile(`^(?:\./|internal/magazine/)((?:bytepool|pool|shards|exchange)\.go):\d+:\d+: (.* escapes to heap|moved to heap: .*)\n`)
+var escape = regexp.MustCompile(`^(?:\./|internal/magazine/)((?:bytepool|lease|pool|shards|exchange)\.go):\d+:\d+: (.* escapes to heap|moved to heap: .*)\n`)
 
 // compilerSays returns what the hot functions cost, and what moves to the heap in the
 // files of the fast path.

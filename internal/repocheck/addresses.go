@@ -8,9 +8,9 @@ import "path"
 var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
-		"internal/memory/heap.go",            // knows blocks of the Go heap by address
-		"internal/atomics",                   // tells the explorer which object is accessed
-		"bytepool.go", "pool.go", "scope.go", // they turn a block into a slice
+		"internal/memory/heap.go",                                    // knows blocks of the Go heap by address
+		"internal/atomics",                                           // tells the explorer which object is accessed
+		"bytepool.go", "block.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
 
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"internal/proof/...",                        // drives the engine, whose blocks are unsafe pointers
