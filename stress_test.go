@@ -2,7 +2,6 @@ package dewpond_test
 
 import (
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/dewpond/dewpond"
 )
-
-var long = flag.Bool("dewpond.long", false, "run the stress tests for half a minute each, as .ci/run does once")
 
 func stressTime() time.Duration {
 	switch {
