@@ -22,7 +22,7 @@ import (
 
 var memoryFlag = flag.String("dewpond.memory", "both", "where the tests' byte pools have their blocks: heap, offheap, or both, one after the other; or watched, on the heap and with dewtest")
 
-var long = flag.Bool("dewpond.long", false, "run the stress tests for half a minute each, as .ci/run does once")
+var long = flag.Bool("dewpond.long", false, "run the stress tests fifty times as long, as .ci/run does once")
 
 // offHeap says which of the two it is now.
 var offHeap bool
