@@ -37,38 +37,11 @@ func (o *outsider) do(f func()) any {
 	return <-o.panicked
 }
 
-func panicOf(f func()) (v any) {
-	defer func() { v = recover() }()
-	f()
-	return nil
-}
-
 // isApart reports whether somebody panicked with a sentence that says what to do.
 func isApart(v any, pool string) bool {
 	s, _ := v.(string)
 	return strings.HasPrefix(s, "dewpond: ") && strings.Contains(s, fmt.Sprintf("%q", pool)) &&
 		strings.Contains(s, "testing/synctest bubble") && strings.Contains(s, "make a pool in each bubble")
-}
-
-// useUp takes what AllocLimit or Budget allows now, and returns it.
-func useUp(t *testing.T, p *dewpond.BytePool, n int) (out [][]byte) {
-	t.Helper()
-	for {
-		switch b, err := p.TryGet(n); err {
-		case nil:
-			out = append(out, b)
-		case dewpond.ErrExhausted:
-			return out
-		default:
-			t.Fatal(err)
-		}
-	}
-}
-
-func putAll(p *dewpond.BytePool, blocks [][]byte) {
-	for _, b := range blocks {
-		p.Put(b)
-	}
 }
 
 // brief is how long a call waits, outside, that should not wait.

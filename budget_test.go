@@ -14,29 +14,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A meter is a memory.Source that knows how much it has given out, and how much it
-// ever had at once.
-type meter struct {
-	bytes, most atomic.Int64
-	fail        atomic.Bool
-}
-
-var errNoMemory = errors.New("no memory today")
-
-func (m *meter) Alloc(size int) ([]byte, error) {
-	if m.fail.Load() {
-		return nil, errNoMemory
-	}
-	bytes := m.bytes.Add(int64(size))
-	for most := m.most.Load(); bytes > most && !m.most.CompareAndSwap(most, bytes); most = m.most.Load() {
-	}
-	return make([]byte, size), nil
-}
-
-func (m *meter) Free(b []byte) { m.bytes.Add(-int64(len(b))) }
-
-func (m *meter) Owns([]byte) bool { return true }
-
 // metered makes pools of one budget whose memory one meter counts, of small, middle
 // and large classes, and one that hardly keeps anything idle.
 func metered(t testing.TB, budget *dewpond.Budget) (*meter, []*dewpond.BytePool) {
@@ -458,17 +435,6 @@ func TestBudgetIsFairToOtherPools(t *testing.T) {
 		b.Put(<-older)
 		<-younger
 	})
-}
-
-// A hookedContext calls something before its owner waits.
-type hookedContext struct {
-	context.Context
-	before func()
-}
-
-func (c hookedContext) Err() error {
-	c.before()
-	return nil
 }
 
 // What is put back after GetContext has looked, and before it waits, is found.

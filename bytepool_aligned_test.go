@@ -1,13 +1,10 @@
 package dewpond_test
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/dewpond/dewpond"
 )
-
-func addressOf[T any](s []T) uintptr { return reflect.ValueOf(s).Pointer() }
 
 // Every block begins at a multiple of 16, fresh and when it comes back, and when pages
 // behind it are guarded.

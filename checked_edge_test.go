@@ -101,15 +101,3 @@ func TestCheckedFreePanics(t *testing.T) {
 	}
 	source.on = false
 }
-
-type panicsInFree struct {
-	*fakeSource
-	on bool
-}
-
-func (s *panicsInFree) Free(b []byte) {
-	s.fakeSource.Free(b)
-	if s.on {
-		panic("Free")
-	}
-}

@@ -9,28 +9,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// mostCollections is how many collections it takes at most until CheckAll tells of what
-// was lost.
-const mostCollections = 3
-
-// expectLeaks checks that what was lost is collected by then, and reported.
-func expectLeaks[T any](t *testing.T, lost []weak.Pointer[T], told <-chan dewpond.Violation) {
-	t.Helper()
-	for range mostCollections {
-		runtime.GC()
-	}
-	for i, v := range lost {
-		if v.Value() != nil {
-			t.Fatalf("%d of %d is alive after %d collections", i, len(lost), mostCollections)
-		}
-	}
-	for range lost { // what is collected is reported, sooner or later
-		if v := <-told; v.Kind != dewpond.Leak || v.Got == nil {
-			t.Error(v)
-		}
-	}
-}
-
 // idleTimeouts are what decides whether a timer looks at the pool meanwhile.
 var idleTimeouts = []time.Duration{-1, 0, 100 * time.Millisecond}
 

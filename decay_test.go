@@ -11,17 +11,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// hold gets n blocks and puts them back.
-func hold(p *dewpond.BytePool, size, n int) {
-	blocks := make([][]byte, n)
-	for i := range blocks {
-		blocks[i] = p.Get(size)
-	}
-	for _, b := range blocks {
-		p.Put(b)
-	}
-}
-
 // What nobody needs stays for the timeout, goes little by little, and is gone after
 // two (and an eighth, for what lay in a shard); then no timer is left.
 func TestDecay(t *testing.T) {

@@ -16,17 +16,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// panics returns what f panics with, or "".
-func panics(f func()) (with string) {
-	defer func() {
-		if r := recover(); r != nil {
-			with = fmt.Sprint(r)
-		}
-	}()
-	f()
-	return ""
-}
-
 func TestLease(t *testing.T) {
 	if size := unsafe.Sizeof(dewpond.Lease{}); size > 16 {
 		t.Errorf("a Lease has %d bytes", size)

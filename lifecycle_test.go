@@ -50,13 +50,6 @@ func TestTrimReachesEveryShard(t *testing.T) {
 	}
 }
 
-func blocks(s dewpond.Stats) (n int) {
-	for _, c := range s.Classes {
-		n += c.Idle
-	}
-	return n
-}
-
 // Trim lets go: the collector can have the blocks.
 func TestTrimmedBlocksAreCollected(t *testing.T) {
 	notWatched(t, putsForeign)

@@ -6,15 +6,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/offheap"
 )
 
 // Every test runs twice: with byte pools on the Go heap and then, as with -short, with
@@ -26,6 +21,8 @@ import (
 //	go test -run TestGrow . -dewpond.memory=watched     with the pools of dewtest, see watched_test.go
 
 var memoryFlag = flag.String("dewpond.memory", "both", "where the tests' byte pools have their blocks: heap, offheap, or both, one after the other; or watched, on the heap and with dewtest")
+
+var long = flag.Bool("dewpond.long", false, "run the stress tests fifty times as long, as .ci/run does once")
 
 // offHeap says which of the two it is now.
 var offHeap bool
@@ -80,61 +77,11 @@ func againOffHeap(m *testing.M) (code int) {
 	return code
 }
 
-// told are the tests that have said where their pools were.
-var told sync.Map
-
 // makers are the tests that have made pools.
 var makers = struct {
 	sync.Mutex
 	onHeap, offHeap map[string]bool
 }{onHeap: map[string]bool{}, offHeap: map[string]bool{}}
-
-// newPool makes a pool that is closed with the test: on the memory that the tests
-// run with now, unless the options name a Source.
-func newPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
-	t.Helper()
-	if o.Name == "" {
-		o.Name = t.Name()
-	}
-	if watches(o.Check, o.OnViolation) {
-		return watchedPool(t, o)
-	}
-	p, err := makePool(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := o.Memory == nil
-	if test, ok := t.(*testing.T); ok && own {
-		made(test)
-	}
-	t.Cleanup(func() {
-		out := p.Stats().InUseBytes
-		wantErr := offHeap && own && out > 0
-		err := p.Close()
-		for err != nil && !wantErr && !t.Failed() { // a timer may be about to let a block go
-			time.Sleep(time.Millisecond)
-			err = p.Close()
-		}
-		if (err != nil) != wantErr {
-			t.Errorf("Close of %q with %d bytes in use: %v", p.Name(), out, err)
-		}
-		if offHeap && own && t.Failed() {
-			if _, again := told.LoadOrStore(t, true); !again {
-				t.Log("its pools were off the heap")
-			}
-		}
-	})
-	return p
-}
-
-// onlyOnHeap ends a test that off the heap has nothing to look at.
-func onlyOnHeap(t *testing.T, why string) {
-	t.Helper()
-	if offHeap {
-		made(t)
-		t.Skip("on the heap alone: " + why)
-	}
-}
 
 func made(t *testing.T) {
 	makers.Lock()
@@ -145,23 +92,6 @@ func made(t *testing.T) {
 	} else {
 		makers.onHeap[name] = true
 	}
-}
-
-// makePool is NewBytePool of the memory that the tests run with now.
-func makePool(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
-	if !offHeap || o.Memory != nil {
-		return dewpond.NewBytePool(o)
-	}
-	if o.Classes == nil {
-		o.Classes = dewpond.DefaultClasses() // so that the tests' numbers hold
-	}
-	var m offheap.Options
-	if ^uint(0)>>63 == 0 {
-		// 32 bits address but a few pools of the default, and one whose blocks are not
-		// all put back keeps its range. This is enough for the tests.
-		m.Reserve = 28 << 20
-	}
-	return offheap.NewBytePool(o, m)
 }
 
 // A pool that a test makes past makePool is on the heap both times.
@@ -178,7 +108,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		uses := strings.Count(string(text), "dewpond."+"NewBytePool(") + strings.Count(string(text), "dewpond."+"MustBytePool(")
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
-		case name == "main_test.go" && uses == 1: // makePool
+		case name == "kit_test.go" && uses == 1: // makePool
 		case name == "watched_test.go" && uses == 1: // watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
 		case name == "zerovalue_test.go" && uses == 1: // what the zero value stands for
@@ -186,38 +116,4 @@ func TestPoolsAreMadeHere(t *testing.T) {
 			t.Errorf("%s makes pools past newPool and makePool", name)
 		}
 	}
-}
-
-// childTimeout is the flag that ends a child which hangs, with its stacks, shortly before
-// this process's own timeout would end the test.
-func childTimeout(t *testing.T) string {
-	end, ok := t.Deadline()
-	if !ok {
-		return "-test.timeout=0"
-	}
-	return fmt.Sprint("-test.timeout=", time.Until(end)*9/10)
-}
-
-// must returns what cannot fail here.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// mustScatter fails the test if a pool stays gathered, however often it is used. One
-// attempt, every 64th Put, may come to nothing: where a collection's work has the engine.
-func mustScatter(t *testing.T, p *dewpond.BytePool, use func()) {
-	t.Helper()
-	for range 100_000 {
-		for range 64 {
-			use()
-		}
-		if !dewpond.Gathered(p) {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Errorf("%s is gathered still", p.Name())
 }

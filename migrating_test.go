@@ -17,6 +17,7 @@ func TestMigratingCompiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs; the run without -short does")
 	}
+	t.Parallel() // it only waits
 	doc, err := os.ReadFile("docs/migrating.md")
 	if err != nil {
 		t.Fatal(err)

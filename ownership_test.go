@@ -175,16 +175,3 @@ func TestOwnershipTable(t *testing.T) {
 		t.Errorf("%d rows and %d tests", rows, len(tests))
 	}
 }
-
-// expect compares what is dropped, idle and in use.
-func expect(t *testing.T, p *dewpond.BytePool, want dewpond.Stats) {
-	t.Helper()
-	s := p.Stats()
-	got := dewpond.Stats{
-		DroppedForeign: s.DroppedForeign, DroppedOversize: s.DroppedOversize,
-		DroppedFull: s.DroppedFull, DroppedClosed: s.DroppedClosed,
-		DroppedDouble: s.DroppedDouble, DroppedFallback: s.DroppedFallback,
-		IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
-	}
-	compare(t, got, want)
-}

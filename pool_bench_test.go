@@ -8,13 +8,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A trade is an object of 128 bytes, two whole cache lines, pointers among them.
-type trade struct {
-	ID          int64
-	Name, Email string
-	Price       [11]int64
-}
-
 // A padded is a bytes.Buffer that shares its cache lines with no other: which ones
 // do is an accident of when they were allocated, and costs more than any pool.
 type padded struct {
@@ -76,13 +69,5 @@ func BenchmarkPool(b *testing.B) {
 				theirBuffers.Put(v)
 			}
 		}
-	})
-}
-
-// versus compares two loops, in one goroutine and in one for each P.
-func versus(b *testing.B, name string, ours, control func(n int)) {
-	b.Run(name+"/goroutines=1", func(b *testing.B) { compareRounds(b, ours, control) })
-	b.Run(name+"/goroutines=GOMAXPROCS", func(b *testing.B) {
-		compareRounds(b, func(n int) { parallel(n, ours) }, func(n int) { parallel(n, control) })
 	})
 }

@@ -15,25 +15,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-func newObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
-	t.Helper()
-	if o.Name == "" {
-		o.Name = t.Name()
-	}
-	if watches(o.Check, o.OnViolation) {
-		return watchedObjects(t, o)
-	}
-	p := dewpond.NewPool(o)
-	t.Cleanup(func() { p.Close() })
-	return p
-}
-
-// An account is what a pool that forgets to reset would leak.
-type account struct {
-	ID          int
-	Name, Email string
-}
-
 func TestPoolKeepsEveryObjectOverCollections(t *testing.T) {
 	const objects = 500
 	dropped := map[*account]bool{}

@@ -8,13 +8,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-func names() (names []string) {
-	for p := range dewpond.Pools() {
-		names = append(names, p.Name())
-	}
-	return names
-}
-
 func TestNames(t *testing.T) {
 	a := newPool(t, dewpond.BytePoolOptions{Name: "twin"})
 	b := newPool(t, dewpond.BytePoolOptions{Name: "twin"})

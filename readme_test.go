@@ -13,6 +13,7 @@ func TestReadmeProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program; the run without -short does")
 	}
+	t.Parallel() // it only waits
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -3,59 +3,10 @@ package dewpond_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
-	"unsafe"
 
 	"github.com/dewpond/dewpond"
 )
-
-// A fakeSource is a memory.Source that knows every block it has given out.
-type fakeSource struct {
-	mu     sync.Mutex
-	blocks map[*byte]int  // size of each that is out
-	freed  map[*byte]bool // kept alive, so that no address comes twice
-	twice  int            // Frees of what was not out
-	fail   error
-}
-
-func newFakeSource() *fakeSource {
-	return &fakeSource{blocks: map[*byte]int{}, freed: map[*byte]bool{}}
-}
-
-func (f *fakeSource) Alloc(size int) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.fail != nil {
-		return nil, f.fail
-	}
-	b := make([]byte, size)
-	f.blocks[unsafe.SliceData(b)] = size
-	return b, nil
-}
-
-func (f *fakeSource) Free(b []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at := unsafe.SliceData(b)
-	if f.blocks[at] != cap(b) || len(b) != cap(b) {
-		f.twice++
-	}
-	delete(f.blocks, at)
-	f.freed[at] = true
-}
-
-func (f *fakeSource) Owns(b []byte) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.blocks[unsafe.SliceData(b)] == cap(b)
-}
-
-func (f *fakeSource) report() (out, twice int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.blocks), f.twice
-}
 
 func TestSourceGetsEveryBlockBack(t *testing.T) {
 	leavesOut(t, "a block that comes back after Close")

@@ -69,31 +69,6 @@ func statsAreExactWhenQuiet(t *testing.T) {
 	}
 }
 
-// compare compares all but the classes.
-func compare(t *testing.T, got, want dewpond.Stats) {
-	t.Helper()
-	got.Classes, want.Classes = nil, nil
-	if a, b := fields(got), fields(want); a != b {
-		t.Errorf("\n got %+v\nwant %+v", got, want)
-	}
-}
-
-// fields is a Stats without its slice, which == can compare.
-func fields(s dewpond.Stats) (f struct {
-	name, engine                                       string
-	gets, hits, misses, puts, refused, limit, oversize uint64
-	full, over, foreign, closed, trimmed               uint64
-	double, fallback, fellBack                         uint64
-	idle, use, released                                int64
-}) {
-	f.name, f.engine = s.Name, s.Engine
-	f.gets, f.hits, f.misses, f.puts, f.refused, f.limit, f.oversize = s.Gets, s.Hits, s.Misses, s.Puts, s.Refused, s.OverLimit, s.Oversize
-	f.full, f.over, f.foreign, f.closed, f.trimmed = s.DroppedFull, s.DroppedOversize, s.DroppedForeign, s.DroppedClosed, s.Trimmed
-	f.double, f.fallback, f.fellBack = s.DroppedDouble, s.DroppedFallback, s.HeapFallback
-	f.idle, f.use, f.released = s.IdleBytes, s.InUseBytes, s.ReleasedBytes
-	return f
-}
-
 // Counts of many goroutines on many Ps, some of whose shards are replaced on the
 // way, add up once all is quiet.
 func TestStatsAddUp(t *testing.T) {

@@ -2,28 +2,25 @@ package dewpond_test
 
 import (
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/dewpond/dewpond"
 )
 
-var long = flag.Bool("dewpond.long", false, "run the stress tests for half a minute each, as .ci/run does once")
-
-func stressTime() time.Duration {
+// stressStamps is how many blocks a stress test stamps.
+func stressStamps() uint64 {
 	switch {
 	case *long:
-		return 30 * time.Second
+		return 15_000_000
 	case testing.Short():
-		return 500 * time.Millisecond
+		return 60_000
 	}
-	return 2 * time.Second
+	return 300_000
 }
 
 // No block ever has two owners: each goroutine stamps every block it gets over
@@ -39,7 +36,7 @@ func TestNoBlockHasTwoOwners(t *testing.T) {
 		{"limited", dewpond.BytePoolOptions{AllocLimit: 2000}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			stress(t, newPool(t, tt.o), stressTime())
+			stress(t, newPool(t, tt.o), stressStamps())
 		})
 	}
 }
@@ -47,7 +44,7 @@ func TestNoBlockHasTwoOwners(t *testing.T) {
 // stride is the distance of the stamps in a block: at most 64 of them.
 func stride(block []byte) int { return max(8, len(block)/64&^7) }
 
-func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
+func stress(t *testing.T, p *dewpond.BytePool, enough uint64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var stop atomic.Bool
 	var stamps, checks atomic.Uint64
@@ -66,6 +63,12 @@ func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
 		}
 		checks.Add(1)
 	}
+	disturb := func(n uint64) { // by whoever made the stamp: another goroutine would come too late
+		runtime.GOMAXPROCS(1 + int(n%8))
+		if n%3 == 0 {
+			p.Trim()
+		}
+	}
 	for g := range 300 {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
@@ -81,6 +84,12 @@ func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
 				}
 				b = b[:cap(b)]
 				stamp := stamps.Add(1)
+				if stamp%3000 == 0 {
+					disturb(stamp / 3000)
+				}
+				if stamp == enough {
+					stop.Store(true)
+				}
 				for i := 0; i < len(b); i += stride(b) {
 					binary.LittleEndian.PutUint64(b[i:], stamp)
 				}
@@ -111,15 +120,6 @@ func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
 			}
 		})
 	}
-	var trims int
-	for end := time.Now().Add(length); time.Now().Before(end) && !stop.Load(); trims++ {
-		runtime.GOMAXPROCS(1 + trims%8)
-		time.Sleep(time.Millisecond)
-		if trims%3 == 0 {
-			p.Trim()
-		}
-	}
-	stop.Store(true)
 	wg.Wait()
 	close(crossing)
 	for b := range crossing {
@@ -127,8 +127,7 @@ func stress(t *testing.T, p *dewpond.BytePool, length time.Duration) {
 		p.Put(b)
 	}
 	s := p.Stats()
-	t.Logf("%s: %d blocks stamped, %d checks, %d changes of GOMAXPROCS, hit rate %.3f",
-		s.Engine, stamps.Load(), checks.Load(), trims, s.HitRate())
+	t.Logf("%s: %d blocks stamped, %d checks, hit rate %.3f", s.Engine, stamps.Load(), checks.Load(), s.HitRate())
 	if s.InUseBytes != 0 || s.Gets != s.Puts || s.Hits+s.Misses != s.Gets {
 		t.Errorf("all is back, but %+v", s)
 	}

@@ -241,13 +241,13 @@ func useZeroed(t *testing.T, p *dewpond.BytePool, b []byte) {
 // The zero Pool of a type for which the default options are refused says so, each
 // time.
 func TestZeroValueOfUnfitType(t *testing.T) {
-	_, want := panicSays(func() { dewpond.NewPool(dewpond.PoolOptions[session]{}) })
+	want := panics(func() { dewpond.NewPool(dewpond.PoolOptions[session]{}) })
 	var p dewpond.Pool[session]
 	for name, f := range map[string]func(){
 		"Get": func() { p.Get() }, "Put": func() { p.Put(new(session)) }, "Stats": func() { p.Stats() }, "again": func() { p.Get() },
 	} {
-		if panicked, got := panicSays(f); !panicked || got != want {
-			t.Errorf("%s: panicked: %v, with %q; NewPool says %q", name, panicked, got, want)
+		if got := panics(f); got == "" || got != want {
+			t.Errorf("%s panics with %q, NewPool with %q", name, got, want)
 		}
 	}
 }
@@ -255,22 +255,15 @@ func TestZeroValueOfUnfitType(t *testing.T) {
 // A nil pool is none: any use panics, and a defer can recover.
 func TestNilPoolPanics(t *testing.T) {
 	for name, f := range bytePoolMethods {
-		if panicked, _ := panicSays(func() { f(t, nil) }); !panicked {
+		if panics(func() { f(t, nil) }) == "" {
 			t.Errorf("%s of a nil BytePool does not panic", name)
 		}
 	}
 	for name, f := range poolMethods {
-		if panicked, _ := panicSays(func() { f(t, nil) }); !panicked && name != "Put" {
+		if panics(func() { f(t, nil) }) == "" && name != "Put" {
 			t.Errorf("%s of a nil Pool does not panic", name)
 		}
 	}
-}
-
-func panicSays(f func()) (panicked bool, said string) {
-	panicked = true
-	defer func() { said = fmt.Sprint(recover()) }()
-	f()
-	return false, ""
 }
 
 // go vet reports a copy of a struct that has, at any depth, a field whose pointer is a

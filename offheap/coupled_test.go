@@ -12,77 +12,7 @@ import (
 
 const mib, gib = int64(1 << 20), int64(1 << 30)
 
-// A fakeLimit stands for the runtime's limit.
-type fakeLimit struct {
-	mu     sync.Mutex
-	limit  int64
-	calls  int    // of set
-	sets   int    // calls that set it
-	before func() // called once, before the limit is next set; nil: not called
-}
-
-func (f *fakeLimit) set(to int64) int64 {
-	if call := f.before; call != nil && to >= 0 {
-		f.before = nil
-		call()
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	was := f.limit
-	f.calls++
-	if to >= 0 {
-		f.limit = to
-		f.sets++
-	}
-	return was
-}
-
-func (f *fakeLimit) now() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.limit
-}
-
-// coupled returns a function that makes pools coupled to a limit of the test. Their
-// blocks are mapped, or the test is skipped. The test must put all blocks back: address
-// space is scarce with 32 bits.
-func coupled(t *testing.T, limit int64) (f *fakeLimit, newCoupled func(m offheap.Options) *dewpond.BytePool, total func() offheap.Totals) {
-	t.Helper()
-	f = &fakeLimit{limit: limit}
-	c := offheap.NewCoupler(f.set)
-	return f, func(m offheap.Options) *dewpond.BytePool {
-		t.Helper()
-		m.Reserve = 256 * mib
-		p, err := c.NewBytePool(dewpond.BytePoolOptions{
-			Name: t.Name(), Classes: []int{4096, 64 << 10, 1 << 20}, IdleTimeout: -1, MaxIdleBytes: gib,
-		}, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { p.Close() })
-		if p.Stats().ReservedBytes == 0 {
-			t.Skip("blocks are not mapped here")
-		}
-		return p
-	}, c.Total
-}
-
 var on = offheap.Options{Coupled: true}
-
-// take gets n blocks of a size.
-func take(p *dewpond.BytePool, size, n int) [][]byte {
-	blocks := make([][]byte, n)
-	for i := range blocks {
-		blocks[i] = p.Get(size)
-	}
-	return blocks
-}
-
-func give(p *dewpond.BytePool, blocks ...[]byte) {
-	for _, b := range blocks {
-		p.Put(b)
-	}
-}
 
 // The limit follows the committed bytes, to within a step and in steps, and a Get or
 // Put of an idle block does not even read it.

@@ -13,22 +13,6 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 )
 
-func newPool(t testing.TB, o dewpond.BytePoolOptions, m offheap.Options) *dewpond.BytePool {
-	t.Helper()
-	if o.Name == "" {
-		o.Name = t.Name()
-	}
-	if m.Reserve == 0 && ^uint(0)>>63 == 0 {
-		m.Reserve = 32 << 20 // addresses of 32 bits have room for only a few pools of the default
-	}
-	p, err := offheap.NewBytePool(o, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
-}
-
 func TestDefaultClasses(t *testing.T) {
 	classes := offheap.DefaultClasses()
 	if len(classes) != 65 || classes[0] != 64 || classes[64] != 1<<20 || !slices.IsSorted(classes) {

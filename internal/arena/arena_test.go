@@ -6,46 +6,7 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-
-	"github.com/dewpond/dewpond/internal/memory"
 )
-
-// onBoth runs a test on mapped memory, if this system has it, and on the heap.
-func onBoth(t *testing.T, test func(t *testing.T, c Config)) {
-	t.Run("heap", func(t *testing.T) { test(t, Config{OnHeap: true}) })
-	if platform().maps() {
-		t.Run("mapped", func(t *testing.T) { test(t, Config{}) })
-	}
-}
-
-func newTest(t testing.TB, c Config) *Arena {
-	t.Helper()
-	a, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func mustAlloc(t testing.TB, a *Arena, size int) []byte {
-	t.Helper()
-	b, err := a.Alloc(size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// closeTest closes an arena whose blocks the test has all freed.
-func closeTest(t testing.TB, a *Arena) {
-	t.Helper()
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
-	if u := a.Usage(); u.Reserved != 0 || u.Spans != 0 || u.Committed != 0 || u.Refused != 0 {
-		t.Errorf("after Close: %+v", u)
-	}
-}
 
 func TestAllocIsExactAndZero(t *testing.T) {
 	onBoth(t, func(t *testing.T, c Config) {
@@ -77,15 +38,6 @@ func TestAllocIsExactAndZero(t *testing.T) {
 	})
 }
 
-func notZero(b []byte) int {
-	for i, x := range b {
-		if x != 0 {
-			return i
-		}
-	}
-	return -1
-}
-
 func TestAllocRefusesSizes(t *testing.T) {
 	a := newTest(t, Config{OnHeap: true})
 	for _, size := range []int{-16, 0, 1, 48, 100, MaxSize + 16} {
@@ -101,14 +53,6 @@ func TestNewRefusesReserve(t *testing.T) {
 			t.Errorf("Reserve %d: %v", reserve, err)
 		}
 	}
-}
-
-// returnDirectly is Return as a pool does it, without the arena. Without a table it
-// accepts nothing. The cap is one that a block can have.
-func returnDirectly(a *Arena, b []byte) (accepted bool) {
-	blocks := a.Blocks()
-	state := blocks.Find(addressOf(b), uint(cap(b)))
-	return state != nil && state.Return(memory.WhenOut(addressOf(b), uint(cap(b))))
 }
 
 // TestOwnership checks what Owns, Return and Free do with slices that are no block, or

@@ -8,35 +8,6 @@ import (
 	"unsafe"
 )
 
-// at returns a section of any shard, for a test that is the engine's only user.
-func at(e *Engine, id uint) section { return section{int(id), &e.array().slots[0]} }
-
-// pushAt is Push on the P that owns shard id.
-func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
-	x := at(e, id)
-	if int(class) < e.sharded && e.Slot(x, class+1).Give(block) {
-		return Kept
-	}
-	var spare *magazine
-	result, wantsSpare := e.pushIn(x, class, block, false, &spare)
-	if wantsSpare {
-		spare = e.table.add(MaxRounds)
-		result, _ = e.pushIn(x, class, block, false, &spare)
-	}
-	return result
-}
-
-// popAt is Pop on the P that owns shard id.
-func popAt(e *Engine, id uint, class uint8) unsafe.Pointer {
-	x := at(e, id)
-	if int(class) < e.sharded {
-		if block := e.Slot(x, class+1).Take(); block != nil {
-			return block
-		}
-	}
-	return e.popIn(x, class)
-}
-
 // A model is what an engine with one user must do: keep a set of blocks, and count.
 type model struct {
 	t      *testing.T

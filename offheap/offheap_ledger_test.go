@@ -71,13 +71,6 @@ func TestSecondPutIsRefused(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // A waiter gets the block itself from a Put, and can put it back.
 func TestWaiterOwnsItsBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

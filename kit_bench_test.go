@@ -1,0 +1,82 @@
+package dewpond_test
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// ourLoop and theirLoop are one loop written twice: through an interface or a type
+// parameter the calls would be indirect, which users' calls are not.
+func ourLoop(p *dewpond.BytePool, size, n int) {
+	for range n {
+		b := p.Get(size)
+		b[0], b[len(b)-1] = 1, 1
+		p.Put(b)
+	}
+}
+
+func theirLoop(p *classPools, size, n int) {
+	for range n {
+		b := p.Get(size)
+		b[0], b[len(b)-1] = 1, 1
+		p.Put(b)
+	}
+}
+
+// parallel shares n among a goroutine for each P.
+func parallel(n int, loop func(n int)) {
+	var wg sync.WaitGroup
+	procs := runtime.GOMAXPROCS(0)
+	for range procs {
+		wg.Go(func() { loop(n / procs) })
+	}
+	wg.Wait()
+}
+
+// compareRounds runs ours and its control in turn and reports the medians of their
+// rounds' times, and of the rounds' ratios.
+func compareRounds(b *testing.B, ours, control func(n int)) {
+	const round = 20_000
+	ours(1000)
+	control(1000)
+	var took, controls, ratios []float64
+	for b.Loop() {
+		start := time.Now()
+		ours(round)
+		middle := time.Now()
+		control(round)
+		took = append(took, float64(middle.Sub(start))/round)
+		controls = append(controls, float64(time.Since(middle))/round)
+		ratios = append(ratios, took[len(took)-1]/controls[len(controls)-1])
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(middle(took), "dewpond-ns")
+	b.ReportMetric(middle(controls), "control-ns")
+	b.ReportMetric(middle(ratios), "ratio")
+}
+
+// middle returns the median.
+func middle(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// versus compares two loops, in one goroutine and in one for each P.
+func versus(b *testing.B, name string, ours, control func(n int)) {
+	b.Run(name+"/goroutines=1", func(b *testing.B) { compareRounds(b, ours, control) })
+	b.Run(name+"/goroutines=GOMAXPROCS", func(b *testing.B) {
+		compareRounds(b, func(n int) { parallel(n, ours) }, func(n int) { parallel(n, control) })
+	})
+}
+
+// A trade is an object of 128 bytes, two whole cache lines, pointers among them.
+type trade struct {
+	ID          int64
+	Name, Email string
+	Price       [11]int64
+}
