@@ -11,28 +11,28 @@ import (
 )
 
 // A Budget bounds the bytes that any number of pools have together, idle and in use. Its
-// lock is the lock of its pools' queues: they are served as one. Init makes it; it must not
-// be copied.
+// lock is the lock of its pools' queues: they are served as one. A Budget needs Init before
+// use and must not be copied.
 type Budget struct {
 	limit int64
 	used  atomics.Int64
 
 	waiting atomics.Int64             // length of claims; changed under mu
-	refusal atomics.Hint              // a stamp of the last one
-	members atomics.Pointer[[]member] // replaced, under mu; never changed
+	refusal atomics.Hint              // a stamp of the last refusal
+	members atomics.Pointer[[]member] // replaced under mu; a slice that is stored here is never changed
 
-	locked           // of the queues of all pools of the Budget, which so are one queue
+	locked           // guards the wait queues of every pool of this Budget: they are served as one
 	claims list.List // of *waiter that wait for bytes alone, by turn
-	turn   uint64    // of the last that came to any of the pools
+	turn   uint64    // of the last waiter that came to any of the pools
 }
 
-// A member is one pool of a Budget, which keeps none alive.
+// A member is one pool of a Budget. It does not keep the pool alive.
 type member struct {
 	*account
 	gate weak.Pointer[Gate]
 }
 
-// Init prepares a Budget of so many bytes.
+// Init prepares a Budget of limit bytes.
 func (b *Budget) Init(limit int64) {
 	b.limit = limit
 	b.sleepers.Others = " or another of its Budget"
@@ -42,13 +42,13 @@ func (b *Budget) Init(limit int64) {
 // Limit returns the bytes that Init was given.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Used returns the bytes that are charged now.
+// Used returns the number of bytes that are charged now.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// Over returns by how much more is charged than the limit.
+// Over returns by how many bytes the charges exceed the limit, or 0.
 func (b *Budget) Over() int64 { return max(0, b.used.Load()-b.limit) }
 
-// gates yields the members that are still alive.
+// gates yields the gates of the members that are still alive.
 func (b *Budget) gates() iter.Seq[*Gate] {
 	return func(yield func(*Gate) bool) {
 		for _, m := range *b.members.Load() {
@@ -60,12 +60,12 @@ func (b *Budget) gates() iter.Seq[*Gate] {
 }
 
 // An account is what one pool has charged to its Budget. A pool without a Budget has a nil
-// account, and may charge what it likes. An account outlives its pool.
+// account, and its charges always succeed. An account outlives its pool.
 type account struct {
 	budget  *Budget
 	charged atomics.Int64
-	blocks  *memory.HeapBlocks // those that are charged; nil where a Source has them
-	large   memory.HeapSlices  // above the largest class, that are charged
+	blocks  *memory.HeapBlocks // the charged blocks; nil if a Source tracks them
+	large   memory.HeapSlices  // the charged slices above the largest class
 }
 
 func newAccount(b *Budget, sizes []int, heap bool) *account {
@@ -93,7 +93,7 @@ func (a *account) join(g *Gate) {
 	atomics.AddCleanup(g, (*account).forsake, a)
 }
 
-// leave ends what join began. What the pool has charged stays so.
+// leave undoes join. What the pool has charged stays charged.
 func (a *account) leave() {
 	if a == nil {
 		return
@@ -110,22 +110,22 @@ func (a *account) leave() {
 	b.members.Store(&members)
 }
 
-// forsake is leave for a pool that is collected, and the blocks of its Source with it.
+// forsake is leave for a pool that the collector has freed, with the blocks of its Source.
 func (a *account) forsake() {
 	a.leave()
-	if a.blocks == nil { // what is on the Go heap is collected by itself
+	if a.blocks == nil { // the collector tells of each block on the Go heap itself
 		a.uncharge(a.charged.Load() - a.large.Bytes())
 	}
 	a.serveInReach()
 }
 
-// charge reports whether so many bytes more are within the Budget, and counts them.
-// While somebody waits, what is left is for the waiters.
+// charge charges n more bytes if they are within the Budget, and reports whether they are.
+// While a waiter has a claim, the bytes that are left are reserved for waiters.
 func (a *account) charge(n int) bool {
 	return a == nil || a.budget.waiting.Load() == 0 && a.reserve(n)
 }
 
-// reserve is charge for whoever's turn it is.
+// reserve is charge for the caller whose turn it is.
 func (a *account) reserve(n int) bool {
 	b := a.budget
 	for used := b.used.Load(); int64(n) <= b.limit-used; used = b.used.Load() {
@@ -137,14 +137,14 @@ func (a *account) reserve(n int) bool {
 	return false
 }
 
-// chargeAnyway counts so many bytes more, whatever the limit.
+// chargeAnyway charges n more bytes, even past the limit.
 func (a *account) chargeAnyway(n int) {
 	a.budget.used.Add(int64(n))
 	a.charged.Add(int64(n))
 }
 
-// uncharge takes back what was charged. Its caller calls serve later, without the lock. It
-// takes back at most what the pool has charged, whatever its Source says is its own.
+// uncharge takes n bytes off the Budget, but at most what the pool has charged, whatever its
+// Source says. The caller must call serve later, without the lock.
 func (a *account) uncharge(n int64) {
 	if a == nil {
 		return
@@ -157,15 +157,15 @@ func (a *account) uncharge(n int64) {
 	}
 }
 
-// Hold notes a block of the Go heap, for which the Budget was charged.
+// Hold notes a block of the Go heap that is charged to the Budget.
 func (g *Gate) Hold(class uint8, block magazine.Block) {
 	if g.account != nil {
 		g.account.blocks.Add((*byte)(block), class)
 	}
 }
 
-// Holds reports whether a block of a class that was charged, and not let go since, begins
-// at an address. Without a Budget nobody knows, and it is true.
+// Holds reports whether a charged block of the class, not freed since, begins at address.
+// Without a Budget blocks are not noted, and Holds returns true.
 func (g *Gate) Holds(class uint8, address uintptr) bool {
 	return g.account == nil || g.account.blocks.Has(address, class)
 }
@@ -173,13 +173,13 @@ func (g *Gate) Holds(class uint8, address uintptr) bool {
 // letGo takes the charge for a block off the Budget.
 func (a *account) letGo(class uint8, block magazine.Block, size int) {
 	if a == nil || a.blocks != nil && !a.blocks.Remove((*byte)(block), class) {
-		return // a block that was put back twice goes twice, and the second time it is not there
+		return // a block that was put back twice is here twice, and is not found the second time
 	}
 	a.uncharge(int64(size))
 }
 
-// HoldLarge notes a slice above the largest class, for which the Budget was charged, by
-// its first byte.
+// HoldLarge notes a slice above the largest class that is charged to the Budget. data is its
+// first byte.
 func (g *Gate) HoldLarge(data *byte, size int) {
 	a := g.account
 	if a == nil {
@@ -191,8 +191,8 @@ func (g *Gate) HoldLarge(data *byte, size int) {
 	})
 }
 
-// LetGoLarge takes a slice that was put back, to its whole cap, off the Budget, if it was
-// charged.
+// LetGoLarge takes a slice that was put back off the Budget, if it was charged. size is the
+// whole capacity of the slice.
 func (g *Gate) LetGoLarge(data *byte, size int) {
 	if a := g.account; a != nil && a.large.Remove(data, int64(size)) {
 		a.uncharge(int64(size))

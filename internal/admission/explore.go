@@ -4,21 +4,21 @@ package admission
 
 import "github.com/dewpond/dewpond/internal/magazine"
 
-// A Waiter is a call of Wait or WaitBytes in the hands of the explorer, which does not let
-// it sleep: it calls Begin, and in the place of sleeping Granted or Cancel.
+// A Waiter is a call of [Gate.Wait] or [Gate.WaitBytes] that the explorer drives. It does not
+// sleep: the explorer calls Begin and then, instead of sleeping, Granted or Cancel.
 type Waiter struct{ waiter *waiter }
 
-// NewWaiter returns a Waiter for a block of a class, or where large is not 0 for so many
+// NewWaiter returns a Waiter for a block of a class or, if large is not 0, for that many
 // bytes.
 func (g *Gate) NewWaiter(class uint8, large int) Waiter { return Waiter{g.newWaiter(class, large)} }
 
-// Begin is Wait up to where it sleeps.
+// Begin does what Wait does before it sleeps.
 func (w Waiter) Begin() error { return w.waiter.begin() }
 
-// Cancel is what Wait does when its context is done.
+// Cancel does what Wait does when its context is done.
 func (w Waiter) Cancel(cause error) (magazine.Block, error) { return w.waiter.cancel(cause) }
 
-// Granted returns the grant, if there is one, and leaves it where it is.
+// Granted returns the grant, if there is one, and leaves it in place.
 func (w Waiter) Granted() (block magazine.Block, err error, ended bool) {
 	select {
 	case granted := <-w.waiter.grant:
@@ -29,10 +29,10 @@ func (w Waiter) Granted() (block magazine.Block, err error, ended bool) {
 	}
 }
 
-// InLine reports whether AllocLimit has not allowed the waiter a miss yet.
+// InLine reports whether AllocLimit has not yet allowed the waiter a miss.
 func (w Waiter) InLine() bool { return w.waiter.line != nil }
 
-// Scatter is what a Put does that looks at the clock and finds the last refusal long ago.
+// Scatter does what a Put does that looks at the clock and finds the last refusal long ago.
 func (g *Gate) Scatter() {
 	g.queue.puts.Store(63)
 	g.queue.refusal.Store(-1)

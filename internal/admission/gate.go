@@ -11,19 +11,19 @@ import (
 
 // An Owner is the pool that a Gate belongs to.
 type Owner interface {
-	// Free lets go of a block that neither the engine nor a caller has. It may be called
-	// under the lock of the Gate, so it must call no pool; what it finds, and what
-	// panics, is for l. The Gate takes the charge off the Budget itself.
+	// Free frees a block that neither the engine nor a caller has. It may be called under the
+	// lock of the Gate, so it must not call a pool. It adds reports and panics to l. The Gate
+	// takes the charge off the Budget itself.
 	Free(class uint8, block magazine.Block, l *late.List)
 
-	// Loosened is called after blocks were let go, perhaps under the lock.
+	// Loosened is called after blocks were freed, perhaps under the lock.
 	Loosened()
 
 	// Kept is called after the engine has kept a block on a slow path.
 	Kept()
 }
 
-// A Config is what a Gate is made from. The caller has checked it.
+// A Config says how to make a Gate. The caller has validated it.
 type Config struct {
 	Name       string // of the pool
 	Owner      Owner
@@ -31,13 +31,13 @@ type Config struct {
 	Sizes      []int // bytes of a block, by class
 	AllocLimit int   // misses a second; 0: no limit
 	Budget     *Budget
-	Heap       bool // the blocks are of the Go heap, where a lost one is found by the collector
-	Gathered   bool // the engine is gathered for good
+	Heap       bool // the blocks are on the Go heap, where the collector finds lost ones
+	Gathered   bool // the engine is gathered permanently
 }
 
-// A Gate decides for one pool who may have a block: at once, later, or never. All its
-// methods may be called by any number of goroutines at once, after Init and Join. A pool
-// holds its Gate by value, in a named field; it must not be copied.
+// A Gate decides for one pool who gets a block: at once, later, or never. After Init and Join
+// its methods are safe for concurrent use. A pool holds its Gate by value, in a named field;
+// it must not be copied.
 type Gate struct {
 	owner    Owner
 	engine   *magazine.Engine
@@ -51,17 +51,17 @@ type Gate struct {
 	counts  []counts // by class
 }
 
-// Counts are the blocks of one class that came past the Gate. Each only grows.
+// Counts counts the blocks of one class that passed the Gate. Each number only grows.
 type Counts struct {
-	Puts   uint64 // those that the engine does not count, each once, whatever came of it
-	Handed uint64 // from a Put straight to a waiter
-	Full   uint64 // dropped: no room, or an overdrawn Budget
+	Puts   uint64 // those that the engine does not count, each once, whatever the outcome
+	Handed uint64 // from a Put directly to a waiter
+	Full   uint64 // dropped: no room, or the Budget is overdrawn
 	Closed uint64 // dropped: the pool is closed
 }
 
 type counts struct{ puts, handed, full, closed atomics.Statistic }
 
-// Init prepares a Gate, which nobody else knows yet.
+// Init prepares a Gate that no other goroutine has yet.
 func (g *Gate) Init(c Config) {
 	g.name, g.owner, g.engine, g.sizes, g.gathered = c.Name, c.Owner, c.Engine, c.Sizes, c.Gathered
 	g.limiter.init(c.AllocLimit)
@@ -72,22 +72,22 @@ func (g *Gate) Init(c Config) {
 	}
 }
 
-// Join makes the pool known to the other pools of its Budget, which may look at its engine
-// from then on.
+// Join makes the pool known to the other pools of its Budget. They may use its engine from
+// then on.
 func (g *Gate) Join() {
 	if g.account != nil {
 		g.account.join(g)
 	}
 }
 
-// Counts returns what has come past the Gate. A block is counted before a waiter has it.
+// Counts returns the counts of a class. A block is counted before a waiter has it.
 func (g *Gate) Counts(class uint8) Counts {
 	c := &g.counts[class]
 	return Counts{c.puts.Load(), c.handed.Load(), c.full.Load(), c.closed.Load()}
 }
 
-// TryGet returns an idle block of a class, or an error, or nil twice: then the caller may
-// allocate, which has been charged. It comes after a look at the engine that found nothing.
+// TryGet returns an idle block of a class, or an error. If it returns neither, the caller may
+// allocate a block, which has been charged. Call it after the engine had no block.
 func (g *Gate) TryGet(class uint8) (block magazine.Block, err error) {
 	if !g.takeMiss() {
 		return g.Idle(class)
@@ -110,14 +110,14 @@ func (g *Gate) TryGet(class uint8) (block magazine.Block, err error) {
 	return nil, nil
 }
 
-// TryBytes reports whether the Budget, if there is one, has room for a slice that no class
-// holds, and charges it.
+// TryBytes charges n bytes for a slice that no class holds, and reports whether the Budget
+// has room for them. Without a Budget it returns true.
 func (g *Gate) TryBytes(n int) bool {
 	return g.account == nil || g.chargeBytes(n, false) || g.account.makeRoom(n)
 }
 
-// Idle returns a block of the class that lies idle in any shard. Where it returns
-// ErrExhausted, there was a moment during the call when none did.
+// Idle returns a block of the class that is idle in any shard. If it returns ErrExhausted,
+// there was a moment during the call at which no block was idle.
 func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 	g.queue.refusedNow()
 	for {
@@ -133,8 +133,8 @@ func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 	}
 }
 
-// Overrun charges a miss of Get, which is never refused, and reports which bounds it is
-// past.
+// Overrun charges a miss of Get, which is never refused, and reports which limits the miss
+// exceeds.
 func (g *Gate) Overrun(class uint8) (overLimit, overBudget bool) {
 	overLimit = !g.takeMiss()
 	if !g.charge(class, true) {
@@ -153,12 +153,12 @@ func (g *Gate) OverrunBytes(n int) (overBudget bool) {
 	return true
 }
 
-// Charge reports whether the Budget, if there is one, has room for a block as it is, and
-// charges it. AllocLimit is not asked.
+// Charge charges a block of the class, and reports whether the Budget has room for it. It
+// frees no idle blocks to make room and does not consult AllocLimit. Without a Budget it
+// returns true.
 func (g *Gate) Charge(class uint8) bool { return g.account.charge(g.sizes[class]) }
 
-// Uncharge gives back what was charged for a block that there is not, to those who wait
-// first.
+// Uncharge gives back the charge for a block that was not made, first to waiters.
 func (g *Gate) Uncharge(class uint8) { g.UnchargeBytes(g.sizes[class]) }
 
 // UnchargeBytes is Uncharge for a slice that no class holds.
@@ -167,20 +167,19 @@ func (g *Gate) UnchargeBytes(n int) {
 	g.account.serve()
 }
 
-// Return is Uncharge for what TryGet or Wait allowed: with the charge the miss goes back to
-// AllocLimit.
+// Return gives back what TryGet or Wait permitted: the charge, and the miss to AllocLimit.
 func (g *Gate) Return(class uint8) {
 	defer g.returnMiss() // also if Uncharge cannot wake somebody
 	g.Uncharge(class)
 }
 
-// takeMiss reports whether AllocLimit allows a miss now, and counts it. While somebody
-// waits, what is left is for the waiters.
+// takeMiss counts a miss if AllocLimit allows it now, and reports whether it does. While a
+// waiter stands in line, the misses that are left are reserved for waiters.
 func (g *Gate) takeMiss() bool {
 	return g.limiter.unlimited() || g.queue.waiting.Load() == 0 && g.limiter.allow()
 }
 
-// returnMiss gives back what takeMiss or a grant has allowed, to those who wait first.
+// returnMiss gives back a miss that takeMiss or a grant allowed, first to waiters.
 func (g *Gate) returnMiss() {
 	if g.limiter.unlimited() {
 		return
@@ -191,14 +190,14 @@ func (g *Gate) returnMiss() {
 	g.allowLocked()
 }
 
-// charge reports whether the Budget, if there is one, has room for a block of the
-// class, and charges it. It lets other blocks go for that where it finds them at once.
-// For Get it lets them go also where that is not enough, to go past the Budget by less.
+// charge charges a block of the class, and reports whether the Budget has room for it. To
+// make room it frees idle blocks that it finds in depots. For Get it frees them even if they
+// are not enough, so that Get exceeds the Budget by less.
 func (g *Gate) charge(class uint8, get bool) bool {
 	return g.account == nil || g.chargeBytes(g.sizes[class], get)
 }
 
-// chargeBytes is charge for any size, where there is a Budget.
+// chargeBytes is charge for any size. The Gate must have a Budget.
 func (g *Gate) chargeBytes(n int, get bool) bool {
 	return g.account.charge(n) || (get || g.account.budget.inReach(n)) && g.account.shed(n)
 }
@@ -211,8 +210,8 @@ func (g *Gate) Budget() *Budget {
 	return g.account.budget
 }
 
-// Overdrawn reports whether more is charged to the Budget than its limit, as only Get does.
+// Overdrawn reports whether the charges exceed the limit of the Budget. Only Get does that.
 func (g *Gate) Overdrawn() bool { return g.account != nil && g.account.budget.Over() > 0 }
 
-// many is more blocks than there are.
+// many is more than any number of blocks.
 const many = math.MaxInt

@@ -21,7 +21,7 @@ type pool struct {
 	freed    []magazine.Block
 	loosened int
 	kept     int
-	finds    func() // reported for each block that is freed; nil: nothing
+	finds    func() // called for each block that is freed; nil: not called
 }
 
 func (p *pool) Free(_ uint8, block magazine.Block, l *late.List) {
@@ -42,7 +42,7 @@ const (
 	large = 512 << 10
 )
 
-// newPool makes a pool with AllocLimit and a Budget, or with 0 and nil without.
+// newPool makes a pool with AllocLimit and a Budget; 0 and nil mean without.
 func newPool(perSecond int, b *Budget) *pool {
 	p := new(pool)
 	sizes := []int{small, large}
@@ -52,7 +52,7 @@ func newPool(perSecond int, b *Budget) *pool {
 	return p
 }
 
-// exhausted makes a pool without a Budget whose AllocLimit allows nothing for a second.
+// exhausted makes a pool without a Budget whose AllocLimit allows no miss for a second.
 func exhausted(t *testing.T) *pool {
 	t.Helper()
 	p := newPool(1, nil)
@@ -86,8 +86,8 @@ type sleeper struct {
 	err   error
 }
 
-// sleeps begins a wait and returns when it sleeps or has ended. Tests that use it run in a
-// bubble. order gets its name when it ends.
+// sleeps begins a wait and returns when it sleeps or has ended. It needs a bubble. When the
+// wait ends, its name is added to order.
 func sleeps(t *testing.T, name string, o *order, wait func() (magazine.Block, error)) *sleeper {
 	s := &sleeper{name: name}
 	go func() {
@@ -122,7 +122,7 @@ func TestTryGetTakesWhatIsIdleBeforeItRefuses(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if got, err := p.gate.TryGet(0); got != nil || err != nil {
-			t.Errorf("a second later: %v, %v, want leave to allocate", got, err)
+			t.Errorf("a second later: %v, %v, want permission to allocate", got, err)
 		}
 		p.close()
 		if _, err := p.gate.Idle(0); err != ErrClosed {
@@ -131,7 +131,7 @@ func TestTryGetTakesWhatIsIdleBeforeItRefuses(t *testing.T) {
 	})
 }
 
-// A permission that comes to nothing is the next one's.
+// The next caller gets a permission that came to nothing.
 func TestReturnGivesBackMissAndCharge(t *testing.T) {
 	b := newBudget(small)
 	p := newPool(1, b)
@@ -149,7 +149,7 @@ func TestReturnGivesBackMissAndCharge(t *testing.T) {
 	}
 }
 
-// A TryGet that panics, in the report of what it found, keeps neither a miss nor bytes.
+// A TryGet that panics in a report keeps neither a miss nor bytes.
 func TestPanicGivesBackMissAndCharge(t *testing.T) {
 	for name, get := range map[string]func(p *pool){
 		"TryGet":   func(p *pool) { p.gate.TryGet(0) },
@@ -200,7 +200,7 @@ func TestOverrunIsNeverRefused(t *testing.T) {
 	}
 }
 
-// Every Put is counted once, by the engine or by the gate, whatever comes of the block.
+// Every Put is counted once, by the engine or by the gate, whatever the outcome.
 func TestPutsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
@@ -212,7 +212,7 @@ func TestPutsAreCountedOnce(t *testing.T) {
 		p.gate.PutSlow(0, newBlock()) // kept
 		p.gate.Full(0, newBlock())    // dropped
 		p.gate.Requeue(0, newBlock()) // counted before
-		p.gate.Add(0, newBlock())     // never out
+		p.gate.Add(0, newBlock())     // was never out
 		if c := p.gate.Counts(0); !s.done || puts(0) != 4 || c.Handed != 1 || c.Full != 1 || p.engine.Deposited(0) != 4 {
 			t.Errorf("%d Puts, counted %+v, %d idle", puts(0), c, p.engine.Deposited(0))
 		}
@@ -225,7 +225,7 @@ func TestPutsAreCountedOnce(t *testing.T) {
 	})
 }
 
-// A pool without room tells its owner what it drops, and what it keeps.
+// A pool whose engine has no room tells its owner what it drops and what it keeps.
 func TestOwnerHearsOfWhatIsKeptAndDropped(t *testing.T) {
 	p := newPool(0, nil)
 	p.gate.Put(0, newBlock())
@@ -241,8 +241,8 @@ func TestOwnerHearsOfWhatIsKeptAndDropped(t *testing.T) {
 	}
 }
 
-// A gathered pool goes back to its shards when nobody waits and the last refusal was long
-// ago, unless it is gathered for good.
+// A gathered pool uses its shards again once there are no waiters and the last refusal is long
+// ago, unless it is gathered permanently.
 func TestScatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(0, newBudget(100*small))
@@ -256,7 +256,7 @@ func TestScatter(t *testing.T) {
 			}
 		}
 		if puts(); !p.engine.Gathered() {
-			t.Error("a pool has scattered at once")
+			t.Error("the pool scattered at once")
 		}
 		time.Sleep(scatterAfter)
 		s := sleeps(t, "s", nil, p.waitBytes(t, 100*small))
@@ -266,13 +266,13 @@ func TestScatter(t *testing.T) {
 		p.gate.gathered = true
 		p.engine.Gather()
 		if puts(); !p.engine.Gathered() {
-			t.Error("a pool that is gathered for good has scattered")
+			t.Error("a permanently gathered pool scattered")
 		}
 	})
 }
 
-// Nobody keeps a member of a Budget alive. What a Source had of a pool that is collected
-// goes with it; a slice above the largest class may still be in use.
+// A Budget does not keep its members alive. Blocks of a Source go with the pool that is
+// collected; a slice above the largest class may still be in use.
 func TestCollectedPoolLeavesItsBudget(t *testing.T) {
 	b := newBudget(10 * small)
 	slice := make([]byte, 2*small)
@@ -330,7 +330,7 @@ func TestHeapBlocksAreLetGoOnce(t *testing.T) {
 	runtime.KeepAlive(mine)
 }
 
-// An order is that in which waits ended.
+// An order is the order in which waits ended.
 type order struct {
 	mu    sync.Mutex
 	names []string

@@ -1,11 +1,11 @@
 package admission
 
-// What tests of pools look at.
+// The functions of this file are for tests of pools.
 
-// Waiting returns how many wait for blocks of the pool's classes.
+// Waiting returns how many waiters wait for blocks of the pool's classes.
 func (g *Gate) Waiting() int64 { return g.queue.waiting.Load() }
 
-// MissTimer returns what the timer does that was armed last for those who wait for
+// MissTimer returns the function of the timer that was last armed for waiters in line for
 // AllocLimit.
 func (g *Gate) MissTimer() func() {
 	g.queue.mu.Lock()
@@ -14,13 +14,13 @@ func (g *Gate) MissTimer() func() {
 	return func() { g.hasMisses(number) }
 }
 
-// Waiting returns how many wait for bytes of the Budget.
+// Waiting returns how many waiters wait for bytes of the Budget.
 func (b *Budget) Waiting() int64 { return b.waiting.Load() }
 
 // Members returns how many pools the Budget knows.
 func (b *Budget) Members() int { return len(*b.members.Load()) }
 
-// Unlocked reports whether nobody holds the lock.
+// Unlocked reports whether the lock is free.
 func (b *Budget) Unlocked() bool {
 	if !b.mu.TryLock() {
 		return false

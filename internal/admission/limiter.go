@@ -9,26 +9,26 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
-// A limiter allows so many misses a second, with at most one second's worth saved
-// up. It is the generic cell rate algorithm (ITU-T I.371): one word holds the time
-// at which everything that was allowed so far is paid for, at one interval each,
-// and it may be at most a second ahead.
+// A limiter allows a number of misses a second, with at most one second's worth saved up. It
+// is the generic cell rate algorithm (ITU-T I.371). One word holds the time up to which the
+// misses so far are paid for: each miss adds one interval. The word may be at most a second
+// ahead of the clock.
 //
-// There is a word for each clock: one for the world, and one for each testing/synctest
-// bubble, which begins anew.
+// There is one word for each clock: one outside of testing/synctest bubbles, and one for each
+// bubble, which starts without any misses counted.
 type limiter struct {
-	interval int64         // nanoseconds a miss; 0: no limit
+	interval int64         // nanoseconds for one miss; 0: no limit
 	paid     atomics.Int64 // nanoseconds of the clock outside of bubbles
 
 	mu      atomics.Mutex
-	bubbles map[uint64]*atomics.Int64 // nanoseconds of its own clock, by the bubble's number
+	bubbles map[uint64]*atomics.Int64 // nanoseconds of each bubble's clock, by the bubble's number
 }
 
-// mostBubbles is how many bubbles a limiter remembers, because nobody says when one ends.
-// A bubble that is forgotten begins anew.
+// mostBubbles is how many bubbles a limiter remembers. It needs a bound because nothing tells
+// when a bubble ends. A bubble that was forgotten starts again with no misses counted.
 const mostBubbles = 256
 
-// init allows so many misses a second, or with 0 any number.
+// init allows perSecond misses a second, or any number if perSecond is 0.
 func (l *limiter) init(perSecond int) {
 	if perSecond > 0 {
 		l.interval = max(1, int64(time.Second)/int64(perSecond))
@@ -37,7 +37,7 @@ func (l *limiter) init(perSecond int) {
 
 func (l *limiter) unlimited() bool { return l.interval == 0 }
 
-// clock returns the caller's time, and what is paid for by that clock.
+// clock returns the caller's time, and the word of that clock.
 func (l *limiter) clock() (now int64, paid *atomics.Int64) {
 	t := atomics.Now()
 	if bubble.In(t) {
@@ -46,7 +46,7 @@ func (l *limiter) clock() (now int64, paid *atomics.Int64) {
 	return int64(bubble.Elapsed(t)), &l.paid
 }
 
-// paidIn returns what is paid for in a bubble, or with 0 outside of all bubbles.
+// paidIn returns the word of a bubble's clock; 0 is the clock outside of bubbles.
 func (l *limiter) paidIn(bubble uint64) *atomics.Int64 {
 	if bubble == 0 {
 		return &l.paid
@@ -67,7 +67,7 @@ func (l *limiter) paidIn(bubble uint64) *atomics.Int64 {
 	return paid
 }
 
-// allow reports whether one more miss is allowed now, and counts it.
+// allow counts one more miss if it is allowed now, and reports whether it is.
 func (l *limiter) allow() bool {
 	if l.unlimited() {
 		return true
@@ -85,15 +85,15 @@ func (l *limiter) allow() bool {
 	}
 }
 
-// restore takes back one that allow counted in a bubble, or with 0 outside of all bubbles,
-// and that came to nothing.
+// restore gives back one miss that allow counted in a bubble, or outside of bubbles if bubble
+// is 0.
 func (l *limiter) restore(bubble uint64) {
 	if !l.unlimited() {
 		l.paidIn(bubble).Add(-l.interval)
 	}
 }
 
-// delay returns how long it is until allow will be true, if nobody else asks.
+// delay returns the time until allow returns true, if no other goroutine calls it before.
 func (l *limiter) delay() time.Duration {
 	now, paid := l.clock()
 	return time.Duration(max(0, paid.Load()+l.interval-int64(time.Second)-now))

@@ -17,7 +17,7 @@ func TestLimiterSavesUpOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limiter
 		if l.init(0); allowed(&l) != 100 || l.delay() != 0 {
-			t.Error("no limit is one")
+			t.Error("a limiter without a limit refuses a miss")
 		}
 		l.init(10)
 		for _, step := range []struct {
@@ -32,14 +32,14 @@ func TestLimiterSavesUpOneSecond(t *testing.T) {
 		if d := l.delay(); d != 100*time.Millisecond {
 			t.Errorf("the next is allowed in %v", d)
 		}
-		l.restore(1 << 40) // another bubble's
+		l.restore(1 << 40) // of another bubble
 		if allowed(&l) != 0 {
 			t.Error("what another bubble gave back is allowed here")
 		}
 	})
 }
 
-// Each bubble begins anew, with a clock of its own; only so many are remembered.
+// Each bubble starts anew, with its own clock. Only mostBubbles are remembered.
 func TestLimiterCountsByEachClock(t *testing.T) {
 	var l limiter
 	l.init(1)

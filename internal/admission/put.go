@@ -5,8 +5,8 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// Put takes a block back that is ready for its next owner: the engine keeps it, or a
-// waiter gets it, or it is dropped.
+// Put takes back a block that is ready for its next owner: the engine keeps it, or a waiter
+// gets it, or it is dropped.
 func (g *Gate) Put(class uint8, block magazine.Block) {
 	if g.Overdrawn() {
 		g.Full(class, block)
@@ -15,16 +15,16 @@ func (g *Gate) Put(class uint8, block magazine.Block) {
 	g.put(class, block, g.engine.Push(class, block))
 }
 
-// PutSlow is Put of a block for which the shard has no room, and no Budget is overdrawn.
+// PutSlow is Put for a block for which the shard has no room. The Budget is not overdrawn.
 func (g *Gate) PutSlow(class uint8, block magazine.Block) {
 	g.put(class, block, g.engine.PushSlow(class, block))
 }
 
-// Full is Put of a block that the engine is not to keep, because the Budget is overdrawn.
+// Full is Put for a block that the engine must not keep, because the Budget is overdrawn.
 func (g *Gate) Full(class uint8, block magazine.Block) { g.put(class, block, magazine.Full) }
 
-// put goes on after the engine was given a block, with result r. The engine counts the Put
-// of a block that it keeps.
+// put continues after the engine was offered a block, with result r. The engine counts the
+// Puts of the blocks that it keeps.
 func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
 	for r == magazine.Wanted {
 		if g.hand(class, block) {
@@ -34,7 +34,7 @@ func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
 	}
 	switch r {
 	case magazine.Full:
-		if g.engine.Waiting(class) && g.hand(class, block) { // somebody waits since Push looked
+		if g.engine.Waiting(class) && g.hand(class, block) { // a waiter came after Push looked
 			return
 		}
 		fallthrough
@@ -53,8 +53,8 @@ func (g *Gate) Requeue(class uint8, block magazine.Block) {
 	g.settle(class, block, g.engine.Add(class, block))
 }
 
-// settle does what is left to do when the engine has kept a block or not, and no waiter
-// gets it.
+// settle finishes a Put whose block no waiter gets, whether the engine has kept the block or
+// not.
 func (g *Gate) settle(class uint8, block magazine.Block, r magazine.Result) {
 	switch r {
 	case magazine.Kept:
@@ -63,7 +63,7 @@ func (g *Gate) settle(class uint8, block magazine.Block, r magazine.Result) {
 		g.keptDirect(class)
 		g.scatter()
 	case magazine.Full:
-		if g.engine.Closed() { // the Budget is overdrawn, and nobody has asked the engine
+		if g.engine.Closed() { // the Budget is overdrawn, so the engine was not offered the block
 			g.settle(class, block, magazine.Closed)
 			return
 		}
@@ -76,16 +76,16 @@ func (g *Gate) settle(class uint8, block magazine.Block, r magazine.Result) {
 	}
 }
 
-// keptDirect comes after a gathered engine has kept a block: somebody may have begun to
-// wait for it since the engine looked.
+// keptDirect runs after a gathered engine has kept a block. A waiter may have come after the
+// engine looked.
 func (g *Gate) keptDirect(class uint8) {
 	g.owner.Kept()
 	g.serve(class)
 	g.returned(class)
 }
 
-// Add gives the engine a block that was charged and never handed out. Where the engine does
-// not keep it, it is let go.
+// Add gives the engine a block that is charged and was never handed out. If the engine does
+// not keep it, Add frees it.
 func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 	r := g.engine.Add(class, block)
 	switch r {
@@ -99,34 +99,34 @@ func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 	return r
 }
 
-// Shed lets go of up to n blocks of a class that lie in the depot, as decay does. It is for
-// timers: where it cannot wake somebody, that one waits for a call from its own bubble.
+// Shed frees up to n blocks of a class from the depot, for decay. It is for timers: a waiter
+// that it cannot wake waits for a call from its own bubble.
 func (g *Gate) Shed(class uint8, n int) {
 	defer g.account.serveInReach()
 	g.shed(class, n)
 }
 
-// Trim is [magazine.Engine.Trim]. What comes up is for l.
+// Trim is [magazine.Engine.Trim]. Reports and panics are added to l.
 func (g *Gate) Trim(l *late.List) (released int64) {
 	released = g.engine.Trim(g.free(l))
 	g.account.serve()
 	return released
 }
 
-// ServeInReach comes after Drop where a timer is at work, as in Shed.
+// ServeInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
 func (g *Gate) ServeInReach() { g.account.serveInReach() }
 
-// Close closes the engine, which keeps nothing from then on. End is to be called after it.
+// Close closes the engine, which keeps nothing from then on. The caller must call End after.
 func (g *Gate) Close(l *late.List) { g.engine.Close(g.free(l)) }
 
-// Drop lets go of a block that the engine does not have, without waking anybody: Trim, End
-// or ServeInReach is to be called after it. What comes up is for l.
+// Drop frees a block that the engine does not have, and wakes no waiter: the caller must call
+// Trim, End or ServeInReach afterwards. Reports and panics are added to l.
 func (g *Gate) Drop(class uint8, block magazine.Block, l *late.List) {
 	g.owner.Free(class, block, l)
 	g.account.letGo(class, block, g.sizes[class])
 }
 
-// drop is Drop that wakes those who wait for bytes.
+// drop is Drop that also wakes waiters for bytes.
 func (g *Gate) drop(class uint8, block magazine.Block) {
 	var l late.List
 	defer l.End()
@@ -134,14 +134,14 @@ func (g *Gate) drop(class uint8, block magazine.Block) {
 	g.account.serve()
 }
 
-// free returns what lets go of a block that the engine had. Whoever has it called calls
-// serve or serveInReach afterwards, and then l.End.
+// free returns a function that frees a block of the engine. After its last call the caller
+// must call serve or serveInReach, and then l.End.
 func (g *Gate) free(l *late.List) func(class uint8, block magazine.Block) {
 	return func(class uint8, block magazine.Block) { g.Drop(class, block, l) }
 }
 
-// shed lets go of up to n blocks of a class that lie in the depot, and returns how many
-// those were. The caller serves those who wait for bytes afterwards.
+// shed frees up to n blocks of a class from the depot, and returns how many it freed. The
+// caller must serve the waiters for bytes afterwards.
 func (g *Gate) shed(class uint8, n int) int {
 	var l late.List
 	defer l.End()

@@ -10,37 +10,37 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// scatterAfter is how long a pool stays gathered after its last refusal: long
-// beside the grace period that gathering again would cost.
+// scatterAfter is how long a pool stays gathered after its last refusal: long compared with
+// the grace period that gathering again would cost.
 const scatterAfter = 100 * time.Millisecond
 
-// A queue has those who wait for blocks of one pool. While anybody does, the engine is
-// gathered, so that every Put comes past the Gate.
+// A queue holds the waiters for blocks of one pool. While it has any, the engine is gathered,
+// so that every Put goes through the Gate.
 type queue struct {
-	waiting atomics.Int64 // length over all classes; changed under mu
-	refusal atomics.Hint  // a stamp of the last one
+	waiting atomics.Int64 // number of waiters of all classes; changed under mu
+	refusal atomics.Hint  // a stamp of the last refusal
 	puts    atomics.Hint  // how often scatter was called
 
-	*locked // own, or the Budget's: then all pools of the Budget have one queue
+	*locked // the queue's own, or the Budget's: then all pools of the Budget have one queue
 	own     locked
 
-	class []list.List // of *waiter, by class, in the order in which they came
-	line  list.List   // of those to whom AllocLimit has not allowed a miss yet
+	class []list.List // of *waiter, by class, in order of arrival
+	line  list.List   // of *waiter that AllocLimit has not yet allowed a miss
 
 	armed   bool   // a timer will call hasMisses
-	armedIn uint64 // the timer's bubble, with which it dies
-	timer   uint64 // number of the timer that counts
+	armedIn uint64 // the timer's bubble; the timer dies with it
+	timer   uint64 // number of the current timer; older timers do nothing
 }
 
-// A locked is the lock of a queue, or of those of all pools of a Budget, with what else
-// they share.
+// A locked is the lock of one queue, or of the queues of all pools of a Budget, with the
+// state that they share.
 type locked struct {
-	// mu is held over Gather and Scatter, tens of microseconds, where there is a Budget
-	// also while idle blocks are let go, and otherwise for a few list operations. No hit
+	// mu is held during Gather and Scatter, which take tens of microseconds, and with a Budget
+	// also while idle blocks are freed. Otherwise it is held for a few list operations. No hit
 	// takes it.
 	mu       atomics.Mutex
-	sleepers bubble.Sleepers // all who wait
-	late     late.List       // what has come up since mu was locked
+	sleepers bubble.Sleepers // all waiters
+	late     late.List       // reports and panics since mu was locked
 }
 
 func (q *queue) init(classes int, b *Budget) {
@@ -51,7 +51,7 @@ func (q *queue) init(classes int, b *Budget) {
 	}
 }
 
-// unlock unlocks mu, and then reports what has come up under it, which may panic.
+// unlock unlocks mu, and then calls the reports collected under it, which may panic.
 func (k *locked) unlock() {
 	l := k.late
 	k.late = late.List{}
@@ -59,7 +59,7 @@ func (k *locked) unlock() {
 	l.End()
 }
 
-// enlist puts a waiter into its lists, unless the pool is closed.
+// enlist puts a waiter into its lists. It returns false if the pool is closed.
 func (w *waiter) enlist() (open bool) {
 	g := w.gate
 	q := &g.queue
@@ -87,9 +87,9 @@ func (w *waiter) enlist() (open bool) {
 	return true
 }
 
-// hand gives a block that the engine does not have to the first who waits for its class,
-// if anybody does. Where somebody has waited longer for bytes of the Budget it lets the
-// block go for that one. It does so too, and panics, where it cannot wake the first.
+// hand gives a block that the engine does not have to the oldest waiter for its class, and
+// returns false if there is none. If an older waiter waits for bytes of the Budget, hand frees
+// the block for that one. If it cannot wake the waiter, hand frees the block and panics.
 func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
@@ -114,21 +114,21 @@ func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	return true
 }
 
-// serve gives idle blocks of the class to those who have begun to wait for it
-// since a Push of one looked. It panics where it cannot wake them.
+// serve gives idle blocks of the class to waiters that came after a Push of a block looked for
+// them. It panics if it cannot wake them.
 func (g *Gate) serve(class uint8) {
 	if g.engine.Waiting(class) {
 		g.queue.mu.Lock()
 		defer g.queue.unlock()
 		if g.queue.firstOf(class) != nil && !g.queue.sleepers.InReach() {
-			g.shedLocked(class, many) // as hand does: nobody sleeps beside an idle block
+			g.shedLocked(class, many) // as hand does: no waiter sleeps while a block is idle
 			panic(g.queue.sleepers.Apart(g.name))
 		}
 		g.serveLocked(class)
 	}
 }
 
-// serveLocked gives idle blocks of the class to those who wait for it.
+// serveLocked gives idle blocks of the class to its waiters.
 func (g *Gate) serveLocked(class uint8) {
 	for {
 		w := g.queue.firstOf(class)
@@ -143,9 +143,9 @@ func (g *Gate) serveLocked(class uint8) {
 	}
 }
 
-// armLocked sees to it that those who wait get what AllocLimit allows. Its caller is
-// where they are, in a bubble or in none. A timer from elsewhere, which may be dead, does
-// not count.
+// armLocked arms a timer for the next miss that AllocLimit allows a waiter. The caller is in
+// the waiters' bubble, or in none as they are. A timer from another bubble does not count: it
+// may be dead.
 func (g *Gate) armLocked() {
 	q := &g.queue
 	if q.line.Len() == 0 || q.armed && q.armedIn == q.sleepers.Bubble() {
@@ -157,8 +157,8 @@ func (g *Gate) armLocked() {
 	atomics.AfterFunc(g.limiter.delay(), func() { g.hasMisses(number) })
 }
 
-// hasMisses lets those who came first allocate, as many as AllocLimit allows now, and
-// the Budget if there is one. It is what a timer calls.
+// hasMisses lets waiters allocate, in order of arrival, as many as AllocLimit and the Budget,
+// if there is one, allow now. A timer calls it with its number.
 func (g *Gate) hasMisses(number uint64) {
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
@@ -170,8 +170,8 @@ func (g *Gate) hasMisses(number uint64) {
 	g.armLocked()
 }
 
-// allowLocked is hasMisses without its timer. By another clock than theirs nobody is
-// allowed anything: their timer does that.
+// allowLocked is hasMisses without its timer. If the caller's clock is not the waiters', it
+// does nothing: their timer serves them.
 func (g *Gate) allowLocked() {
 	q := &g.queue
 	if q.line.Len() == 0 || !q.sleepers.Sharing() {
@@ -188,7 +188,7 @@ func (g *Gate) allowLocked() {
 	}
 }
 
-// firstOf returns who has waited longest for a class, or nil.
+// firstOf returns the oldest waiter for a class, or nil.
 func (q *queue) firstOf(class uint8) *waiter {
 	if place := q.class[class].Front(); place != nil {
 		return place.Value.(*waiter)
@@ -196,12 +196,12 @@ func (q *queue) firstOf(class uint8) *waiter {
 	return nil
 }
 
-// refusedNow notes a refusal.
+// refusedNow records the time of a refusal.
 func (q *queue) refusedNow() { q.refusal.Store(bubble.StampOf(atomics.Now())) }
 
-// scatter lets the pool use its shards again, once nobody waits and nobody has
-// been refused for a while, unless the pool is gathered for good. It looks at the clock at
-// every 64th call, and waits for nothing but the grace period that it may cost.
+// scatter lets the pool use its shards again, once there are no waiters and the last refusal
+// is scatterAfter ago, unless the pool is gathered permanently. It reads the clock at every
+// 64th call. It blocks only for the grace period that scattering may cost.
 func (g *Gate) scatter() {
 	q := &g.queue
 	if g.gathered {
@@ -216,7 +216,7 @@ func (g *Gate) scatter() {
 	}
 }
 
-// MustReach panics where its caller cannot end a wait for the pool.
+// MustReach panics if the caller cannot end a wait for the pool.
 func (g *Gate) MustReach() {
 	g.queue.mu.Lock()
 	defer g.queue.mu.Unlock()
@@ -230,7 +230,7 @@ func (g *Gate) mustReachLocked() {
 }
 
 // End takes the pool out of its Budget, and ends every wait for it with ErrClosed. It comes
-// after Close: nobody can begin another wait.
+// after Close, so no other wait can begin.
 func (g *Gate) End() {
 	g.account.leave()
 	g.queue.mu.Lock()

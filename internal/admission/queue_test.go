@@ -36,25 +36,25 @@ func TestBlocksGoToThoseWhoCameFirst(t *testing.T) {
 }
 
 // Put leaves its block and looks for waiters second; a waiter counts itself and looks for a
-// block second. Here the halves of the two come one after the other in every order.
+// block second. Here the halves of the two run one after the other in every order.
 func TestNoWakeUpIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		block := newBlock()
-		p.engine.Push(0, block) // a Put that has looked, and found nobody
+		p.engine.Push(0, block) // a Put that has looked and found no waiter
 		if s := sleeps(t, "s", nil, p.wait(t, 0)); s.block != block {
-			t.Error("a waiter sleeps beside a block that was put back before")
+			t.Error("a waiter sleeps while a block that was put back before is idle")
 		}
 		s := sleeps(t, "s", nil, p.wait(t, 0))
-		p.engine.Add(0, block) // a Put that has looked before there was a waiter, and
+		p.engine.Add(0, block) // a Put that has looked before there was a waiter
 		p.gate.settle(0, block, magazine.KeptDirect)
 		if synctest.Wait(); s.block != block {
-			t.Error("a Put has left its block beside a waiter")
+			t.Error("a Put left its block idle while a waiter sleeps")
 		}
 		s = sleeps(t, "s", nil, p.wait(t, 0))
 		p.gate.put(0, block, magazine.Full) // a Put that found no room before there was one
 		if synctest.Wait(); s.block != block {
-			t.Error("a Put has dropped its block beside a waiter")
+			t.Error("a Put dropped its block while a waiter sleeps")
 		}
 		p.gate.put(0, block, magazine.Wanted) // a Put that found a waiter, which is gone
 		if p.engine.Deposited(0) != 1 {
@@ -63,7 +63,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	})
 }
 
-// While somebody waits a pool stays gathered, or no Put would look.
+// A pool stays gathered while there are waiters; otherwise no Put would look for them.
 func TestNoScatterBesideAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
@@ -71,13 +71,13 @@ func TestNoScatterBesideAWaiter(t *testing.T) {
 		p.gate.queue.puts.Store(63)
 		p.gate.queue.refusal.Store(0) // long ago
 		if p.gate.scatter(); !p.engine.Gathered() {
-			t.Error("the pool has scattered")
+			t.Error("the pool scattered")
 		}
 		p.gate.Put(0, newBlock())
 		synctest.Wait()
 		p.gate.queue.puts.Store(63)
 		if p.gate.scatter(); !s.done || p.engine.Gathered() {
-			t.Error("nobody waits, and the pool has not scattered")
+			t.Error("the pool did not scatter after the last waiter left")
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 		}
 		p.gate.Put(0, block)
 		if p.engine.Deposited(0) != 1 || p.engine.Waiting(0) {
-			t.Error("nobody waits, and a block is not kept")
+			t.Error("a block was not kept though there are no waiters")
 		}
 		if _, err := p.gate.Wait(ctx, 0); err != context.Canceled || p.engine.Deposited(0) != 1 {
 			t.Errorf("a wait whose context is done: %v", err)
@@ -108,7 +108,7 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 	})
 }
 
-// A grant that comes before the waiter has given up is taken.
+// A waiter takes a grant that comes before it has given up.
 func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
@@ -121,12 +121,12 @@ func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 			t.Errorf("%v, %v, want the block that was handed over", got, err)
 		}
 		if p.gate.Waiting() != 0 || p.engine.Waiting(0) {
-			t.Error("it waits still")
+			t.Error("it is still waiting")
 		}
 	})
 }
 
-// AllocLimit lets waiters allocate as time goes by, those first who came first.
+// AllocLimit lets waiters allocate as time passes, oldest first.
 func TestTimerLetsWaitersAllocate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, nil)
@@ -142,7 +142,7 @@ func TestTimerLetsWaitersAllocate(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		o.expect(t, "a")
 		if _, err := p.gate.TryGet(1); err != ErrExhausted {
-			t.Errorf("TryGet beside waiters: %v", err)
+			t.Errorf("TryGet while there are waiters: %v", err)
 		}
 		time.Sleep(500 * time.Millisecond)
 		o.expect(t, "a", "b")
@@ -151,14 +151,14 @@ func TestTimerLetsWaitersAllocate(t *testing.T) {
 	})
 }
 
-// What comes to nothing goes to those who wait, at once.
+// A permission that comes to nothing goes to a waiter, at once.
 func TestReturnedMissGoesToAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		s := sleeps(t, "s", nil, p.wait(t, 0))
 		p.gate.limiter.restore(bubble.Of(time.Now())) // returnMiss is about to look for waiters
 		if _, err := p.gate.TryGet(0); err != ErrExhausted {
-			t.Errorf("what is for a waiter was taken: %v", err)
+			t.Errorf("TryGet took a miss that is for a waiter: %v", err)
 		}
 		p.gate.limiter.allow()
 		p.gate.Return(0)
@@ -199,7 +199,7 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-// Who waits in a bubble is woken from there alone.
+// A waiter in a bubble can be woken only from there.
 func TestBubblesAreKeptApart(t *testing.T) {
 	panics := func(f func()) (text any) {
 		defer func() { text = recover() }()

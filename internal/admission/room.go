@@ -7,17 +7,17 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
-// Room in a Budget is made by letting idle blocks of its pools go. Those who wait for
-// it are served in the order in which they came to any of the pools.
+// Room in a Budget is made by freeing idle blocks of its pools. Waiters for bytes are served
+// in the order in which they began to wait for any of the pools.
 //
-// While anybody does, every pool of the Budget is gathered, and nothing is idle in them:
-// claimLocked makes it so, and each block that is put back then comes past returned.
+// While there are waiters for bytes, every pool of the Budget is gathered, and nothing is idle
+// in them: claimLocked ensures it, and each block that is put back after that passes returned.
 
-// shed lets idle blocks go until n bytes more are within the Budget, and charges them.
-// It finds only what lies in depots, and waits for nobody.
+// shed frees idle blocks until n more bytes are within the Budget, and charges them. It finds
+// only blocks in depots, and does not block.
 func (a *account) shed(n int) (ok bool) {
 	b := a.budget
-	defer func() { // for those who began to wait while blocks were on their way out
+	defer func() { // for waiters that came while blocks were being freed
 		if asleep := a.serveInReach(); asleep != nil {
 			if ok {
 				a.uncharge(int64(n))
@@ -38,7 +38,7 @@ func (a *account) shed(n int) (ok bool) {
 	return false
 }
 
-// mostIdle returns which class of which pool has the most bytes in its depot, or nil.
+// mostIdle returns the pool and the class with the most bytes in the depot, or nil.
 func (b *Budget) mostIdle() (most *Gate, class uint8) {
 	var bytes int
 	for g := range b.gates() {
@@ -51,15 +51,15 @@ func (b *Budget) mostIdle() (most *Gate, class uint8) {
 	return most, class
 }
 
-// missing returns how many blocks of a size must go before n bytes more are within the
+// missing returns how many blocks of a size must be freed before n more bytes are within the
 // Budget, at least one.
 func (b *Budget) missing(n, size int) int {
 	over := int64(n) - b.limit + b.used.Load()
 	return int(max(1, min((over+int64(size)-1)/int64(size), math.MaxInt32)))
 }
 
-// inReach reports whether n bytes more would be within the Budget if all blocks that lie
-// in depots were let go.
+// inReach reports whether n more bytes would be within the Budget if all blocks in depots
+// were freed.
 func (b *Budget) inReach(n int) bool {
 	over := int64(n) - b.limit + b.used.Load()
 	for g := range b.gates() {
@@ -70,10 +70,10 @@ func (b *Budget) inReach(n int) bool {
 	return over <= 0
 }
 
-// makeRoom is shed, but finds every idle block of every pool. If all together would not
-// suffice it lets none go and returns false. That answer is exact for each pool, not for
-// one instant across all of them: for each there was a moment during the call at which it
-// had no more idle than that, or none.
+// makeRoom is shed for every idle block of every pool, also those in shards. If all idle
+// blocks together would not suffice, it frees none and returns false. That answer is exact
+// for each pool, not for one instant across pools: for each pool there was a moment during
+// the call at which it had no more idle blocks than makeRoom found.
 func (a *account) makeRoom(n int) bool {
 	made, panics := false, true
 	defer func() {
@@ -87,7 +87,7 @@ func (a *account) makeRoom(n int) bool {
 	return made
 }
 
-// tryMakeRoom is makeRoom where made is true also if it panics after that.
+// tryMakeRoom is makeRoom that sets made even if it panics after making room.
 func (a *account) tryMakeRoom(n int, made *bool) {
 	b := a.budget
 	b.mu.Lock()
@@ -104,10 +104,10 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 		*made = a.makeRoomLocked(n)
 		return
 	}
-	*made = a.reserve(n) // of what others have let go meanwhile
+	*made = a.reserve(n) // what other goroutines have freed meanwhile may suffice
 }
 
-// gatherLocked makes the depots of all pools hold what they have idle.
+// gatherLocked moves the idle blocks of all pools into their depots.
 func (b *Budget) gatherLocked() {
 	b.refusedNow()
 	for g := range b.gates() {
@@ -115,8 +115,8 @@ func (b *Budget) gatherLocked() {
 	}
 }
 
-// makeRoomLocked lets idle blocks of the pools, which are gathered, go until n bytes
-// more are within the Budget, and charges them.
+// makeRoomLocked frees idle blocks of the pools, which are gathered, until n more bytes are
+// within the Budget, and charges them.
 func (a *account) makeRoomLocked(n int) bool {
 	b := a.budget
 	for g := range b.gates() {
@@ -128,11 +128,11 @@ func (a *account) makeRoomLocked(n int) bool {
 			}
 		}
 	}
-	return a.reserve(n) // of what others have let go meanwhile
+	return a.reserve(n) // what other goroutines have freed meanwhile may suffice
 }
 
-// shedLocked lets up to n blocks of a class go and reports whether there were any. The
-// pool is gathered.
+// shedLocked frees up to n blocks of a class and reports whether it freed any. The pool is
+// gathered.
 func (g *Gate) shedLocked(class uint8, n int) (any bool) {
 	shed, _ := g.engine.ShedExact(class, n, g.free(&g.queue.late))
 	if shed > 0 {
@@ -141,8 +141,8 @@ func (g *Gate) shedLocked(class uint8, n int) (any bool) {
 	return shed > 0
 }
 
-// returned comes after a block of a class has become idle in a gathered pool: if somebody
-// waits for bytes, it is let go.
+// returned comes after a block of a class has become idle in a gathered pool. If there are
+// waiters for bytes, it frees the block.
 func (g *Gate) returned(class uint8) {
 	if g.account == nil || g.account.budget.waiting.Load() == 0 {
 		return
@@ -156,8 +156,8 @@ func (g *Gate) returned(class uint8) {
 	}
 }
 
-// serve comes after uncharge: it lets those allocate who wait for bytes. It panics
-// where it cannot wake them.
+// serve comes after uncharge: it lets waiters for bytes allocate. It panics if it cannot wake
+// them.
 func (a *account) serve() {
 	if a == nil || a.budget.waiting.Load() == 0 {
 		return
@@ -167,8 +167,8 @@ func (a *account) serve() {
 	a.budget.mustServeLocked()
 }
 
-// serveInReach is serve for timers and cleanups, which nobody has called. It returns the
-// waiter that must wait for a call from its own bubble, or nil.
+// serveInReach is serve for timers and cleanups, where a panic would reach no caller. It
+// returns the waiter that must wait for a call from its own bubble, or nil.
 func (a *account) serveInReach() (asleep *waiter) {
 	if a == nil || a.budget.waiting.Load() == 0 {
 		return nil
@@ -178,22 +178,23 @@ func (a *account) serveInReach() (asleep *waiter) {
 	return a.budget.serveLocked()
 }
 
-// serveLater is serveInReach for a finalizer, for which all finalizers of the process wait.
+// serveLater is serveInReach for a finalizer. It does not block, because all finalizers of the
+// process run one after the other.
 func (a *account) serveLater() {
 	if a.budget.waiting.Load() > 0 {
 		go a.serveInReach()
 	}
 }
 
-// mustServeLocked is serveLocked for a call, which panics where it cannot wake somebody.
+// mustServeLocked is serveLocked for a call: it panics if it cannot wake a waiter.
 func (b *Budget) mustServeLocked() {
 	if asleep := b.serveLocked(); asleep != nil {
 		panic(b.sleepers.Apart(asleep.gate.name))
 	}
 }
 
-// serveLocked lets the first allocate, and the next, as long as there are bytes. It
-// returns the waiter that could allocate but cannot be woken from here, or nil.
+// serveLocked lets waiters for bytes allocate, oldest first, as long as there are bytes. It
+// returns the waiter that could allocate but cannot be woken by the caller, or nil.
 func (b *Budget) serveLocked() (asleep *waiter) {
 	for place := b.claims.Front(); place != nil; place = b.claims.Front() {
 		w := place.Value.(*waiter)
@@ -209,16 +210,15 @@ func (b *Budget) serveLocked() (asleep *waiter) {
 	return nil
 }
 
-// claimLocked makes a waiter wait for bytes too: AllocLimit has allowed it a miss, or it
-// wants more than any class. None waits for more than the limit: GetContext has refused
-// that.
+// claimLocked makes a waiter wait for bytes: AllocLimit has allowed it a miss, or it wants
+// more than any class holds. No waiter wants more than the limit: GetContext refuses that.
 func (b *Budget) claimLocked(w *waiter) {
 	w.claim = b.claims.PushBack(w)
 	for place := w.claim.Prev(); place != nil && place.Value.(*waiter).turn > w.turn; place = w.claim.Prev() {
 		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocLimit
 	}
 	if b.waiting.Add(1) > 1 {
-		b.serveLocked() // nothing is idle, but who is first now may want no more than is left
+		b.serveLocked() // nothing is idle, but the first waiter may now want no more than is left
 		return
 	}
 	a := w.gate.account
@@ -231,7 +231,7 @@ func (b *Budget) claimLocked(w *waiter) {
 	w.allowLocked()
 }
 
-// claimsLocked reports whether somebody waits for bytes for the pool.
+// claimsLocked reports whether a waiter of the pool waits for bytes.
 func (a *account) claimsLocked(g *Gate) bool {
 	if a != nil {
 		for place := a.budget.claims.Front(); place != nil; place = place.Next() {
@@ -243,7 +243,7 @@ func (a *account) claimsLocked(g *Gate) bool {
 	return false
 }
 
-// endClaimsLocked ends with ErrClosed the waits for bytes of a pool that is closed.
+// endClaimsLocked ends the waits for bytes of a closed pool with ErrClosed.
 func (b *Budget) endClaimsLocked(g *Gate) {
 	for place := b.claims.Front(); place != nil; {
 		w := place.Value.(*waiter)
@@ -262,7 +262,7 @@ func (a *account) turnLocked() uint64 {
 	return a.budget.turn
 }
 
-// olderLocked reports whether somebody waits for bytes who came before a waiter.
+// olderLocked reports whether a waiter for bytes came before w.
 func (a *account) olderLocked(w *waiter) bool {
 	if a == nil {
 		return false
@@ -271,11 +271,11 @@ func (a *account) olderLocked(w *waiter) bool {
 	return first != nil && first.Value.(*waiter).turn < w.turn
 }
 
-// refusedNow notes a refusal.
+// refusedNow records the time of a refusal.
 func (b *Budget) refusedNow() { b.refusal.Store(bubble.StampOf(atomics.Now())) }
 
-// mayScatter reports whether a pool of the Budget may use its shards again. The lock
-// is held.
+// mayScatter reports whether a pool of the Budget may use its shards again. The caller holds
+// the lock.
 func (a *account) mayScatter() bool {
 	return a == nil || a.budget.waiting.Load() == 0 && bubble.Since(a.budget.refusal.Load(), atomics.Now()) >= scatterAfter
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// What is idle in any pool of a Budget makes room for another, as much as it takes, and
-// none where all of it would not suffice.
+// Idle blocks of any pool of a Budget make room for another pool, as many as necessary, and
+// none if all of them would not suffice.
 func TestRoomIsMadeOfWhatIsIdle(t *testing.T) {
 	b := newBudget(4 * small)
 	p, other := newPool(0, b), newPool(0, b)
@@ -39,7 +39,7 @@ func TestRoomIsMadeOfWhatIsIdle(t *testing.T) {
 	}
 }
 
-// A Budget is charged once for each block, from when it may be allocated until it is let go.
+// A Budget is charged once for each block, from when it may be allocated until it is freed.
 func TestBudgetIsChargedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2 * small)
@@ -77,8 +77,8 @@ func TestBudgetIsChargedOnce(t *testing.T) {
 	})
 }
 
-// Those who wait for bytes of a Budget are served in the order in which they came to any of
-// its pools, and nobody overtakes them.
+// Waiters for bytes of a Budget are served in the order in which they came to any of its
+// pools. No call overtakes them.
 func TestClaimsAreServedByTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2 * small)
@@ -88,7 +88,7 @@ func TestClaimsAreServedByTurn(t *testing.T) {
 		var o order
 		sleeps(t, "large", &o, other.waitBytes(t, large))
 		sleeps(t, "small", &o, p.wait(t, 0))
-		p.gate.Put(0, newBlock()) // which the second could have
+		p.gate.Put(0, newBlock()) // the second could have it
 		o.expect(t)
 		if _, err := p.gate.TryGet(0); err != ErrExhausted || p.gate.TryBytes(1) || p.gate.Charge(0) {
 			t.Errorf("beside one that waits there is something left: %v", err)
@@ -100,8 +100,7 @@ func TestClaimsAreServedByTurn(t *testing.T) {
 	})
 }
 
-// AllocLimit may have a waiter come to wait for bytes after others. It is served before
-// those who came later.
+// AllocLimit may delay a waiter until younger waiters have claims. It is served before them.
 func TestDelayedClaimKeepsItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2 * small)
@@ -121,8 +120,7 @@ func TestDelayedClaimKeepsItsTurn(t *testing.T) {
 	})
 }
 
-// A waiter that has a miss and gets a block, or gives up, passes on the miss; and its place
-// before others.
+// A waiter that has a miss, and gets a block or gives up, passes on the miss and its turn.
 func TestMissAndTurnArePassedOn(t *testing.T) {
 	for _, way := range []string{"served", "cancelled"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -137,7 +135,7 @@ func TestMissAndTurnArePassedOn(t *testing.T) {
 			last := sleeps(t, "last", nil, other.waitBytes(t, small))
 			p.gate.Uncharge(0) // not enough for the first
 			if synctest.Wait(); first.done || next.done || last.done {
-				t.Error("somebody was served before the first")
+				t.Error("a waiter was served before the first")
 			}
 			if way == "served" {
 				p.gate.Put(1, newBlock())
@@ -151,7 +149,7 @@ func TestMissAndTurnArePassedOn(t *testing.T) {
 	}
 }
 
-// A claim that is given up lets the next one through.
+// A claim that is given up lets the next claim proceed.
 func TestNextClaimIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2 * small)
@@ -170,8 +168,8 @@ func TestNextClaimIsServed(t *testing.T) {
 	})
 }
 
-// Whatever takes a block off a Budget serves those who wait for bytes: decay, Trim, a Put,
-// a finalizer.
+// Everything that takes a block off a Budget serves the waiters for bytes: decay, Trim, Put, a
+// finalizer.
 func TestClaimsAreServedByAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(small)

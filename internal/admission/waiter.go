@@ -9,23 +9,23 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// A waiter is one call of Wait or WaitBytes. Whoever takes it out of its lists, under the
-// lock, sends it exactly one grant, or is the waiter itself, which then gets none.
+// A waiter is one call of Wait or WaitBytes. The goroutine that takes it out of its lists,
+// under the lock, sends it exactly one grant. If the waiter takes itself out, it gets none.
 type waiter struct {
 	gate   *Gate
 	class  uint8
-	large  int           // the size, where no class holds it: such a waiter waits for bytes alone
+	large  int           // the size, if no class holds it: such a waiter waits for bytes alone
 	bubble uint64        // of testing/synctest; 0: none
 	listed bool          // it has been put into its lists
-	turn   uint64        // its place among the waiters of its Budget: they come in this order
-	place  *list.Element // in queue.class; nil where large
+	turn   uint64        // its place among the waiters of its Budget; lower turns are served first
+	place  *list.Element // in queue.class; nil if large is not 0
 	line   *list.Element // in queue.line; nil once AllocLimit has allowed a miss
-	claim  *list.Element // in Budget.claims; nil unless bytes are all that is missing
+	claim  *list.Element // in Budget.claims; nil unless only bytes are missing
 	grant  chan grant    // has room for one
 }
 
-// A grant ends a wait: with an idle block, or with an error, or with neither, which allows
-// the waiter to allocate what the Budget has been charged with.
+// A grant ends a wait with an idle block, or with an error, or with neither: then the waiter
+// may allocate what the Budget has been charged.
 type grant struct {
 	block magazine.Block
 	err   error
@@ -35,7 +35,7 @@ func (g *Gate) newWaiter(class uint8, large int) *waiter {
 	return &waiter{gate: g, class: class, large: large, bubble: bubble.Of(atomics.Now()), grant: make(chan grant, 1)}
 }
 
-// size is what the waiter's block is charged with.
+// size returns the bytes that are charged for the waiter's block.
 func (w *waiter) size() int {
 	if w.large > 0 {
 		return w.large
@@ -43,10 +43,10 @@ func (w *waiter) size() int {
 	return w.gate.sizes[w.class]
 }
 
-// Wait returns, as TryGet does, a block, or an error, or nil twice: then the caller may
-// allocate, which has been charged. Where TryGet returns ErrExhausted it waits, until ctx
-// is done, whose error it then returns, or the pool is closed. No class may be larger than
-// the limit of the Budget.
+// Wait returns a block, or an error, or neither, as TryGet does: then the caller may allocate
+// a block, which has been charged. Where TryGet returns ErrExhausted, Wait waits until it is
+// served, ctx is done, or the pool is closed. If ctx is done it returns the error of ctx. The
+// class must not be larger than the limit of the Budget.
 func (g *Gate) Wait(ctx context.Context, class uint8) (magazine.Block, error) {
 	return g.newWaiter(class, 0).wait(ctx)
 }
@@ -72,11 +72,11 @@ func (w *waiter) wait(ctx context.Context) (magazine.Block, error) {
 	}
 }
 
-// begin puts the waiter into its lists, unless the pool is closed.
+// begin puts the waiter into its lists. It returns an error if the pool is closed.
 func (w *waiter) begin() error {
 	panics := true
 	defer func() {
-		if panics { // a report of what enlist has found, or a Source's Free
+		if panics { // a report of what enlist found, or a Source's Free
 			w.desert()
 		}
 	}()
@@ -88,7 +88,7 @@ func (w *waiter) begin() error {
 	return nil
 }
 
-// cancel ends the wait with an error, unless a grant has come first.
+// cancel ends the wait with the error cause, unless a grant has come first.
 func (w *waiter) cancel(cause error) (magazine.Block, error) {
 	if w.withdraw() {
 		w.gate.queue.refusedNow()
@@ -98,8 +98,7 @@ func (w *waiter) cancel(cause error) (magazine.Block, error) {
 	return granted.block, granted.err
 }
 
-// withdraw takes the waiter out of its lists, and reports false if a grant has done so
-// first.
+// withdraw takes the waiter out of its lists. It returns false if a grant has done so first.
 func (w *waiter) withdraw() bool {
 	w.gate.queue.mu.Lock()
 	defer w.gate.queue.unlock()
@@ -110,7 +109,7 @@ func (w *waiter) withdraw() bool {
 	return true
 }
 
-// desert ends the wait of a caller that has panicked. What has been granted is given back.
+// desert ends the wait of a caller that has panicked, and gives back what it was granted.
 func (w *waiter) desert() {
 	if !w.listed || w.withdraw() {
 		return
@@ -126,7 +125,7 @@ func (w *waiter) desert() {
 	}
 }
 
-// allowLocked lets the waiter allocate, and handLocked gives it a block.
+// allowLocked lets the waiter allocate; handLocked gives it a block.
 func (w *waiter) allowLocked() {
 	w.removeLocked()
 	w.send(grant{})
@@ -151,9 +150,8 @@ func (w *waiter) send(granted grant) {
 	}
 }
 
-// passOnLocked takes out of its lists a waiter that will not allocate. What AllocLimit has
-// allowed it, if it has, goes back and to others, and the next who waits for bytes may get
-// them.
+// passOnLocked takes a waiter that will not allocate out of its lists. Its AllocLimit miss, if
+// any, goes back, and the next claim may proceed.
 func (w *waiter) passOnLocked() {
 	w.removeLocked()
 	if w.claim == nil {

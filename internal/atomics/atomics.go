@@ -18,21 +18,21 @@ type (
 	Pointer[T any] = atomic.Pointer[T]
 	Mutex          = sync.Mutex
 
-	// A Statistic is only ever added to, and nothing depends on it: to the explorer
-	// it is no access.
+	// A Statistic is only ever added to, and nothing depends on it: the explorer does not count
+	// it as an access.
 	Statistic = atomic.Uint64
 
-	// A Hint changes how much is done, never whether it is right: to the explorer it
-	// is no access either.
+	// A Hint changes how much is done, never whether it is right: the explorer does not count it
+	// as an access either.
 	Hint = atomic.Int64
 )
 
-// Yield lets others run, where a loop waits for one of them.
+// Yield lets other goroutines run. A loop that waits for one of them calls it.
 func Yield() { runtime.Gosched() }
 
-// Touch says that the owner of something is about to read or write it plainly. It
-// does nothing; the explorer checks with it that there is one owner at a time, and
-// lets others run in between.
+// Touch says that the owner of an object is about to read or write it without atomics. Touch
+// does nothing; the explorer checks with it that there is one owner at a time, and lets other
+// threads run in between.
 func Touch[T any](*T) {}
 
 // Now returns the time.
@@ -41,8 +41,8 @@ func Now() time.Time { return time.Now() }
 // AfterFunc calls f in a goroutine of its own once delay has passed.
 func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 
-// AfterCollection calls f once, after the next garbage collection. f should be quick:
-// the cleanups of the whole program wait for it.
+// AfterCollection calls f once, after the next garbage collection. f must be quick: the
+// cleanups of the whole program wait for it.
 func AfterCollection(f func()) {
 	type garbage struct{ _, _ *byte } // large enough to be an object of its own
 	runtime.AddCleanup(new(garbage), func(f func()) { f() }, f)

@@ -7,47 +7,47 @@ import (
 	"unsafe"
 )
 
-// Explore is how internal/proof's explorer sees what is about to be done, and decides
-// who does it. The explorer sets it before it starts a thread.
+// Explore is how the explorer of internal/proof sees what is about to be done, and decides
+// which thread does it. The explorer sets it before it starts a thread.
 var Explore struct {
-	// Access is called before each access to something that threads share.
+	// Access is called before each access to an object that threads share.
 	Access func(object unsafe.Pointer, write bool)
-	// Touch is called before a plain access to what only its owner may access.
+	// Touch is called before a plain access to an object that only its owner may access.
 	Touch func(object unsafe.Pointer)
-	// Wait is called before an access that must wait until ready.
+	// Wait is called before an access that must wait until ready returns true.
 	Wait func(object unsafe.Pointer, ready func() bool)
-	// Spin is called where a loop waits for some other thread to do something.
+	// Spin is called where a loop waits for another thread.
 	Spin func()
-	// AfterFunc has f called as a thread of the explorer's, if it likes.
+	// AfterFunc may run f as a thread of the explorer.
 	AfterFunc func(f func())
 }
 
 func reads[T any](object *T)  { Explore.Access(unsafe.Pointer(object), false) }
 func writes[T any](object *T) { Explore.Access(unsafe.Pointer(object), true) }
 
-// Yield asks for another thread.
+// Yield tells the explorer to run another thread.
 func Yield() { Explore.Spin() }
 
-// Touch announces a plain access.
+// Touch announces a plain access to object.
 func Touch[T any](object *T) { Explore.Touch(unsafe.Pointer(object)) }
 
-// now is later than whatever else this program begins with.
+// now is later than every time that the program sets before it.
 var now = time.Now().Add(time.Hour)
 
-// Now returns always the same time.
+// Now always returns the same time.
 func Now() time.Time { return now }
 
-// AfterFunc gives f to the explorer. It has no clock.
+// AfterFunc gives f to the explorer, which has no clock.
 func AfterFunc(_ time.Duration, f func()) { Explore.AfterFunc(f) }
 
-// AfterCollection does nothing: to a scenario there are no collections.
+// AfterCollection does nothing: scenarios have no collections.
 func AfterCollection(func()) {}
 
-// AddCleanup does nothing either.
+// AddCleanup does nothing: scenarios have no collections.
 func AddCleanup[T, S any](*T, func(S), S) {}
 
-// A word has the methods of an atomic. Nothing runs between the call of Access and the
-// access itself: the explorer runs one thread at a time.
+// A word has the methods of an atomic. Nothing runs between the call of Access and the access
+// itself: the explorer runs one thread at a time.
 type word[T comparable] struct{ v T }
 
 func (w *word[T]) Load() T   { reads(w); return w.v }
@@ -81,13 +81,13 @@ type (
 	Pointer[T any] struct{ word[*T] }
 )
 
-// A Statistic is no access: the order in which threads add to it shows nowhere.
+// A Statistic is no access: nothing depends on the order in which threads add to it.
 type Statistic struct{ v uint64 }
 
 func (s *Statistic) Load() uint64 { return s.v }
 func (s *Statistic) Add(d uint64) { s.v += d }
 
-// A Hint is no access either: whatever it says, the result is right.
+// A Hint is no access: the result is right whatever its value.
 type Hint struct{ v int64 }
 
 func (h *Hint) Load() int64        { return h.v }
@@ -102,7 +102,7 @@ func (h *Hint) CompareAndSwap(old, new int64) bool {
 	return true
 }
 
-// A Mutex is a lock for which a thread waits where the explorer sees it.
+// A Mutex is a lock. The explorer sees a thread that waits for it.
 type Mutex struct{ locked bool }
 
 func (m *Mutex) Lock() {

@@ -8,15 +8,15 @@ import (
 	"unsafe"
 )
 
-// Each method asks the explorer once, of the right object and for the right kind of
-// access, before it does what the one of sync/atomic would.
+// Each method asks the explorer once, about the right object and the right kind of access,
+// before it does what its twin in sync/atomic does.
 func TestEachAccessIsAnnounced(t *testing.T) {
 	var log []string
 	var object unsafe.Pointer
-	var asked func() // looks at the object, to see that the access is still to come
+	var asked func() // checks with the object that the access is still to come
 	Explore.Access = func(at unsafe.Pointer, write bool) {
 		if at != object {
-			t.Error("the explorer was asked of another object")
+			t.Error("the explorer was asked about another object")
 		}
 		if asked != nil {
 			asked()
@@ -68,28 +68,28 @@ func TestEachAccessIsAnnounced(t *testing.T) {
 	object = unsafe.Pointer(&m)
 	Explore.Wait = func(at unsafe.Pointer, ready func() bool) {
 		if at != object || !ready() {
-			t.Error("Lock waits for what is free")
+			t.Error("Lock waits for a free mutex")
 		}
 		log = append(log, "wait")
 	}
 	m.Lock()
 	want("Lock", "wait")
 	if m.TryLock() {
-		t.Error("TryLock of what is locked")
+		t.Error("TryLock of a locked mutex")
 	}
 	m.Unlock()
 	if !m.TryLock() {
-		t.Error("TryLock of what is free")
+		t.Error("TryLock of a free mutex")
 	}
 	want("TryLock, Unlock, TryLock", "write", "write", "write")
 	Explore.Wait = func(_ unsafe.Pointer, ready func() bool) {
 		if ready() {
-			t.Error("Lock does not wait for what is locked")
+			t.Error("Lock does not wait for a locked mutex")
 		}
 		log = append(log, "wait")
 	}
 	m.Lock()
-	want("Lock of what is locked", "wait")
+	want("Lock of a locked mutex", "wait")
 
 	var s Statistic
 	var h Hint

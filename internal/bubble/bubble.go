@@ -1,9 +1,9 @@
-// Package bubble tells apart the clocks and the goroutines of testing/synctest bubbles.
+// Package bubble distinguishes the clocks and goroutines of testing/synctest bubbles.
 //
-// A bubble has a clock of its own, and a goroutine that waits in it can be woken only
-// from within it: a send from elsewhere is a fatal error. So those who wait for one pool
-// at one time are all in one bubble or all in none (Sleepers), and a call that would
-// break this, or would have to wake what it cannot, panics.
+// A bubble has its own clock, and a goroutine that waits in it can be woken only from within
+// it: a send from elsewhere is a fatal error. So at any time the waiters of one pool are all
+// in one bubble, or all in none ([Sleepers]). A call that would break this rule, or would have
+// to wake a waiter that it cannot reach, panics.
 package bubble
 
 import (
@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// began and bubblesBegin are what the two kinds of clock count from.
+// began and bubblesBegin are the origins of the two kinds of clock.
 var (
-	began        = time.Now() // in no bubble: none is older than this package
+	began        = time.Now() // outside of bubbles: no time is earlier than the start of this package
 	bubblesBegin = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// In reports whether a time comes from a bubble's clock: it has no monotonic part.
+// In reports whether now comes from a bubble's clock: such a time has no monotonic part.
 func In(now time.Time) bool { return now == now.Round(0) }
 
-// Elapsed returns how long the clock that a time comes from has been running.
+// Elapsed returns how long the clock that now comes from has been running.
 func Elapsed(now time.Time) time.Duration {
 	if In(now) {
 		return now.Sub(bubblesBegin)
@@ -31,13 +31,13 @@ func Elapsed(now time.Time) time.Duration {
 	return now.Sub(began)
 }
 
-// unnumbered stands for a bubble whose number cannot be found.
+// unnumbered stands for a bubble whose number was not found.
 const unnumbered = math.MaxUint64
 
-// Of returns the number of the caller's bubble, whose clock says now, or 0 where the
-// caller is in none. No two bubbles of a process have one number. Only the header of a
-// stack has it, "goroutine 7 [running, synctest bubble 3]:", and to read that takes some
-// microseconds.
+// Of returns the number of the caller's bubble, or 0 if the caller is in none. now is the time
+// of the caller's clock. Every bubble of a process has its own number. It is found in the
+// header of the goroutine's stack, "goroutine 7 [running, synctest bubble 3]:", which takes
+// some microseconds to read.
 func Of(now time.Time) uint64 {
 	if !In(now) {
 		return 0
@@ -53,8 +53,8 @@ func Of(now time.Time) uint64 {
 	return unnumbered
 }
 
-// A Stamp is a time by the caller's clock: how long that has been running, in
-// nanoseconds, or for the clock of a bubble the complement of that.
+// A Stamp is a time of the caller's clock: how long the clock has been running, in
+// nanoseconds. For the clock of a bubble it is the complement of that.
 type Stamp = int64
 
 // StampOf returns the stamp of a time.
@@ -65,7 +65,7 @@ func StampOf(now time.Time) Stamp {
 	return int64(Elapsed(now))
 }
 
-// Since returns how long before now a stamp was made. A stamp by another clock was made
+// Since returns how long before now a stamp was made. A stamp of another clock counts as made
 // long ago.
 func Since(s Stamp, now time.Time) time.Duration {
 	n := StampOf(now)

@@ -9,7 +9,7 @@ import (
 
 func TestBubblesHaveNumbers(t *testing.T) {
 	if n := Of(time.Now()); n != 0 || In(time.Now()) {
-		t.Errorf("outside of every bubble the number is %d", n)
+		t.Errorf("outside of bubbles the number is %d", n)
 	}
 	seen := map[uint64]bool{0: true, unnumbered: true}
 	for range 3 {
@@ -28,7 +28,7 @@ func TestBubblesHaveNumbers(t *testing.T) {
 	}
 }
 
-// A stamp is compared with the clock that made it. By another clock it is long ago.
+// A stamp is compared with the clock that made it. By another clock it was made long ago.
 func TestStamps(t *testing.T) {
 	outside := time.Now()
 	early := StampOf(outside)
@@ -50,7 +50,7 @@ func TestStamps(t *testing.T) {
 	if d := Since(inside, outside); d != math.MaxInt64 {
 		t.Errorf("a stamp from a bubble is %v old outside", d)
 	}
-	synctest.Test(t, func(t *testing.T) { // whose clock begins anew
+	synctest.Test(t, func(t *testing.T) { // its clock starts anew
 		if d := Since(inside, time.Now()); d != math.MaxInt64 {
 			t.Errorf("a stamp from a bubble is %v old in a later one", d)
 		}
@@ -60,20 +60,20 @@ func TestStamps(t *testing.T) {
 func TestSleepers(t *testing.T) {
 	var s Sleepers
 	if !s.InReach() || !s.Admit(0) || !s.Admit(0) || s.Admit(7) || !s.InReach() || !s.Sharing() {
-		t.Error("two who wait in no bubble: any call can wake them, and nobody waits in a bubble beside them")
+		t.Error("two waiters outside of bubbles: any call can wake them, and no waiter in a bubble is admitted")
 	}
 	s.Leave()
 	s.Leave()
 	synctest.Test(t, func(t *testing.T) {
 		if !s.Admit(Of(time.Now())) || !s.InReach() || !s.Sharing() || s.Bubble() != Of(time.Now()) {
-			t.Error("one that waits in the caller's bubble is out of reach")
+			t.Error("a waiter in the caller's bubble is out of reach")
 		}
 	})
 	if s.InReach() || s.Sharing() || s.Admit(0) {
-		t.Error("one that waits in a bubble is in reach outside of it")
+		t.Error("a waiter in a bubble is in reach outside of it")
 	}
 	s.Leave()
 	if !s.InReach() || !s.Admit(0) {
-		t.Error("nobody waits, and the bubble is remembered")
+		t.Error("the bubble is remembered after the last waiter left")
 	}
 }

@@ -1,30 +1,30 @@
-// Package late keeps what must wait until a piece of work is done: the reports of what
-// was found meanwhile, and a panic of a callback.
+// Package late keeps what must wait until a piece of work is done: reports, and a panic of a
+// callback.
 //
-// While a pool lets blocks go, checked mode finds violations, and a Source's Free may
-// panic. The program's own code hears of a violation and may call pools or panic, so it
-// must not be called under a lock; and after a panic there are others still to be freed.
+// While a pool frees blocks, checked mode finds violations, and a Source's Free may panic. A
+// report calls the program's own code, which may call pools or panic, so it must not run under
+// a lock; and after a panic the remaining blocks must still be freed.
 package late
 
-// A List is what has come up. The zero List is empty. Whoever has one calls End when it
-// holds no lock and has nothing left to do.
+// A List is the reports and the panic of a piece of work. The zero List is empty. Its owner
+// calls End when it holds no lock and has nothing left to do.
 type List struct {
 	reports  []func()
-	panicked any // what the first callback that panicked panicked with
+	panicked any // the value of the first panic
 }
 
-// Add keeps a report, which End calls.
+// Add keeps a report until End calls it.
 func (l *List) Add(report func()) { l.reports = append(l.reports, report) }
 
-// Catch keeps a panic of the function that has deferred it. It keeps the first of several.
+// Catch keeps a panic of the function that defers it. It keeps the first of several.
 func (l *List) Catch() {
 	if r := recover(); r != nil && l.panicked == nil {
 		l.panicked = r
 	}
 }
 
-// End calls every report, even if one of them panics, and then panics as the callback did.
-// The list is empty then.
+// End calls every report, even if one of them panics, and then panics with the value that
+// Catch kept. It leaves the list empty.
 func (l *List) End() {
 	if len(l.reports) == 0 {
 		if r := l.panicked; r != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ended calls End in a goroutine of its own and returns what it panicked with.
+// ended calls End in a separate goroutine and returns what it panicked with.
 func ended(l *List) (panicked any) {
 	done := make(chan struct{})
 	go func() {

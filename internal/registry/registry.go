@@ -1,4 +1,4 @@
-// Package registry holds what is alive by name, and keeps none of it alive.
+// Package registry finds what is alive by name, without keeping it alive.
 package registry
 
 import (
@@ -7,43 +7,42 @@ import (
 	"sync"
 )
 
-// A Registry gives each S a name of its own and finds all that are alive. The zero
-// Registry is empty. All methods may be called by any number of goroutines at once.
+// A Registry gives each S a name of its own and finds all that are alive. The zero Registry is
+// empty. Its methods are safe for concurrent use.
 type Registry[S any] struct {
 	mu       sync.Mutex
 	entries  map[string]registered[S]
-	families map[string]*family // by the name that was wanted, where entries have a number
-	looks    int                // at whether a name is taken; for tests
+	families map[string]*family // the numbered entries, by the name that was asked for
+	looks    int                // how often newEntryLocked has looked whether a name is taken; for tests
 }
 
-// A registered is an entry and the way to what it stands for.
+// A registered is an entry and the function that finds what it stands for.
 type registered[S any] struct {
 	*Entry
 	live func() (S, bool)
 }
 
-// A family is the entries that wanted one name, but for the one that has it as it is.
+// A family is the entries that asked for one name and got it with a number.
 type family struct {
-	next int // a number that is likely to be free
-	live int // how many have a number
+	next int // a number that is probably free
+	live int // how many entries have a number
 }
 
-// An Entry is one registration: a name, and where that has a number also a part in a
-// family. It tells one registration of a name from a later one.
+// An Entry is one registration. It tells one registration of a name from a later one.
 type Entry struct {
 	name      string
-	base      string // the family's name; number 0: none
+	base      string // the name of its family, if it has a number
 	number    int
 	published bool
 	removed   bool
 }
 
-// Name returns what the registry calls it: what it wanted, or that and a number.
+// Name returns the name of the entry: the name it asked for, perhaps with a number.
 func (e *Entry) Name() string { return e.name }
 
-// Reserve makes an entry with a name that nothing alive has: the one that is wanted, or
-// that with a number. Live does not find it before Publish. live returns false once what
-// the entry stands for is gone; it is called under a lock.
+// Reserve makes an entry with a name that no living entry has: the given name, if necessary
+// with a number. Live finds the entry after Publish. live returns false once what the entry
+// stands for is gone; it is called under a lock.
 func (r *Registry[S]) Reserve(name string, live func() (S, bool)) *Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,14 +55,14 @@ func (r *Registry[S]) Reserve(name string, live func() (S, bool)) *Entry {
 	return e
 }
 
-// Publish has Live find it from now on, unless it has been removed.
+// Publish makes Live find the entry, unless it has been removed.
 func (r *Registry[S]) Publish(e *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.published = true
 }
 
-// Live returns all that are published and alive, in no order.
+// Live returns all that are published and alive, in no particular order.
 func (r *Registry[S]) Live() (all []S) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,13 +74,13 @@ func (r *Registry[S]) Live() (all []S) {
 	return all
 }
 
-// newEntryLocked finds a name that nothing alive has: the one that is wanted, or that with
-// a number from 2 on. Numbers that were given up are used again, but not necessarily the
-// lowest is.
+// newEntryLocked makes an entry with a name that no living entry has: the given name, or that
+// with a number from 2 on. Numbers that were given up are used again, not necessarily the
+// lowest first.
 //
-// Each number that is found taken, by one of the family or by one that wanted just that
-// name, makes the next step twice as large. So the looks are few where the numbers in use
-// lie close together, and at most some thirty where they were chosen to be in the way.
+// Each number that is taken, by an entry of the family or by one that asked for that very
+// name, doubles the next step. So there are few looks where the numbers in use lie close
+// together, and at most about thirty where they were chosen to be in the way.
 func (r *Registry[S]) newEntryLocked(name string) *Entry {
 	if !r.takenLocked(name) {
 		return &Entry{name: name}
@@ -104,7 +103,7 @@ func (r *Registry[S]) newEntryLocked(name string) *Entry {
 	return &Entry{name: numbered, base: name, number: number}
 }
 
-// maxNumber is about the largest number of a name; twice that is an int everywhere.
+// maxNumber is about the largest number of a name. Twice that fits in an int everywhere.
 const maxNumber = 1 << 29
 
 func numberedName(name string, number int) string { return fmt.Sprintf("%s-%d", name, number) }
@@ -119,7 +118,7 @@ func (r *Registry[S]) takenLocked(name string) bool {
 	return alive
 }
 
-// Remove gives up an entry and its name. Further calls do nothing.
+// Remove removes an entry and frees its name. Further calls do nothing.
 func (r *Registry[S]) Remove(e *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +126,7 @@ func (r *Registry[S]) Remove(e *Entry) {
 		return
 	}
 	e.removed = true
-	if r.entries[e.name].Entry == e { // else what was gone has a successor
+	if r.entries[e.name].Entry == e { // otherwise the name of a dead entry has been given again
 		delete(r.entries, e.name)
 	}
 	if e.number == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A thing is what the tests register: alive until it is said to be gone.
+// A thing is what the tests register: alive until it is marked as gone.
 type thing struct {
 	*Entry
 	gone bool
@@ -20,7 +20,7 @@ func add(r *Registry[*thing], name string) *thing {
 	return s
 }
 
-// looked is add, and returns how often it looked whether a name is taken.
+// looked is add that also returns how often it looked whether a name is taken.
 func looked(r *Registry[*thing], name string) (s *thing, looks int) {
 	before := r.looks
 	s = add(r, name)
@@ -54,8 +54,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is gone has no name, though nobody has removed it yet; to remove it then does not
-// touch its successor.
+// A dead entry has no name, even before it is removed; to remove it then does not touch its
+// successor.
 func TestSuccessor(t *testing.T) {
 	var r Registry[*thing]
 	first := add(&r, "a")
@@ -71,7 +71,7 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// An entry has its name before anybody finds it.
+// An entry has its name before Live finds it.
 func TestReserve(t *testing.T) {
 	var r Registry[*thing]
 	e := r.Reserve("a", func() (*thing, bool) { return &thing{}, true })
@@ -90,8 +90,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// Ten thousand of one name are registered with two looks each, and removed and registered
-// again with few.
+// Ten thousand entries of one name are registered with two looks each, and removed and
+// registered again with few.
 func TestManyOfOneName(t *testing.T) {
 	const count = 10_000
 	var r Registry[*thing]
@@ -123,8 +123,8 @@ func TestManyOfOneName(t *testing.T) {
 	}
 }
 
-// One that wants a name with a number has it, before and after others of the family; and
-// where they have it, it is the first of a family itself.
+// An entry that asks for a name with a number gets it, before and after others of the family.
+// Then it starts a family itself.
 func TestNamesWithNumbers(t *testing.T) {
 	var r Registry[*thing]
 	register := func(wanted, name string) *thing {
@@ -166,7 +166,8 @@ func TestNamesWithNumbers(t *testing.T) {
 	register("wall", "wall-16385")
 }
 
-// Of what comes and goes nothing stays, whether it was gone before it was removed or not.
+// Nothing is kept of entries that come and go, whether they died before they were removed or
+// not.
 func TestRegistryForgets(t *testing.T) {
 	var r Registry[*thing]
 	for i := range 1000 {

@@ -1,5 +1,5 @@
-// Package semaphore counts what is out of a pool that has a limit, and has callers wait
-// their turn where the limit is reached.
+// Package semaphore counts what is out of a pool that has a limit. At the limit callers wait
+// in order of arrival.
 package semaphore
 
 import (
@@ -11,42 +11,42 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
-// A Semaphore lets up to Limit through. Callers that wait are served in the order in which
-// they came. Only AcquireAnyway overtakes them. One without a limit, as the zero
-// Semaphore is, counts nothing: only Limit, MustReach and Close may be called.
+// A Semaphore lets up to Limit acquisitions be out. Callers that wait are served in order of
+// arrival; only AcquireAnyway overtakes them. The zero Semaphore has no limit and counts
+// nothing: then only Limit, MustReach and Close may be called.
 //
-// A release counts first and looks for waiters second; a waiter announces itself first
-// and looks at the count second. Both are atomic, so all see them in one order, and one
-// of the two finds the other: no wake-up is lost.
+// A release counts first and looks for waiters second; a waiter announces itself first and
+// looks at the count second. Both are atomic, so all goroutines see them in one order, and
+// one of the two sees the other: no wake-up is lost.
 type Semaphore struct {
 	limit   int64
-	out     atomics.Int64 // above limit by what AcquireAnyway took; never below 0
+	out     atomics.Int64 // AcquireAnyway may take it above limit; never below 0
 	waiting atomics.Int64 // length of waiters; changed under mu
 
 	mu       atomics.Mutex   // held for a few list operations
-	waiters  list.List       // of chan error with room for one; nil is an acquisition
-	sleepers bubble.Sleepers // the same
-	closed   error           // what waits end with since Close
+	waiters  list.List       // of chan error with room for one; nil means acquired
+	sleepers bubble.Sleepers // the same waiters
+	closed   error           // the error of waits since Close
 
 	pool func() string
 }
 
-// Init sets the limit, 0 for none, and how to find the name of the pool, for panics.
+// Init sets the limit; 0 means none. pool returns the name of the pool, for panics.
 func (s *Semaphore) Init(limit int, pool func() string) { s.limit, s.pool = int64(limit), pool }
 
-// Limit returns what Init has set; 0 is no limit.
+// Limit returns the limit; 0 means none.
 func (s *Semaphore) Limit() int { return int(s.limit) }
 
-// Waiting returns how many callers of Acquire wait.
+// Waiting returns how many callers wait in Acquire.
 func (s *Semaphore) Waiting() int { return int(s.waiting.Load()) }
 
-// TryAcquire reports whether one more may be out, and counts it. It does not overtake
-// callers that wait.
+// TryAcquire counts one more if the limit allows it, and reports whether it does. It does not
+// overtake callers that wait.
 func (s *Semaphore) TryAcquire() bool {
 	return s.waiting.Load() == 0 && s.count()
 }
 
-// count counts one more unless the limit is reached.
+// count counts one more unless the limit is reached, and reports whether it did.
 func (s *Semaphore) count() bool {
 	for out := s.out.Load(); out < s.limit; out = s.out.Load() {
 		if s.out.CompareAndSwap(out, out+1) {
@@ -56,11 +56,11 @@ func (s *Semaphore) count() bool {
 	return false
 }
 
-// AcquireAnyway counts one more and reports whether that is within the limit.
+// AcquireAnyway counts one more, even past the limit, and reports whether it is within it.
 func (s *Semaphore) AcquireAnyway() (within bool) { return s.out.Add(1) <= s.limit }
 
-// Release takes one back. Releases of what was never acquired count for nothing. It
-// panics where it should wake a caller and cannot.
+// Release gives one acquisition back. A Release without an acquisition has no effect. It panics
+// if it should wake a caller and cannot.
 func (s *Semaphore) Release() {
 	s.uncount()
 	if s.waiting.Load() > 0 {
@@ -70,7 +70,7 @@ func (s *Semaphore) Release() {
 	}
 }
 
-// uncount takes one back that is counted.
+// uncount subtracts one unless the count is 0.
 func (s *Semaphore) uncount() {
 	for out := s.out.Load(); out > 0; out = s.out.Load() {
 		if s.out.CompareAndSwap(out, out-1) {
@@ -79,8 +79,8 @@ func (s *Semaphore) uncount() {
 	}
 }
 
-// serveLocked lets the callers in that have waited longest, as many as the limit allows. It
-// panics where it cannot wake them.
+// serveLocked lets waiting callers acquire, oldest first, as many as the limit allows. It
+// panics if it cannot wake them.
 func (s *Semaphore) serveLocked() {
 	for s.waiters.Len() > 0 && s.count() {
 		if !s.sleepers.InReach() {
@@ -91,15 +91,15 @@ func (s *Semaphore) serveLocked() {
 	}
 }
 
-// removeLocked takes a waiter out of the list.
+// removeLocked removes a waiter from the list.
 func (s *Semaphore) removeLocked(place *list.Element) chan error {
 	s.waiting.Add(-1)
 	s.sleepers.Leave()
 	return s.waiters.Remove(place).(chan error)
 }
 
-// Acquire is TryAcquire for a caller that would rather wait: until it is served, ctx is
-// done, or Close ends the wait. ctx is looked at only before waiting.
+// Acquire is TryAcquire that waits at the limit until it is served, ctx is done, or Close ends
+// the wait. It looks at ctx only if it has to wait.
 func (s *Semaphore) Acquire(ctx context.Context) error {
 	if s.TryAcquire() {
 		return nil
@@ -116,7 +116,7 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case err := <-served: // just before we got the lock
+	case err := <-served: // served just before mu was locked
 		return err
 	default:
 	}
@@ -124,8 +124,8 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// enlist makes the caller, in a bubble or with 0 in none, a waiter, unless the semaphore
-// is closed.
+// enlist makes the caller a waiter, unless the semaphore is closed. bubble is the caller's
+// bubble, or 0.
 func (s *Semaphore) enlist(bubble uint64) (place *list.Element, served chan error) {
 	served = make(chan error, 1)
 	s.mu.Lock()
@@ -143,8 +143,8 @@ func (s *Semaphore) enlist(bubble uint64) (place *list.Element, served chan erro
 	return place, served
 }
 
-// Close ends every wait with err, those to come too. It panics where it cannot. Release
-// and TryAcquire count on.
+// Close ends every wait with err, now and later. It panics if it cannot. Release and TryAcquire
+// continue to count.
 func (s *Semaphore) Close(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Semaphore) Close(err error) {
 	}
 }
 
-// MustReach panics where Close would.
+// MustReach panics if Close would.
 func (s *Semaphore) MustReach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ func newSemaphore(limit int) *Semaphore {
 	return s
 }
 
-// full returns a semaphore of which all are out.
+// full returns a semaphore at its limit.
 func full(limit int) *Semaphore {
 	s := newSemaphore(limit)
 	for range limit {
@@ -24,7 +24,7 @@ func full(limit int) *Semaphore {
 	return s
 }
 
-// expect fails the test unless so many can be acquired at once. They are out then.
+// expect acquires all that can be acquired at once, and fails the test unless that is free.
 func expect(t *testing.T, s *Semaphore, free int) {
 	t.Helper()
 	n := 0
@@ -36,7 +36,7 @@ func expect(t *testing.T, s *Semaphore, free int) {
 	}
 }
 
-// panics returns what f panics with, as text.
+// panics returns the text that f panics with.
 func panics(f func()) (text string) {
 	defer func() { text, _ = recover().(string) }()
 	f()
@@ -52,25 +52,25 @@ func TestCounts(t *testing.T) {
 	s.Release()
 	expect(t, s, 1)
 	if s.AcquireAnyway() {
-		t.Error("one more than the limit is said to be within it")
+		t.Error("AcquireAnyway says that one more than the limit is within it")
 	}
 	s.Release()
-	expect(t, s, 0) // as many as the limit are out still
+	expect(t, s, 0) // as many as the limit are still out
 	s.Release()
 	if !s.AcquireAnyway() {
-		t.Error("the last within the limit is said to be above it")
+		t.Error("AcquireAnyway says that the last within the limit is above it")
 	}
 	for range 3 {
 		s.Release()
 	}
 	for range 5 {
-		s.Release() // of what was never acquired
+		s.Release() // without an acquisition
 	}
 	expect(t, s, 3)
 }
 
-// While a caller waits, what is free for a moment is meant for it: between the count of a
-// release and its look at the waiters nobody else may take it.
+// While a caller waits, what is free for a moment is reserved for it: no other call may take
+// it between the count of a release and its look at the waiters.
 func TestTryAcquireOvertakesNobody(t *testing.T) {
 	s := newSemaphore(1)
 	s.waiting.Add(1)
@@ -106,15 +106,15 @@ func TestWaitersAreServedInOrder(t *testing.T) {
 	})
 }
 
-// A release that comes before a waiter is in the list is found by the waiter.
+// A waiter finds a release that came before it was in the list.
 func TestWaiterLooksAgain(t *testing.T) {
 	s := full(1)
 	s.uncount() // the first half of Release, which saw no waiter
 	if _, served := s.enlist(0); len(served) != 1 || <-served != nil || s.Waiting() != 0 {
-		t.Error("a caller waits though none is out")
+		t.Error("a caller waits though nothing is out")
 	}
 	expect(t, s, 0)
-	s.MustReach() // nobody waits
+	s.MustReach() // there are no waiters
 }
 
 func TestAcquireHeedsItsContext(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAcquireHeedsItsContext(t *testing.T) {
 	cancel(why)
 	s := newSemaphore(1)
 	if err := s.Acquire(ended); err != nil {
-		t.Errorf("with none out: %v", err)
+		t.Errorf("with nothing out: %v", err)
 	}
 	if err := s.Acquire(ended); err != context.Canceled {
 		t.Errorf("with all out: %v", err)
@@ -144,10 +144,10 @@ func TestAcquireHeedsItsContext(t *testing.T) {
 	expect(t, s, 1)
 }
 
-// What is granted to a waiter at the moment at which its context ends is not lost.
+// A waiter that is served at the moment its context ends does not lose the acquisition.
 func TestGrantBeatsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for range 100 { // for select may look at either first
+		for range 100 { // because select may choose either
 			s := full(1)
 			ctx, cancel := context.WithCancel(t.Context())
 			var acquired bool
@@ -160,7 +160,7 @@ func TestGrantBeatsContext(t *testing.T) {
 			s.mu.Unlock()
 			synctest.Wait()
 			if !acquired {
-				t.Fatal("what was granted is lost")
+				t.Fatal("the acquisition is lost")
 			}
 		}
 	})
@@ -190,7 +190,7 @@ func TestCloseEndsWaits(t *testing.T) {
 	unlimited.Close(closed)
 }
 
-// A waiter in a bubble can be woken from within it alone.
+// A waiter in a bubble can be woken only from within it.
 func TestWaiterInBubbleIsOutOfReach(t *testing.T) {
 	s := full(1)
 	outside := make(chan func(), 1)
@@ -219,12 +219,12 @@ func TestWaiterInBubbleIsOutOfReach(t *testing.T) {
 		if out := s.out.Load(); out != 0 {
 			t.Errorf("%d are out after a Release that woke nobody", out)
 		}
-		s.Release() // of what Release outside has counted already
+		s.Release() // Release outside has already counted it
 		synctest.Wait()
 		if err != nil || s.Waiting() != 0 {
 			t.Errorf("from within, Release: %v, %d wait", err, s.Waiting())
 		}
 	})
 	expect(t, s, 0)
-	s.MustReach() // nobody waits
+	s.MustReach() // there are no waiters
 }
