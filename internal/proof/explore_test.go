@@ -126,7 +126,7 @@ func TestMutantsApply(t *testing.T) {
 	for _, list := range []struct {
 		mutants []Mutant
 		dir     string
-	}{{Mutants, engineDir}, {PoolMutants, "../.."}, {AdmissionMutants, "../admission"}} {
+	}{{Mutants, engineDir}, {PoolMutants, "../.."}, {AdmissionMutants, "../admission"}, {historyMutants, "../.."}} {
 		for _, m := range list.mutants {
 			t.Run(m.Name, func(t *testing.T) { mutate(t, m, list.dir) })
 		}

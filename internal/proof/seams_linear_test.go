@@ -317,7 +317,7 @@ var historyMutants = []Mutant{
 		New: "		w.handLocked(block)\n		return false\n",
 	},
 	{
-		Name: "not-issued", File: "bytepool.go",
+		Name: "not-issued", File: "block.go",
 		Old: "		p.issue(b)\n	}\n	return b\n",
 		New: "	}\n	return b\n",
 	},
