@@ -24,10 +24,10 @@ func TestParseMix(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                  "such as 128:70,8192:30",
-		"128":               "no size:percent pair",
-		"128:x":             "no size:percent pair",
-		"128:70;8192:30":    "no size:percent pair",
-		"128:70,":           `"" is no size:percent pair`,
+		"128":               "not a size:percent pair",
+		"128:x":             "not a size:percent pair",
+		"128:70;8192:30":    "not a size:percent pair",
+		"128:70,":           `"" is not a size:percent pair`,
 		"0:100":             "size 0",
 		"-5:100":            "size -5",
 		"1048577:100":       "give 1 to 1048576 bytes",
