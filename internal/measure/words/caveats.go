@@ -24,7 +24,7 @@ func caveats(d result.Document, nop *result.Contender, looked int, confidence fl
 		out = append(out, fmt.Sprintf("No verdict on %s: single rounds have fewer than 10 samples beyond.", strings.Join(names, ", ")))
 	}
 	if nop == nil {
-		out = append(out, fmt.Sprintf("Without the %s control nobody can tell the pools' times from the driver's.", result.Control))
+		out = append(out, fmt.Sprintf("Without the %s control the pools' times cannot be told apart from the driver's.", result.Control))
 	} else if names := movedTails(nop); len(names) > 0 {
 		out = append(out, fmt.Sprintf("The %s control, which has no pool, moved between rounds: %s. These tails are the machine's as much as any pool's.", result.Control, strings.Join(names, ", ")))
 	}

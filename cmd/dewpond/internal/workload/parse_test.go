@@ -90,7 +90,7 @@ func TestStamp(t *testing.T) {
 		const mark = 1<<40 | 77
 		p.write(b, mark)
 		if err := verify(b, mark); err != nil {
-			t.Errorf("%d bytes: %v, though nobody touched them", n, err)
+			t.Errorf("%d bytes: %v, though nothing touched them", n, err)
 		}
 		for i, v := range b {
 			if v == 0 && (n < 8 || i < 8 || i >= n-8) == false {
