@@ -20,33 +20,33 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// benchCommand has a subcommand for each scenario, in a file of its name. spelling.go
-// says how else a scenario may be named.
+// benchCommand has a subcommand for each scenario, in a file of its name. spelling.go accepts
+// other ways to name a scenario.
 type benchCommand struct {
 	Mixed  mixedCommand  `cmd:"" default:"withargs" help:"Is a pool worth it here? Operations a second, and the tail of Get and Put, under many goroutines. The default."`
 	Micro  microCommand  `cmd:"" help:"Get and Put to the nanosecond, and dewpond's tools beside what they replace."`
-	Burst  burstCommand  `cmd:"" help:"What of a burst survives the collector, and one burst over time."`
+	Burst  burstCommand  `cmd:"" help:"How much of a burst survives the collector, and one burst over time."`
 	Churn  churnCommand  `cmd:"" help:"What decay costs the tail of steady traffic, and memory over time."`
 	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
-	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow, or stay behind? Fails if so."`
+	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow or stay behind? Fails if it does."`
 }
 
-// benchFlags are the flags of every scenario. A nil pointer is a flag that was not
-// given: then the scenario's own default holds. plan.go reads them.
+// benchFlags are the flags of every scenario. A flag that was not given is a nil pointer, for
+// which the scenario's own default holds. plan.go reads them.
 type benchFlags struct {
 	Contenders []string `placeholder:"NAME" help:"Which pools take part. Ratios are to syncpool-class, the control is nop: keep both."`
-	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. Comparing in words takes ${enough}."`
+	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. A comparison in words needs ${enough}."`
 	Duration   *string  `placeholder:"TIME" help:"Length of ${length}, such as 500ms."`
-	Quick      bool     `help:"Few short rounds: figures in some 10 s, nothing compared in words."`
-	JSON       string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md says what it is)."`
-	HTML       string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads nothing."`
+	Quick      bool     `help:"A few short rounds: figures in about 10 s, without a comparison in words."`
+	JSON       string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md describes it)."`
+	HTML       string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads no others."`
 	SVG        string   `name:"svg" type:"path" placeholder:"FILE" help:"Also draw the figures as one small picture, and as FILE's name with -dark for a dark page."`
 	HGRM       string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions that HdrHistogram's plotter opens."`
 }
 
-// bench measures what the flags ask for and reports it: tables and words on standard
-// output, progress on standard error. read puts what the scenario's own flags say into
-// the spec; it is nil where there are none.
+// bench measures what the flags ask for and reports it: tables and words on standard output,
+// progress on standard error. read copies the scenario's own flags into the spec; it is nil if
+// the scenario has none.
 func (b *benchFlags) bench(scenario workload.Scenario, read func(*flagReader, *workload.Spec)) error {
 	plan, err := b.plan(scenario, read)
 	if err != nil {
@@ -92,10 +92,10 @@ func (b *benchFlags) bench(scenario workload.Scenario, read func(*flagReader, *w
 	return conclude(doc, interrupted)
 }
 
-// conclude is what the command ends with once its report is written.
+// conclude returns the error of the command once its report is written.
 func conclude(doc result.Document, interrupted bool) error {
 	if interrupted {
-		return fmt.Errorf("%w: this is what was measured until then", errInterrupted)
+		return fmt.Errorf("%w: the report shows what was measured until then", errInterrupted)
 	}
 	return words.Unflat(doc)
 }
@@ -108,7 +108,7 @@ func abouts() map[string]string {
 	return m
 }
 
-// width is the terminal's, or that of a wide page where there is none.
+// width returns the terminal's width, or that of a wide page if f is not a terminal.
 func width(f *os.File) int {
 	if w, _, err := cwriter.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w

@@ -15,7 +15,7 @@ type burstCommand struct {
 
 func (c *burstCommand) Run() error { return c.bench(workload.Burst, c.read) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *burstCommand) Help() string {
 	return teach(workload.Burst, `
     dewpond bench burst --collections 5                      what survives five collections?

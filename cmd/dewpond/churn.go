@@ -6,7 +6,7 @@ type churnCommand struct {
 	benchFlags
 
 	Goroutines  *int     `placeholder:"N" help:"Goroutines of the steady traffic (${churn_goroutines})."`
-	Rate        *float64 `placeholder:"N" help:"Operations of theirs a second, all together (${churn_rate})."`
+	Rate        *float64 `placeholder:"N" help:"Their operations a second, all together (${churn_rate})."`
 	Mix         *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${churn_mix})."`
 	Blocks      *int     `placeholder:"N" help:"Blocks held by each burst (${churn_blocks})."`
 	Every       *string  `placeholder:"TIME" help:"From one burst to the next (${churn_every})."`
@@ -17,12 +17,12 @@ type churnCommand struct {
 
 func (c *churnCommand) Run() error { return c.bench(workload.Churn, c.read) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *churnCommand) Help() string {
 	return teach(workload.Churn, `
-    dewpond bench churn --contenders dewpond,dewpond-nodecay   decay on beside off, and nobody else
+    dewpond bench churn --contenders dewpond,dewpond-nodecay   decay on and off, nothing else
     dewpond bench churn --html report.html                     does decay show in the tail?
-    dewpond bench churn --live 0                               what the live heap has to do with it
+    dewpond bench churn --live 0                               does the live heap matter?
 `)
 }
 

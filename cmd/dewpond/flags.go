@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 )
 
-// What flags may ask for, at the least and at the most.
+// The bounds of what flags may ask for.
 const (
 	mostGoroutines = 100_000
 	mostBlocks     = 10_000_000
@@ -22,13 +22,13 @@ const (
 	leastDuration    = time.Millisecond
 	mostDuration     = time.Hour
 	mostShared       = 7 * 24 * time.Hour
-	leastIdleTimeout = 100 * time.Millisecond // what dewpond takes
+	leastIdleTimeout = 100 * time.Millisecond // the least that dewpond accepts
 
-	openRate = 50_000 // where open mode is given none
+	openRate = 50_000 // the default in open mode
 )
 
-// A flagReader puts flags that were given into their places, and gathers what is wrong
-// with them. What is nil was not given.
+// A flagReader stores the values of flags in a spec, and collects the errors. It ignores flags
+// that were not given, which are nil.
 type flagReader struct{ errs []error }
 
 func (r *flagReader) add(flag string, err error) {
@@ -103,17 +103,17 @@ func (r *flagReader) mix(given *string, s *workload.Spec) {
 	r.add("mix", err)
 }
 
-// size is mix where all blocks are of one size.
+// size is mix for scenarios whose blocks are all of one size.
 func (r *flagReader) size(given *string, s *workload.Spec) {
 	example := s.Mix
 	r.mix(given, s)
 	if len(s.Mix) > 1 {
-		r.add("mix", fmt.Errorf("%q: scenario %s holds blocks of one size: give one, such as %s", *given, s.Scenario, example))
+		r.add("mix", fmt.Errorf("%q: scenario %s holds blocks of one size: give one size, such as %s", *given, s.Scenario, example))
 	}
 }
 
-// defaults are what help says that the scenarios' flags are where they are not given:
-// ${churn_rate} is churn's --rate.
+// defaults returns the defaults of the scenarios' flags, for their help: ${churn_rate} is the
+// default of churn's --rate.
 func defaults() kong.Vars {
 	vars := kong.Vars{
 		"length":    "one round's measured window", // but for soak's
@@ -134,7 +134,7 @@ func defaults() kong.Vars {
 	return vars
 }
 
-// short is a duration without what is zero at its end: 3m for 3m0s.
+// short formats a duration without the zero units at its end: 3m for 3m0s.
 func short(d time.Duration) string {
 	s := d.String()
 	for _, part := range []string{"m0s", "h0m"} {
@@ -145,7 +145,7 @@ func short(d time.Duration) string {
 	return s
 }
 
-// amount is a number of bytes as workload.ParseBytes reads it.
+// amount formats a number of bytes as workload.ParseBytes reads it.
 func amount(n int64) string {
 	for _, unit := range []struct {
 		name  string

@@ -10,21 +10,21 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 )
 
-// ending closes every help.
+// ending is the end of every help text.
 const ending = `
 Ctrl-C ends the run and reports what was measured until then.
 
-Exit codes: 0 done, 1 failure (also: soak found what is not flat), 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 failure (also if soak finds growth), 2 wrong usage, 130 interrupted.
 `
 
-// Help is what dewpond bench --help teaches beside the scenarios.
+// Help returns the help of dewpond bench, besides the scenarios.
 func (*benchCommand) Help() string {
 	var s strings.Builder
 	s.WriteString("Measures pools side by side. Every round of every contender runs in a process of its own, " +
-		"the contenders take turns, and figures are compared round by round with syncpool-class, the best honest use of sync.Pool, " +
-		"and with nop, a control that has no pool: what nop costs is the driver's and the machine's, not a pool's.\n\n" +
-		"By itself it runs mixed, 6 rounds, in about 80 s. Another scenario is named first: dewpond bench micro. " +
-		"(--scenario micro is the same.) Each has flags of its own: dewpond bench micro --help.\n\nContenders:\n\n")
+		"the contenders take turns, and their figures are compared round by round with syncpool-class, the best honest use of sync.Pool, " +
+		"and with nop, a control without a pool: its cost is that of the driver and the machine.\n\n" +
+		"Without a scenario it runs mixed, 6 rounds, in about 80 s. To run another, name it first: dewpond bench micro. " +
+		"(--scenario micro does the same.) Each scenario has its own flags: dewpond bench micro --help.\n\nContenders:\n\n")
 	for _, c := range contender.All() {
 		list(&s, c.Name, c.About)
 	}
@@ -42,16 +42,16 @@ Examples:
 	return s.String() + ending
 }
 
-// teach is what a scenario's --help says beside its flags.
+// teach returns the help of a scenario, besides its flags.
 func teach(s workload.Scenario, examples string) string {
 	first, size := utf8.DecodeRuneInString(s.About)
 	full, quick := defaultPlan(s, false), defaultPlan(s, true)
-	return fmt.Sprintf("%c%s\n\nWhere no flag says otherwise, these take part: %s (dewpond bench --help says what they are). Each has %s; with --quick, %s.\n\nExamples:\n%s%s",
+	return fmt.Sprintf("%c%s\n\nThese contenders take part by default: %s (dewpond bench --help describes them). Each has %s; with --quick, %s.\n\nExamples:\n%s%s",
 		unicode.ToUpper(first), s.About[size:], strings.Join(full.contenders, ", "), full.length(s.Shared), quick.length(s.Shared), examples, ending)
 }
 
-// length is such as "6 rounds of 1s", or "1 round, 3m for all together" where rounds share
-// the time.
+// length describes the rounds of a plan, such as "6 rounds of 1s", or "1 round, 3m for all
+// together" if the rounds share the time.
 func (p plan) length(shared bool) string {
 	rounds := fmt.Sprintf("%d rounds", p.rounds)
 	if p.rounds == 1 {
@@ -63,7 +63,7 @@ func (p plan) length(shared bool) string {
 	return rounds + " of " + short(p.spec.Duration)
 }
 
-// list writes an indented entry, which kong shows as it stands.
+// list writes an indented entry, which kong does not reflow.
 func list(s *strings.Builder, name, about string) {
 	const indent, column, width = "    ", 16, 74
 	line := name + strings.Repeat(" ", max(1, column-len(name)))

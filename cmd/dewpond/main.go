@@ -1,5 +1,5 @@
-// Command dewpond measures what a byte pool buys on this machine, and where it
-// buys nothing: dewpond bench. See dewpond bench --help.
+// Command dewpond measures what a byte pool saves on this machine, and where it saves nothing.
+// See dewpond bench --help.
 //
 // Each subcommand is a small file beside this one; the work is in internal/.
 package main
@@ -12,16 +12,16 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes, as dewpond bench --help says them.
+// Exit codes; dewpond bench --help lists them.
 const (
 	exitFailure     = 1
 	exitUsage       = 2
-	exitInterrupted = 130 // as a shell reports a process that SIGINT ended
+	exitInterrupted = 130 // as a shell reports a process that SIGINT has killed
 )
 
 type commands struct {
 	Bench benchCommand `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
-	Round roundCommand `cmd:"" hidden:"" help:"Run one round in this process: what bench starts for each round."`
+	Round roundCommand `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
 }
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -51,13 +51,13 @@ func run(args []string) int {
 		return exitInterrupted
 	}
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintln(os.Stderr, helpFor(args), "says what each flag takes.")
+		fmt.Fprintln(os.Stderr, helpFor(args), "lists the values of each flag.")
 		return exitUsage
 	}
 	return exitFailure
 }
 
-// helpFor is the command whose help is about these arguments, as respell leaves them.
+// helpFor returns the command whose help describes these arguments, as respell returns them.
 func helpFor(args []string) string {
 	switch {
 	case len(args) == 0 || args[0] != "bench":
@@ -68,10 +68,10 @@ func helpFor(args []string) string {
 	return "dewpond bench " + args[1] + " --help"
 }
 
-// A usageError is the caller's: it says what would do.
+// A usageError is a mistake in the arguments. Its text says what is valid.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// errInterrupted ends a command that was cut short after its result was written.
+// errInterrupted means that a command was interrupted; it has written what it had.
 var errInterrupted = errors.New("interrupted")

@@ -6,11 +6,11 @@ type microCommand struct{ benchFlags }
 
 func (c *microCommand) Run() error { return c.bench(workload.Micro, nil) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *microCommand) Help() string {
 	return teach(workload.Micro, `
     dewpond bench micro                                     a verdict on all, in a few minutes
-    dewpond bench micro --quick                             the figures in some 10 s
-    dewpond bench micro --contenders dewpond                the tools alone, which bring what they replace
+    dewpond bench micro --quick                             the figures in about 10 s
+    dewpond bench micro --contenders dewpond                the tools, each beside what it replaces
 `)
 }

@@ -21,13 +21,13 @@ type mixedCommand struct {
 
 func (c *mixedCommand) Run() error { return c.bench(workload.Mixed, c.read) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *mixedCommand) Help() string {
 	return teach(workload.Mixed, `
     dewpond bench --quick --contenders nop,make,dewpond    a first look, no verdict
     dewpond bench --hold yield --goroutines 2000           many blocks out at once
     dewpond bench --garbage 100MB                          beside a service that allocates
-    dewpond bench --mode open --rate 100000                with waiting counted in
+    dewpond bench --mode open --rate 100000                waiting is part of the time
 `)
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// outputs are the files that a benchmark writes. They are opened before it
-// starts: nobody wants to hear after 90 seconds that a path cannot be written.
+// outputs are the files that a benchmark writes. They are opened before it starts, so that an
+// unwritable path is an error at once and not after 90 seconds.
 type outputs struct {
 	files []*output
 	hgrm  string // directory
@@ -24,7 +24,7 @@ type outputs struct {
 type output struct {
 	file    *os.File
 	format  func(io.Writer, result.Document) error
-	created bool // by us, and so ours to remove if nothing is written
+	created bool // by this command, which removes it if nothing is written
 	written bool
 }
 
@@ -40,7 +40,7 @@ func openOutputs(json, html, svg, hgrm string) (*outputs, error) {
 	return o, nil
 }
 
-// darkOf is the name of a picture's twin for a dark page: burst-dark.svg of burst.svg.
+// darkOf returns the name of a picture's twin for dark pages: burst-dark.svg for burst.svg.
 func darkOf(svg string) string {
 	if svg == "" {
 		return ""
@@ -49,7 +49,7 @@ func darkOf(svg string) string {
 	return strings.TrimSuffix(svg, ext) + "-dark" + ext
 }
 
-// open opens a file as it stands: an old result is overwritten only by a new one.
+// open opens a file without truncating it: an old result is overwritten only by a new one.
 func (o *outputs) open(flag, path string, format func(io.Writer, result.Document) error) error {
 	if path == "" {
 		return nil
@@ -64,7 +64,7 @@ func (o *outputs) open(flag, path string, format func(io.Writer, result.Document
 	return nil
 }
 
-// probe sees whether files can be made in the directory.
+// probe checks that files can be created in the directory.
 func probe(flag, dir string) error {
 	if dir == "" {
 		return nil

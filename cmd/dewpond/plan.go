@@ -13,17 +13,17 @@ import (
 
 const (
 	defaultRounds = 6 // the fewest for which a 95 % interval of a median exists
-	quickDivisor  = 4 // --quick's windows are so many times shorter
+	quickDivisor  = 4 // the windows of --quick are shorter by this factor
 )
 
 // A plan is what one benchmark runs.
 type plan struct {
-	spec       workload.Spec // but for its Contender and Round
+	spec       workload.Spec // without Contender and Round
 	contenders []string
 	rounds     int
 }
 
-// defaultPlan is a scenario's where no flag but --quick, or not even that, is given.
+// defaultPlan returns the plan of a scenario without flags, or with --quick alone.
 func defaultPlan(scenario workload.Scenario, quick bool) plan {
 	p := plan{spec: scenario.Defaults, contenders: scenario.Entrants(), rounds: cmp.Or(scenario.Rounds, defaultRounds)}
 	p.spec.Scenario = scenario.Name
@@ -36,8 +36,8 @@ func defaultPlan(scenario workload.Scenario, quick bool) plan {
 	return p
 }
 
-// plan turns the flags into the rounds to run, or into one error that names every flag
-// that makes no sense. read does so with the scenario's own flags.
+// plan turns the flags into the rounds to run, or into one error that names every invalid
+// flag. read does the same for the scenario's own flags.
 func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *workload.Spec)) (plan, error) {
 	p := defaultPlan(scenario, b.Quick)
 	var r flagReader
@@ -67,7 +67,7 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 	return p, nil
 }
 
-// describe is the plan as the report shows it.
+// describe returns the plan as the report shows it.
 func (p plan) describe(scenario workload.Scenario, quick bool) result.Scenario {
 	s := p.spec
 	d := result.Scenario{

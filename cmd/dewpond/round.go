@@ -9,9 +9,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// measure runs one turn in a child process: a clean heap, resident memory that is
-// the contender's alone, and pools that belong to the whole process without another
-// contender's blocks.
+// measure runs one turn in a child process. So the heap is clean, the resident memory is the
+// contender's alone, and pools of the whole process hold no other contender's blocks.
 func (p plan) measure(ctx context.Context, turn rounds.Turn) (result.Round, error) {
 	spec := p.spec
 	spec.Contender, spec.Round = turn.Contender, turn.Round

@@ -8,12 +8,12 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload/soak"
 )
 
-// scenarios are all there are, the default first.
+// scenarios returns all scenarios, the default first.
 func scenarios() []workload.Scenario {
 	return []workload.Scenario{workload.Mixed, workload.Micro, workload.Burst, workload.Churn, workload.Window, soak.Scenario}
 }
 
-// findScenario returns the scenario of that name.
+// findScenario returns the scenario with a name.
 func findScenario(name string) (workload.Scenario, error) {
 	var names []string
 	for _, s := range scenarios() {

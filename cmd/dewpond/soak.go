@@ -17,11 +17,11 @@ type soakCommand struct {
 
 func (c *soakCommand) Run() error { return c.bench(soak.Scenario, c.read) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *soakCommand) Help() string {
 	return teach(soak.Scenario, `
-    dewpond bench soak --duration 1h                                   over night, or in a nightly run
-    dewpond bench soak --duration 1h --contenders dewpond-offheap      off the heap alone
+    dewpond bench soak --duration 1h                                   overnight
+    dewpond bench soak --duration 1h --contenders dewpond-offheap      only off the heap
     dewpond bench soak --quick                                         in seconds
 `)
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// respell puts the scenario first in the arguments of bench, where the parser wants
-// it. It may stand behind flags, be a flag, or be left out:
+// respell puts the scenario first in the arguments of bench, where the parser expects it. In
+// args it may stand behind flags, be a flag, or be missing:
 //
 //	bench                     bench mixed
 //	bench --quick micro       bench micro --quick
 //	bench --scenario micro    bench micro
 //
-// A call for help without a scenario stays as it is. With an error it returns what is
-// sure of the arguments.
+// A request for help without a scenario stays as it is. With an error, respell returns the
+// arguments up to which they are valid.
 func respell(args []string, model *kong.Application) ([]string, error) {
 	if len(args) == 0 || args[0] != "bench" {
 		return args, nil
 	}
-	var word, flag, help string // the scenario by position and by flag; what asks for help
+	var word, flag, help string // the scenario as a word and as a flag; the argument that asks for help
 	var rest []string
 	for i := 1; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
@@ -34,7 +34,7 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 			i++
 			flag = args[i]
 		case name == "--scenario":
-			return args[:1], errors.New("--scenario: give the name of one, or leave it out")
+			return args[:1], errors.New("--scenario: give the name of a scenario, or leave the flag out")
 		case !strings.HasPrefix(name, "-") && word == "":
 			word = args[i]
 		case takes:
@@ -49,7 +49,7 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 	}
 	switch {
 	case word != "" && flag != "" && word != flag:
-		return args[:1], fmt.Errorf("scenario %q and --scenario %q: there can be only one, leave the flag out", word, flag)
+		return args[:1], fmt.Errorf("scenario %q and --scenario %q: give only one of them", word, flag)
 	case word+flag == "" && help != "":
 		return args, nil
 	case word == "":
@@ -65,7 +65,7 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 	return append([]string{"bench", scenario.Name}, rest...), nil
 }
 
-// takesValue says whether a flag of any scenario has its value in the next argument.
+// takesValue reports whether a flag of any scenario has its value in the next argument.
 func takesValue(model *kong.Application, name string) bool {
 	for _, command := range model.Children {
 		for _, scenario := range command.Children {

@@ -13,7 +13,7 @@ type windowCommand struct {
 
 func (c *windowCommand) Run() error { return c.bench(workload.Window, c.read) }
 
-// Help says more of what it does, and how it is used.
+// Help returns what the scenario does, with examples.
 func (c *windowCommand) Help() string {
 	return teach(workload.Window, `
     dewpond bench window --blocks 1000000        a window of a gigabyte

@@ -1,16 +1,16 @@
-// Package decay lets go of what has been idle for long. A Class says how much: it is pure
-// arithmetic, without a clock. A Decayer says when: it has the timer.
+// Package decay frees what has been idle for long. A [Class] says how much: it is pure
+// arithmetic, without a clock. A [Decayer] says when: it has the timer.
 //
-// What has not been needed for a whole timeout is surplus, and it goes along a
-// smooth curve over as long again:
+// What has not been needed for a whole timeout is surplus. It is freed along a smooth curve over
+// one more timeout:
 //
-//   - Surplus is the least number of blocks that were idle at any moment of the
-//     last timeout (the working set of Bonwick and Adams, "Magazines and Vmem",
-//     USENIX 2001). A program that repeats what it did in that time does without
-//     it. So a burst that comes back before the timeout is over costs no miss.
-//   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry,
-//     of which a share of 6x^5 - 15x^4 + 10x^3 may stay, where x falls from 1 to 0.
-//     It begins and ends gently, so that neither a moment too early nor a cliff
+//   - The surplus is the least number of blocks that were idle at any moment of the last
+//     timeout (the working set of Bonwick and Adams, "Magazines and Vmem", USENIX 2001). A
+//     program that repeats what it did in that time does not need them. So a burst that comes
+//     back before the timeout is over costs no miss.
+//   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry, of which a
+//     share of 6x^5 - 15x^4 + 10x^3 may stay, where x falls from 1 to 0. It begins and ends
+//     gently, so that no sudden drop makes all callers miss at once.
 //     makes everybody miss at once.
 package decay
 
@@ -19,20 +19,19 @@ import (
 	"time"
 )
 
-// Epochs is into how many steps a timeout is divided.
+// Epochs is the number of steps of a timeout.
 const Epochs = 32
 
-// A Class is what one class of blocks has been through. The zero Class has seen
-// nothing idle yet.
+// A Class is the history of one class of blocks. The zero Class has seen no idle blocks yet.
 type Class struct {
 	lows    [Epochs]int // the least number idle in each of the last epochs
-	backlog [Epochs]int // what became surplus in each
+	backlog [Epochs]int // what became surplus in each epoch
 	newest  int         // index of the last epoch
 	surplus int         // the least of lows
 }
 
-// Advance ends so many epochs, in which at least low blocks were idle at any moment,
-// and returns how many to let go now. It takes it that the caller does.
+// Advance ends that many epochs, in which at least low blocks were idle at any moment, and
+// returns how many blocks to free now. It assumes that the caller frees them.
 func (c *Class) Advance(epochs, low int) (release int) {
 	for range min(epochs, Epochs) {
 		c.newest = (c.newest + 1) % Epochs
@@ -65,15 +64,15 @@ func (c *Class) may() int {
 	return int(math.Ceil(sum))
 }
 
-// smooth rises from 0 to 1 with x, with no slope at either end.
+// smooth rises from 0 to 1 with x; its slope is 0 at both ends.
 func smooth(x float64) float64 { return x * x * x * (x*(6*x-15) + 10) }
 
-// Epoch is the length of an epoch for a timeout.
+// Epoch returns the length of an epoch for a timeout.
 func Epoch(timeout time.Duration) time.Duration { return max(1, timeout/Epochs) }
 
-// Elapsed returns how many whole epochs a clock has moved on by, and how much of
-// that is left over. A clock that was set back has not moved; more than a timeout is
-// as good as one, since whoever was away that long has seen all there was to see.
+// Elapsed returns how many whole epochs a clock has advanced, and the rest. A clock that was set
+// back has not advanced. More than a timeout counts as one timeout, because everything idle for
+// that long is surplus.
 func Elapsed(moved, epoch time.Duration) (epochs int, rest time.Duration) {
 	switch {
 	case moved < 0:
@@ -84,8 +83,8 @@ func Elapsed(moved, epoch time.Duration) (epochs int, rest time.Duration) {
 	return int(moved / epoch), moved % epoch
 }
 
-// Delay returns when to look again: an epoch from now, and up to a quarter more by
-// u, a random number from 0 to 1, so that many pools do not all look at once.
+// Delay returns the time until the next look: an epoch, and up to a quarter more by u, a random
+// number from 0 to 1, so that many pools do not all look at once.
 func Delay(epoch time.Duration, u float64) time.Duration {
 	return epoch + time.Duration(u*float64(epoch)/4)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What is idle for good stays for one timeout and is gone after two, along the curve.
+// Blocks that stay idle are kept for one timeout and are gone after two, along the curve.
 func TestCurve(t *testing.T) {
 	const blocks = 1000
 	var c Class
@@ -78,7 +78,7 @@ func TestPeriodicBurstCostsNoMiss(t *testing.T) {
 			t.Errorf("every %d epochs: %d misses, %d blocks", period, p.misses, p.idle)
 		}
 	}
-	// And one that comes seldom does not keep its blocks: the test can fail.
+	// A burst that comes seldom does not keep its blocks: the test can fail.
 	var p pool
 	p.burst(500)
 	p.misses = 0
@@ -90,7 +90,7 @@ func TestPeriodicBurstCostsNoMiss(t *testing.T) {
 	}
 }
 
-// Only what demand does not need goes.
+// Only blocks that demand does not need are freed.
 func TestKeepsWhatDemandNeeds(t *testing.T) {
 	var p pool
 	p.burst(1000)
@@ -103,8 +103,7 @@ func TestKeepsWhatDemandNeeds(t *testing.T) {
 	}
 }
 
-// Whatever happens, no more is let go than was idle all the time, and what was
-// counted as let go is not counted again.
+// No more blocks are freed than were idle all the time, and none is counted as freed twice.
 func TestNeverMoreThanTheLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -170,7 +169,7 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// A clock that jumps ahead does not make everything go at once.
+// A clock that jumps ahead does not free everything at once.
 func TestClockJump(t *testing.T) {
 	var c Class
 	epochs, _ := Elapsed(1000*time.Hour, time.Second)

@@ -9,39 +9,39 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
-// A Haste says how quickly what is idle must go.
+// A Haste says how quickly idle blocks must be freed.
 type Haste uint8
 
 const (
 	NoHaste   Haste = iota // as the timeout says
 	Hurry                  // four times as fast
-	AllAtOnce              // all of it, at most once a second
+	AllAtOnce              // everything, at most once a second
 )
 
 const (
-	// hurry is how many times as fast Hurry is.
+	// hurry is the factor by which Hurry is faster.
 	hurry = 4
-	// bubbleLife is more than a testing/synctest bubble lives, on a busy machine too.
+	// bubbleLife is longer than a testing/synctest bubble lives, even on a busy machine.
 	bubbleLife = time.Minute
-	// strandedAfter is how many ticks a place must stand still to be tidied.
+	// strandedAfter is how many ticks a place must be unused before it is tidied.
 	strandedAfter = Epochs / 8
 )
 
-// An Idle is what decays: it keeps blocks idle, by class.
+// An Idle is a pool's store of idle blocks, by class.
 type Idle interface {
 	// Low returns the least number of blocks of a class that were idle, and not in
 	// use by any processor, at any moment since the last call.
 	Low(class uint8) int
-	// Reserved returns the bytes that are idle or have a place where they may become so
-	// without a call of Kept.
+	// Reserved returns the bytes that are idle, or that have a place where they may become
+	// idle without a call of Kept.
 	Reserved() int64
-	// Tidy is called at each tick. It lets Low see the blocks that lie in places
-	// which nobody has used over so many ticks.
+	// Tidy is called at each tick. It makes Low see the blocks in places that have been unused
+	// for the given number of ticks.
 	Tidy(ticks uint8)
 }
 
-// A Part is one Idle, of so many classes, and how to let its blocks go: some of a class, or
-// all. Both may be called by several goroutines at once.
+// A Part is one Idle with its number of classes, and the functions that free its blocks: some
+// of a class, or all. Several goroutines may call both at once.
 type Part struct {
 	Idle
 	Classes int
@@ -49,24 +49,24 @@ type Part struct {
 	Trim    func()
 }
 
-// A part is a Part and what its classes have been through; nil for those that never had
-// anything idle.
+// A part is a Part with the history of its classes; nil for a class that never had anything
+// idle.
 type part struct {
 	Part
 	classes []*Class
 }
 
-// A Decayer lets go of what has been idle for long in the pool that it is a field of. No
-// goroutine lives for it: a timer is armed while there is anything idle, or a place where
-// it could be, and not otherwise. So whatever becomes idle while no timer is armed must
-// come by Kept.
+// A Decayer frees what has been idle for long in the pool that it is a field of. It has no
+// goroutine: a timer is armed while anything is idle, or has a place where it may become idle,
+// and only then. So Kept must be called for everything that becomes idle while no timer is
+// armed.
 //
-// The timer and the next collection hold the pool weakly. A timer is never reset: another
-// is made, and the old one finds when it fires that it has been replaced.
+// The timer and the cleanup of the next collection hold the pool weakly. A timer is never reset:
+// another is made, and the old one finds when it fires that it has been replaced.
 //
-// A pool that is made outside a testing/synctest bubble may be used in one. A timer that
-// is armed there dies with the bubble, and the bubble's clock is its own: so the next call
-// of Kept from outside arms another.
+// A pool that is made outside a testing/synctest bubble may be used in one. A timer that is armed
+// there dies with the bubble, and the bubble has its own clock. So the next call of Kept from
+// outside arms another timer.
 type Decayer struct {
 	timeout time.Duration   // 0: never
 	alive   func() *Decayer // nil once the pool is gone
@@ -76,21 +76,21 @@ type Decayer struct {
 
 	unsettled atomics.Bool // settle has something to do
 	armed     atomics.Bool // a timer will call tick
-	bubble    atomics.Bool // and it is one of a bubble
-	extra     atomics.Bool // a tick after a collection is under way
+	bubble    atomics.Bool // the timer is one of a bubble
+	extra     atomics.Bool // a tick after a collection is running
 	watching  atomics.Bool // the next collection will call collected
 
-	mu      atomics.Mutex // guards the rest; not held while blocks are let go
-	timer   uint64        // number of the timer that counts
-	last    time.Time     // up to which the classes have been advanced
+	mu      atomics.Mutex // guards the fields below; not held while blocks are freed
+	timer   uint64        // number of the current timer
+	last    time.Time     // the time up to which the classes have been advanced
 	seen    time.Time     // when a collection first found the bubble's timer
 	trimmed lastTrim      // by AllAtOnce
-	soon    bool          // the timer comes after trimEvery, for a trim that was put off
+	soon    bool          // the timer was armed for a trim that was postponed
 	stopped bool
 }
 
-// Init sets what decays, and how fast; with a timeout of 0 nothing does. settle, if it is not
-// nil, is called after blocks have been let go, and once more after Loosened.
+// Init sets what decays, and how fast; with a timeout of 0 nothing does. If settle is not nil, it
+// is called after blocks have been freed, and once more after Loosened.
 func (d *Decayer) Init(timeout time.Duration, haste func() Haste, settle func(), parts ...Part) {
 	d.timeout, d.haste, d.settle = timeout, haste, settle
 	d.alive = weak.Make(d).Value
@@ -99,7 +99,7 @@ func (d *Decayer) Init(timeout time.Duration, haste func() Haste, settle func(),
 	}
 }
 
-// Kept is called after something has become idle where Reserved did not say so before.
+// Kept is called after something became idle that Reserved did not include before.
 func (d *Decayer) Kept() {
 	if !d.armed.Load() || d.bubble.Load() {
 		d.arm()
@@ -127,7 +127,7 @@ func (d *Decayer) arm() {
 	}
 }
 
-// startLocked begins to count from now on.
+// startLocked begins to count from now.
 func (d *Decayer) startLocked(now time.Time) {
 	d.last = now
 	d.seen = time.Time{}
@@ -148,7 +148,7 @@ func (d *Decayer) setTimerLocked() {
 	})
 }
 
-// tick is what a timer calls.
+// tick is called by a timer, with its number.
 func (d *Decayer) tick(number uint64) {
 	now, haste := time.Now(), d.haste()
 	d.mu.Lock()
@@ -171,7 +171,7 @@ func (d *Decayer) tick(number uint64) {
 	case number != d.timer || d.stopped:
 		return
 	case d.empty():
-		// Whoever puts something now either sees this, or is seen below.
+		// A goroutine that puts something back now either sees this, or is seen below.
 		if d.armed.Store(false); d.empty() {
 			return
 		}
@@ -180,8 +180,8 @@ func (d *Decayer) tick(number uint64) {
 	d.setTimerLocked()
 }
 
-// empty reports whether nothing is idle, nor has a place where it could be, nor is
-// left to settle.
+// empty reports whether nothing is idle, has a place where it may become idle, or is left to
+// settle.
 func (d *Decayer) empty() bool {
 	if d.unsettled.Load() {
 		return false
@@ -194,7 +194,7 @@ func (d *Decayer) empty() bool {
 	return true
 }
 
-// A surplus is how much to let go.
+// A surplus is how many blocks to free.
 type surplus struct {
 	shed  func(class uint8, n int)
 	class uint8
@@ -226,7 +226,7 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	return all
 }
 
-// mayTrimLocked reports whether all is to go now. Then the caller calls trim.
+// mayTrimLocked reports whether everything must be freed now. Then the caller calls trim.
 func (d *Decayer) mayTrimLocked(now time.Time, haste Haste) bool {
 	return haste == AllAtOnce && d.trimmed.begin(now)
 }
@@ -245,7 +245,7 @@ func (d *Decayer) letGo(all []surplus, trim bool) {
 	}
 }
 
-// trim lets go of all that is idle, after mayTrimLocked.
+// trim frees everything that is idle, after mayTrimLocked.
 func (d *Decayer) trim() {
 	defer func() { // also if Trim panics
 		d.mu.Lock()
@@ -257,7 +257,7 @@ func (d *Decayer) trim() {
 	}
 }
 
-// Loosened is called after something else than a tick has left settle something to do.
+// Loosened is called after something other than a tick has left work for settle.
 func (d *Decayer) Loosened() {
 	if d.settle != nil {
 		d.unsettled.Store(true)
@@ -265,7 +265,7 @@ func (d *Decayer) Loosened() {
 	}
 }
 
-// watchCollection has the next garbage collection call collected, once.
+// watchCollection makes the next garbage collection call collected, once.
 func (d *Decayer) watchCollection() {
 	if !d.watching.CompareAndSwap(false, true) {
 		return
@@ -274,7 +274,7 @@ func (d *Decayer) watchCollection() {
 	atomics.AfterCollection(func() {
 		if d := alive(); d != nil {
 			d.watching.Store(false)
-			go func() { // for Shed and Trim may take long, and cleanups wait in line
+			go func() { // Shed and Trim may take long, and cleanups run one after the other
 				if d := alive(); d != nil {
 					d.collected()
 				}
@@ -293,13 +293,13 @@ func (d *Decayer) collected() {
 	}
 	d.watchCollection()
 	if !d.extra.CompareAndSwap(false, true) {
-		// Collections can follow each other faster than Trim ends: each would wait for
-		// the last, with a goroutine for each.
+		// Collections can be faster than Trim: each would leave a goroutine that waits for the
+		// previous one.
 		d.mu.Unlock()
 		return
 	}
 	defer d.extra.Store(false)
-	if d.bubble.Load() { // whose timer does the work by another clock, if it is alive
+	if d.bubble.Load() { // its timer, if it is alive, does the work by another clock
 		d.outliveLocked(now)
 		trim := d.mayTrimLocked(now, haste)
 		d.mu.Unlock()
@@ -309,7 +309,7 @@ func (d *Decayer) collected() {
 		return
 	}
 	surplus, trim := d.advanceLocked(now, haste), d.mayTrimLocked(now, haste)
-	if haste == AllAtOnce && !trim && !d.soon { // for there may be no other collection
+	if haste == AllAtOnce && !trim && !d.soon { // there may be no other collection
 		d.soon = true
 		d.setTimerLocked()
 	}
@@ -317,7 +317,7 @@ func (d *Decayer) collected() {
 	d.letGo(surplus, trim)
 }
 
-// outliveLocked takes over from a bubble's timer that must be dead.
+// outliveLocked takes over from the timer of a bubble that must be dead.
 func (d *Decayer) outliveLocked(now time.Time) {
 	switch {
 	case d.seen.IsZero():
@@ -327,7 +327,7 @@ func (d *Decayer) outliveLocked(now time.Time) {
 	}
 }
 
-// Stop ends decay for good. A tick that is under way goes on.
+// Stop ends decay permanently. A tick that is running continues.
 func (d *Decayer) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

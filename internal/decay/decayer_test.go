@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A fakeIdle is an Idle of one class that counts what is asked of it. Nobody uses what is
-// idle in it.
+// A fakeIdle is an Idle of one class that counts its calls. Its idle blocks are not used.
 type fakeIdle struct {
 	mu    sync.Mutex
 	idle  int // blocks, of one byte
@@ -88,7 +87,7 @@ func uncollected(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-// What nobody needs stays for the timeout, and is gone after two; then no timer is left.
+// Blocks that are not needed stay for one timeout and are gone after two; then no timer is left.
 func TestDecayer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 32 * time.Second
@@ -165,8 +164,8 @@ func TestHurry(t *testing.T) {
 	})
 }
 
-// AllAtOnce empties what is in use at the next tick, and then once a second; the classes
-// do not decay besides.
+// AllAtOnce empties a pool in use at the next tick, and then once a second; its classes do not
+// decay in addition.
 func TestAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		uncollected(t)
@@ -187,8 +186,8 @@ func TestAllAtOnce(t *testing.T) {
 	})
 }
 
-// A tick that finds that a trim is due too soon comes again when it is not, though the
-// timeout is far away. A collection does not wait for its timer either.
+// If a trim would come too soon after the last, the tick comes again later, even if the timeout is
+// far away. A collection does not wait for its timer either.
 func TestTrimThatWasPutOff(t *testing.T) {
 	for name, tick := range map[string]func(p *owner){"tick": (*owner).tick, "collection": func(p *owner) { p.decay.collected() }} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +215,7 @@ func TestTrimThatWasPutOff(t *testing.T) {
 	}
 }
 
-// A Trim that panics is over, as one that does not.
+// A Trim that panics has ended, like any other.
 func TestTrimPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		uncollected(t)
@@ -268,7 +267,7 @@ func TestTrimsOfEachClock(t *testing.T) {
 	at("a second after", now.Add(trimEvery), true)
 }
 
-// Loosened has settle called once more, and a timer armed until then.
+// Loosened makes the next tick call settle once more; until then a timer is armed.
 func TestLoosened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		uncollected(t)
@@ -330,7 +329,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// Neither the timer nor what waits for a collection keeps a pool alive.
+// Neither the timer nor the cleanup of the next collection keeps a pool alive.
 func TestDecayerHoldsNoPool(t *testing.T) {
 	collected := make(chan struct{})
 	func() {
@@ -431,8 +430,8 @@ func TestDecayerOutlivesBubbles(t *testing.T) {
 	}
 }
 
-// Collections, which come by the clock outside, do not advance a pool of a bubble, but
-// empty it in haste.
+// Collections follow the clock outside. They do not advance a pool of a bubble, but empty it in
+// haste.
 func TestCollectionsInBubble(t *testing.T) {
 	uncollected(t)
 	p := newOwner(100 * time.Millisecond)
@@ -468,8 +467,7 @@ func TestCollectionsInBubble(t *testing.T) {
 	})
 }
 
-// While one trim waits for a stop of the world no other begins; whoever is slow to take
-// blocks holds up nobody.
+// While one trim waits to stop the world no other begins; a slow release delays no other trim.
 func TestInTurn(t *testing.T) {
 	var now, most, ended atomic.Int64
 	end := CountTrims(func() {

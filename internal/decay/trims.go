@@ -7,19 +7,19 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 )
 
-// trimEvery is how often AllAtOnce empties a pool at most. What a pool that is in use
-// has idle is needed again at once: to trim it more often costs misses, and memory.
+// trimEvery is the shortest interval at which AllAtOnce empties a pool. The idle blocks of a pool
+// in use are needed again soon: trimming it more often costs misses and memory.
 const trimEvery = time.Second
 
-// trimming is held during InTurn. While a trim waits for its stops of the world every Get
-// of the pool misses; the trims of hundreds of pools at once would wait for each other's. A
-// mutex, because callers that wait may be in different testing/synctest bubbles; not one
-// that the explorer sees, because its scenarios would share it.
+// trimming is held during InTurn. While a trim waits until it has stopped the world, every Get of
+// the pool misses; the trims of hundreds of pools at once would wait for each other. It is a
+// mutex because callers that wait may be in different testing/synctest bubbles. The explorer
+// does not see it, because its scenarios would share it.
 var trimming sync.Mutex
 
-// InTurn calls trim, which hands blocks to release, while no other call of InTurn does. It
-// lets the next one go ahead when the first block is handed to release, which may be a
-// program's code: by then Gets find blocks again.
+// InTurn calls trim, which passes blocks to release. Only one call of InTurn runs trim at a time.
+// It admits the next call when the first block is passed to release, which may be the program's
+// code: by then Gets find blocks again.
 func InTurn[B any](trim func(release func(class uint8, block B)), release func(class uint8, block B)) {
 	var once sync.Once
 	done := func() {
@@ -39,8 +39,8 @@ func InTurn[B any](trim func(release func(class uint8, block B)), release func(c
 
 var beforeTrim, afterTrim = func() {}, func() {}
 
-// CountTrims has InTurn call before and after, one at a time, until end is called. It is
-// for tests.
+// CountTrims makes InTurn call before and after, one at a time, until end is called. It is for
+// tests.
 func CountTrims(before, after func()) (end func()) {
 	set := func(b, a func()) {
 		trimming.Lock()
@@ -51,15 +51,15 @@ func CountTrims(before, after func()) (end func()) {
 	return func() { set(func() {}, func() {}) }
 }
 
-// A lastTrim is when AllAtOnce emptied a pool last, for each of two clocks: that of
-// testing/synctest bubbles and the other.
+// A lastTrim is the time at which AllAtOnce last emptied a pool, for each of two clocks: that of
+// testing/synctest bubbles, and the other.
 type lastTrim struct {
 	at      [2]time.Time
 	running bool
 }
 
-// begin reports whether the pool may be emptied at the time now. Then the caller empties
-// it. A clock that was set back, as that of a later bubble is, hinders nothing.
+// begin reports whether the pool may be emptied at the time now; then the caller empties it. A
+// clock that was set back, such as that of a later bubble, does not prevent it.
 func (l *lastTrim) begin(now time.Time) bool {
 	since := now.Sub(*l.of(now))
 	if l.running || since >= 0 && since < trimEvery {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Delays says which slow paths of dewpond this build makes slower: none. It is an error
-// to ask for some all the same.
+// Delays returns which slow paths of dewpond this build makes slower: none. It returns an error
+// if DEWPOND_DELAY asks for some.
 func Delays() (string, error) {
 	if os.Getenv("DEWPOND_DELAY") != "" {
 		return "", errors.New("DEWPOND_DELAY is set, but this program cannot delay anything: build it with -tags dewpond_delay")

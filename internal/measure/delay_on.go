@@ -4,9 +4,8 @@ package measure
 
 import "os"
 
-// Delays says which slow paths of dewpond this build makes 10 microseconds slower, as
-// internal/magazine/delay_on.go has it from the same variable, which has checked it
-// when the program started.
+// Delays returns which slow paths of dewpond this build makes 10 microseconds slower. It reads
+// the same variable as internal/magazine/delay_on.go, which has checked it at program start.
 func Delays() (string, error) {
 	if list := os.Getenv("DEWPOND_DELAY"); list != "" {
 		return list, nil

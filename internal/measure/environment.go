@@ -12,15 +12,14 @@ import (
 
 const unknown = "unknown CPU"
 
-// noLoad is the load average where the system has none.
+// noLoad is the load average on a system that has none.
 var noLoad = [3]float64{-1, -1, -1}
 
-// Environment says where and when a benchmark begins.
+// Environment describes where and when a benchmark begins.
 func Environment() result.Environment {
 	s := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(s)
-	// The runtime keeps "off" as -1, cast to uint64, and no limit as the largest
-	// int64.
+	// The runtime stores "off" as uint64(-1), and no limit as the largest int64.
 	gogc, limit := "off", "none"
 	if percent := int64(s[0].Value.Uint64()); percent >= 0 {
 		gogc = strconv.FormatInt(percent, 10)

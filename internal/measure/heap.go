@@ -2,8 +2,8 @@ package measure
 
 import "runtime"
 
-// A Heap counts what the process allocates, exactly: it stops the world to gather
-// what each processor has not reported yet. Reading allocates nothing itself.
+// A Heap counts exactly what the process allocates: it stops the world to collect what each
+// processor has not reported yet. Reading it allocates nothing.
 type Heap struct{ stats runtime.MemStats }
 
 // Read returns the bytes and the objects allocated so far.

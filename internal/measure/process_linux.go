@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// PeakRSS is the most memory that this process has had resident, in bytes. It is
-// VmHWM: ru_maxrss would inherit the parent's peak through fork.
+// PeakRSS returns the largest resident memory of this process so far, in bytes. It reads VmHWM
+// because ru_maxrss would inherit the parent's peak through fork.
 func PeakRSS() uint64 {
 	p, err := procfs.Self()
 	if err != nil {
@@ -20,7 +20,7 @@ func PeakRSS() uint64 {
 	return s.VmHWM
 }
 
-// RSS is the memory that this process has resident now, in bytes.
+// RSS returns the resident memory of this process, in bytes.
 func RSS() uint64 {
 	p, err := procfs.Self()
 	if err != nil {

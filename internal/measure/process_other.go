@@ -2,10 +2,10 @@
 
 package measure
 
-// PeakRSS is not measured here: 0.
+// PeakRSS returns 0: it is not measured on this system.
 func PeakRSS() uint64 { return 0 }
 
-// RSS is not measured here: 0.
+// RSS returns 0: it is not measured on this system.
 func RSS() uint64 { return 0 }
 
 func machine() string { return unknown }

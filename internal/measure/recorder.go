@@ -13,17 +13,15 @@ import (
 const (
 	shortest = 1              // ns
 	longest  = 60_000_000_000 // ns
-	// digits of precision. Two keep every value within 1 % and each nanosecond
-	// up to 255 apart, in 31 KB a histogram where three digits take 221 KB: what
-	// the recorder holds counts as live heap and would put off the collections
-	// that the benchmark is to show.
+	// digits of precision. Two keep every value within 1 %, and distinguish each nanosecond up
+	// to 255, in 31 KB a histogram; three digits take 221 KB. The recorder is part of the live
+	// heap, and a large one would delay the collections that the benchmark is to show.
 	digits = 2
 )
 
-// A Recorder keeps the times of one kind of operation. Any number of goroutines
-// may record at once: it has more shards than there are processors, and a
-// goroutine that finds its own taken moves on to the next, so that nobody waits
-// for one that was descheduled with the lock.
+// A Recorder keeps the times of one kind of operation. Any number of goroutines may record at
+// once: it has more shards than there are processors, and a goroutine that finds its shard locked
+// uses the next one, so that none waits for a goroutine that was descheduled with the lock.
 type Recorder struct {
 	shards     []shard
 	outOfRange atomic.Uint64
@@ -35,7 +33,7 @@ type shard struct {
 	_         [64]byte // shards do not share a cache line
 }
 
-// NewRecorder makes a recorder for the processors that this process may use.
+// NewRecorder returns a recorder for the processors that this process may use.
 func NewRecorder() *Recorder {
 	r := &Recorder{shards: make([]shard, min(2*runtime.GOMAXPROCS(0), 16))}
 	for i := range r.shards {
@@ -44,13 +42,13 @@ func NewRecorder() *Recorder {
 	return r
 }
 
-// Record keeps one time. who, the number of the goroutine, spreads the callers.
+// Record keeps one time. who is the number of the goroutine; it selects the shard.
 func (r *Recorder) Record(who int, d time.Duration) {
 	n := uint(len(r.shards))
 	s := &r.shards[uint(who)%n]
 	for i := uint(1); !s.mu.TryLock(); i++ {
 		s = &r.shards[(uint(who)+i)%n]
-		if i == n { // all taken: wait for this one
+		if i == n { // all shards are locked: wait for this one
 			s.mu.Lock()
 			break
 		}
@@ -62,10 +60,10 @@ func (r *Recorder) Record(who int, d time.Duration) {
 	}
 }
 
-// OutOfRange is how many times were too long, or negative, to be kept.
+// OutOfRange returns how many times were too long, or negative, and so were not kept.
 func (r *Recorder) OutOfRange() uint64 { return r.outOfRange.Load() }
 
-// Bytes is what the recorder itself holds.
+// Bytes returns the size of the recorder itself.
 func (r *Recorder) Bytes() uint64 {
 	var n int
 	for i := range r.shards {
@@ -74,8 +72,7 @@ func (r *Recorder) Bytes() uint64 {
 	return uint64(n)
 }
 
-// Encode merges the shards into HdrHistogram's V2 encoding. Nobody may record
-// meanwhile.
+// Encode merges the shards into HdrHistogram's V2 encoding. There must be no concurrent Record.
 func (r *Recorder) Encode() ([]byte, error) {
 	all := hdrhistogram.New(shortest, longest, digits)
 	for i := range r.shards {

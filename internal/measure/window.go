@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Window is a measured stretch of the process's life.
+// A Window is a measured period of the process.
 type Window struct {
 	start  counts
 	opened time.Duration
@@ -15,15 +15,15 @@ type Window struct {
 // An Account is what the Go runtime did in a window.
 type Account struct {
 	Seconds    float64
-	GCCycles   uint64 // automatic ones: the forced ones around the window are not counted
+	GCCycles   uint64 // automatic collections, without the forced ones around the window
 	AllocBytes uint64
 	Allocs     uint64
 	GCCPUShare float64 // 0 to 1, of the CPU that the process used
 }
 
-// Open starts a window. It collects garbage first: every contender starts from
-// the same point of the collector's cycle, and only a collection brings the
-// runtime's CPU and allocation counts up to date.
+// Open starts a window. It collects garbage first, so that every contender starts at the same
+// point of the collector's cycle, and because only a collection updates the runtime's CPU and
+// allocation counts.
 func Open() Window {
 	runtime.GC()
 	w := Window{start: read()}
@@ -31,8 +31,8 @@ func Open() Window {
 	return w
 }
 
-// Close ends the window and says what happened in it. The clock stops before
-// the collection that brings the counts up to date.
+// Close ends the window and returns what happened in it. The clock stops before the collection
+// that updates the counts.
 func (w Window) Close() Account {
 	a := Account{Seconds: (Now() - w.opened).Seconds()}
 	cycles := read().cycles
@@ -43,8 +43,8 @@ func (w Window) Close() Account {
 	a.GCCycles = cycles - w.start.cycles
 	a.AllocBytes = end.allocBytes - w.start.allocBytes
 	a.Allocs = end.allocs - w.start.allocs
-	// end holds one collection that Close forced; the next one alone says what
-	// such a collection costs.
+	// end includes one collection that Close forced; the next one measures the cost of such a
+	// collection.
 	forced := after.gcCPU - end.gcCPU
 	busy := end.busyCPU - w.start.busyCPU - (after.busyCPU - end.busyCPU)
 	if gc := end.gcCPU - w.start.gcCPU - forced; a.GCCycles > 0 && gc > 0 && busy > 0 {
@@ -77,15 +77,15 @@ func read() counts {
 	}
 }
 
-// Collections is how many garbage collections the process has seen.
+// Collections returns the number of garbage collections of the process so far.
 func Collections() uint64 {
 	s := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// Allocated is how many bytes the process has allocated so far, exactly: it stops
-// the world to gather what each processor has not reported yet.
+// Allocated returns exactly how many bytes the process has allocated so far: it stops the world to
+// collect what each processor has not reported yet.
 func Allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -85,14 +85,14 @@ var AdmissionMutants = []Mutant{
 		New: "",
 	},
 
-	// Waiters that give up while they are handed a block.
+	// Waiters that give up while a block is handed to them.
 	{
 		Name: "cancel-looks-before-the-lock", File: "waiter.go", Scenarios: []string{"cancel"},
 		Old: "	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n	if len(w.grant) > 0 { // sent just before the lock was ours\n		return false\n	}\n",
 		New: "	if len(w.grant) > 0 {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
 	},
 
-	// Close while somebody waits, or is handed a block.
+	// Close while a waiter waits, or is handed a block.
 	{
 		Name: "block-of-the-closed-is-lost", File: "put.go", Scenarios: []string{"close-hand"},
 		Old: "		r = g.engine.PushSlow(class, block) // the waiter has gone\n",

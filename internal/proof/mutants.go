@@ -1,12 +1,12 @@
 package proof
 
-// A Mutant is a bug seeded into one of the engine's files: Old, which must stand
-// there exactly once, is replaced by New.
+// A Mutant is a bug seeded into one of the engine's files: Old, which must occur there exactly
+// once, is replaced by New.
 type Mutant struct {
 	Name      string
 	File      string // in internal/magazine
 	Old, New  string
-	Scenarios []string // one of which must find it
+	Scenarios []string // at least one of them must find it
 }
 
 // Mutants are the bugs that the explorer must find.

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// unreleased is the version at which modules of the repository require each other
-// until they are released.
+// unreleased is the version at which the repository's modules require each other until they are
+// released.
 const unreleased = "v0.0.0"
 
-// editMod writes a unit's go.mod as it is released: with the real version of each
-// unit that it requires, and without their replaces.
+// editMod writes the go.mod that a unit is released with: it has the real versions of the units
+// that it requires, and no replaces of them.
 func (u *unit) editMod(root, version string) error {
 	file := filepath.Join(root, u.dir, "go.mod")
 	data, err := os.ReadFile(file)
@@ -47,7 +47,7 @@ func (u *unit) editMod(root, version string) error {
 	}
 	for _, r := range mod.Replace {
 		if !ours[r.Old.Path] {
-			return fmt.Errorf("%s/go.mod replaces %s: nobody could install it", u.dir, r.Old.Path)
+			return fmt.Errorf("%s/go.mod replaces %s: such a module cannot be installed", u.dir, r.Old.Path)
 		}
 		if err := mod.DropReplace(r.Old.Path, r.Old.Version); err != nil {
 			return err
@@ -61,8 +61,8 @@ func (u *unit) editMod(root, version string) error {
 	return os.WriteFile(file, data, 0o666)
 }
 
-// A checksum is a line of go.sum: a module's zip, or its go.mod where the version
-// ends in /go.mod.
+// A checksum is a line of go.sum: of a module's zip, or of its go.mod if the version ends in
+// /go.mod.
 type checksum struct {
 	module.Version
 	hash string

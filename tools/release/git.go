@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// A repository is where a git working tree begins.
+// A repository is the root directory of a git working tree.
 type repository string
 
-// git runs a command of git there and returns what it prints, without the last
-// line's end.
+// git runs a git command there and returns its output without the final newline.
 func (r repository) git(args ...string) (string, error) {
 	var out, problem bytes.Buffer
 	cmd := exec.Command("git", args...)
@@ -30,8 +29,8 @@ func (r repository) git(args ...string) (string, error) {
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// clone makes a repository of a commit that shares this one's objects, in a new
-// temporary directory. Its commits have this one's author.
+// clone makes a repository of a commit that shares this one's objects, in a new temporary
+// directory. Its commits have the author of this repository.
 func (r repository) clone(commit string) (repository, error) {
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {

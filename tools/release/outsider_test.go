@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// An outsider has a module of its own, a cache of its own, and nothing of this
-// repository but what a module proxy serves.
+// An outsider has its own module and its own cache, and gets only what a module proxy serves.
 type outsider struct {
 	t    *testing.T
 	dir  string   // its module
@@ -18,8 +17,8 @@ type outsider struct {
 	path string   // of the root that it uses
 }
 
-// newOutsider begins a module. What others have released comes from the machine's
-// module cache, or else from its own proxy.
+// newOutsider begins a module. Modules of others come from the machine's module cache, or from its
+// own proxy.
 func newOutsider(t *testing.T, proxy, root string) *outsider {
 	t.Helper()
 	cache, err := filepath.Abs(t.TempDir())
@@ -29,9 +28,9 @@ func newOutsider(t *testing.T, proxy, root string) *outsider {
 	o := &outsider{t: t, dir: t.TempDir(), bin: t.TempDir(), path: root}
 	o.env = []string{
 		"GOWORK=off",
-		"GOFLAGS=-mod=mod -trimpath -modcacherw", // trimpath: what is compiled does not depend on the cache's place
+		"GOFLAGS=-mod=mod -trimpath -modcacherw", // trimpath: the compiled code does not depend on the place of the cache
 		"GOPROXY=" + fileURL(proxy) + "," + fileURL(filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")) + "," + goEnv(t, "GOPROXY"),
-		"GONOSUMDB=" + root, "GONOSUMCHECK=" + root, // nobody but the proxy has seen these versions
+		"GONOSUMDB=" + root, "GONOSUMCHECK=" + root, // only the proxy has seen these versions
 		"GOMODCACHE=" + cache,
 		"GOBIN=" + o.bin,
 	}
@@ -64,7 +63,7 @@ func (o *outsider) run(name string, args ...string) string {
 	return out
 }
 
-// imports has the outsider's program import packages, and builds and runs it.
+// imports makes the outsider's program import packages, and builds and runs it.
 func (o *outsider) imports(version string, units []*unit) {
 	o.t.Helper()
 	get := []string{"get"}
@@ -84,15 +83,15 @@ func (o *outsider) imports(version string, units []*unit) {
 	}
 }
 
-// installs has the outsider install a command, by path and version.
+// installs makes the outsider install a command, by path and version.
 func (o *outsider) installs(command, version string) (binary string) {
 	o.t.Helper()
 	o.run("go", "install", command+"@"+version)
 	return filepath.Join(o.bin, filepath.Base(command))
 }
 
-// checksumsHold: what a released module's go.sum says of the repository's modules
-// is what the proxy serves, and go mod tidy would leave it as it is.
+// checksumsHold checks that a released module's go.sum agrees with what the proxy serves about the
+// repository's modules, and that go mod tidy would not change it.
 func (o *outsider) checksumsHold(u *unit, version string) {
 	o.t.Helper()
 	dir := strings.TrimSpace(o.run("go", "list", "-m", "-f", "{{.Dir}}", u.path+"@"+version))

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// A plan is one release, worked out in a clone.
+// A plan is one release, prepared in a clone.
 type plan struct {
 	here           repository
 	clone          repository
@@ -26,7 +26,7 @@ type plan struct {
 
 func newPlan(dir, version string) (*plan, error) {
 	if semver.Canonical(version) != version || semver.Compare(version, unreleased) <= 0 {
-		return nil, fmt.Errorf("%q is no version to release: want vMAJOR.MINOR.PATCH, perhaps with -PRERELEASE", version)
+		return nil, fmt.Errorf("%q is not a version to release: want vMAJOR.MINOR.PATCH, perhaps with -PRERELEASE", version)
 	}
 	top, err := repository(dir).git("rev-parse", "--show-toplevel")
 	if err != nil {
@@ -64,10 +64,10 @@ func (p *plan) read() error {
 	}
 	for _, u := range p.released {
 		if err := module.Check(u.path, p.version); err != nil {
-			return err // as v2 where the paths do not end in /v2
+			return err // such as v2 if the paths do not end in /v2
 		}
 		if found, err := p.here.git("tag", "--list", u.tag(p.version)); err != nil || found != "" {
-			return errors.Join(err, fmt.Errorf("there is a tag %s: a version is released once", u.tag(p.version)))
+			return errors.Join(err, fmt.Errorf("tag %s exists already: a version is released once", u.tag(p.version)))
 		}
 	}
 	p.bundles, err = os.MkdirTemp("", "bundles")
@@ -112,13 +112,13 @@ func (p *plan) run(out io.Writer, proxy string, write bool) error {
 	return nil
 }
 
-// ready says why a release cannot be written here, or which branch it is of.
+// ready returns an error if the release cannot be written here, or else its branch.
 func (p *plan) ready() (branch string, err error) {
 	if changes, err := p.here.git("status", "--porcelain"); err != nil || changes != "" {
-		return "", errors.Join(err, fmt.Errorf("there are changes that are not committed:\n%s", changes))
+		return "", errors.Join(err, fmt.Errorf("there are uncommitted changes:\n%s", changes))
 	}
 	if branch, err = p.here.git("symbolic-ref", "--short", "HEAD"); err != nil {
-		return "", errors.New("HEAD is no branch: the release adds two commits to one")
+		return "", errors.New("HEAD is not on a branch: the release adds two commits to a branch")
 	}
 	log, err := os.ReadFile(filepath.Join(string(p.clone), "CHANGELOG.md"))
 	if err == nil && !strings.Contains(string(log), "\n## "+strings.TrimPrefix(p.version, "v")+" ") {
@@ -127,8 +127,8 @@ func (p *plan) ready() (branch string, err error) {
 	return branch, err
 }
 
-// prepare makes what is released: each module's go.mod and go.sum in the clone's
-// index, and with it its bundle. It returns the tree of them all.
+// prepare makes what is released: each module's go.mod and go.sum in the clone's index, and from
+// that its bundle. It returns the tree of all modules.
 func (p *plan) prepare(out io.Writer, proxy string) (tree string, err error) {
 	tree = p.base
 	sums := map[*unit][]checksum{}
@@ -136,7 +136,7 @@ func (p *plan) prepare(out io.Writer, proxy string) (tree string, err error) {
 		fmt.Fprintf(out, "%3d. %s  %s\n", i+1, u.tag(p.version), u.path)
 		if !u.isRoot() {
 			var needed []checksum
-			for _, r := range p.released { // each before u
+			for _, r := range p.released { // each is before u
 				if !u.needs()[r] {
 					continue
 				}
@@ -169,8 +169,8 @@ func (p *plan) prepare(out io.Writer, proxy string) (tree string, err error) {
 	return tree, nil
 }
 
-// write makes the commits and tags, in the clone first, and then fetches all of
-// them: if something fails, this repository is as before.
+// write makes the commits and tags, first in the clone, and then fetches them all. If something
+// fails, this repository is unchanged.
 func (p *plan) write(tree string) error {
 	released, err := p.clone.git("commit-tree", tree, "-p", p.base, "-m", "Release "+p.version+
 		"\n\nNested modules require each other at the real version and replace none, so that\nthey can be installed. The tags of nested modules are of this commit.")

@@ -24,8 +24,8 @@ type bundle struct {
 	zip  string // a file
 }
 
-// pack makes a unit's bundle of a commit or tree of a repository, as the go
-// command makes it of a tag.
+// pack makes a unit's bundle from a commit or tree of a repository, as the go command makes it
+// from a tag.
 func (u *unit) pack(r repository, revision, version string, at time.Time, into string) (*bundle, error) {
 	b := &bundle{Version: u.version(version), time: at, zip: filepath.Join(into, strings.ReplaceAll(u.tag(version), "/", "-")+".zip")}
 	mod, err := os.ReadFile(filepath.Join(string(r), u.dir, "go.mod"))
@@ -40,7 +40,7 @@ func (u *unit) pack(r repository, revision, version string, at time.Time, into s
 	return b, os.WriteFile(b.zip, packed.Bytes(), 0o666)
 }
 
-// checksums are the lines that a go.sum has of a bundle.
+// checksums returns the lines of go.sum for a bundle.
 func (b *bundle) checksums() ([]checksum, error) {
 	hash, err := dirhash.HashZip(b.zip, dirhash.Hash1)
 	if err != nil {
@@ -53,8 +53,8 @@ func (b *bundle) checksums() ([]checksum, error) {
 	return []checksum{{b.Version, hash}, {ofMod, modHash}}, err
 }
 
-// addTo puts the bundle into a directory that serves as GOPROXY=file://dir, with
-// the layout of "GOPROXY protocol" (https://go.dev/ref/mod#goproxy-protocol).
+// addTo puts the bundle into a directory that serves as GOPROXY=file://dir, with the layout of
+// "GOPROXY protocol" (https://go.dev/ref/mod#goproxy-protocol).
 func (b *bundle) addTo(proxy string) error {
 	escaped, err := module.EscapePath(b.Path)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *bundle) addTo(proxy string) error {
 	return addLine(filepath.Join(dir, "list"), b.Version.Version)
 }
 
-// addLine adds a line to a file that has not got it.
+// addLine adds a line to a file, unless the file has it.
 func addLine(file, line string) error {
 	data, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {

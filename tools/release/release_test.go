@@ -10,9 +10,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// This repository's HEAD, released into a proxy of files, serves an outsider who
-// has nothing checked out: every command installs, and every package that may be
-// imported is, with the internal modules that it uses.
+// This repository's HEAD, released into a proxy of files, serves an outsider without a checkout:
+// every command installs, and every importable package is imported, with the internal modules
+// that it uses.
 func TestOutsider(t *testing.T) {
 	const version = "v0.0.1-rehearsal"
 	proxy := t.TempDir()
@@ -51,8 +51,7 @@ func TestOutsider(t *testing.T) {
 	}
 }
 
-// A repository as small as can be, with a library below internal/ that a command
-// and another library use.
+// A small repository with a library below internal/ that a command and another library use.
 const small = `
 -- go.work --
 go 1.26.0
@@ -248,8 +247,8 @@ func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files, version, want string
 	}{
-		"no version":      {"", "0.1.0", `"0.1.0" is no version`},
-		"unreleased":      {"", "v0.0.0", "is no version to release"},
+		"no version":      {"", "0.1.0", `"0.1.0" is not a version`},
+		"unreleased":      {"", "v0.0.0", "is not a version to release"},
 		"major version":   {"", "v2.0.0", "v2"},
 		"no heading":      {"", "v0.2.0", `no heading "## 0.2.0 - DATE"`},
 		"no replace":      {"-- load/go.mod --\nmodule example.com/pond/load\n\nrequire example.com/pond v0.0.9\n", "v0.1.0", "load/go.mod requires example.com/pond@v0.0.9: want it at v0.0.0"},
@@ -279,13 +278,13 @@ func TestReleasedOnce(t *testing.T) {
 	r := newRepository(t, small)
 	must(t, r, "tag", "load/v0.1.0")
 	var out strings.Builder
-	if err := run([]string{"-C", string(r), "v0.1.0"}, &out); err == nil || !strings.Contains(err.Error(), "there is a tag load/v0.1.0") {
+	if err := run([]string{"-C", string(r), "v0.1.0"}, &out); err == nil || !strings.Contains(err.Error(), "tag load/v0.1.0 exists already") {
 		t.Errorf("error %v, want one that names the tag", err)
 	}
 	if err := os.WriteFile(filepath.Join(string(r), "note"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := run([]string{"-C", string(r), "-write", "v0.1.1"}, &out); err == nil || !strings.Contains(err.Error(), "not committed:\n?? note") {
+	if err := run([]string{"-C", string(r), "-write", "v0.1.1"}, &out); err == nil || !strings.Contains(err.Error(), "uncommitted changes:\n?? note") {
 		t.Errorf("error %v, want one that names the change", err)
 	}
 }

@@ -21,24 +21,24 @@ import (
 type unit struct {
 	dir        string // slashes, from the repository's root: "." is the root
 	path       string
-	requires   []*unit  // of this repository, as its go.mod says
+	requires   []*unit  // units of this repository, from its go.mod
 	importable []string // packages that another module may import
 	commands   []string // packages that can be installed
 }
 
 func (u *unit) isRoot() bool { return u.dir == "." }
 
-// isInternal: nobody outside the repository can import from it.
+// isInternal reports whether code outside the repository cannot import from the unit.
 func (u *unit) isInternal() bool { return isInternal(u.dir) }
 
 func isInternal(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }
 
 func (u *unit) tag(version string) string { return path.Join(u.dir, version) }
 
-// subdir is the unit's directory as package zip wants it.
+// subdir returns the unit's directory in the form that package zip expects.
 func (u *unit) subdir() string { return strings.TrimPrefix(u.dir, ".") }
 
-// needs is all that the unit requires of this repository, also through others.
+// needs returns all units that the unit requires, directly or through others.
 func (u *unit) needs() map[*unit]bool {
 	all := map[*unit]bool{}
 	var add func(*unit)
@@ -104,7 +104,7 @@ func readUnits(root string) ([]*unit, error) {
 	return units, nil
 }
 
-// readPackages finds the unit's packages, as this platform builds them.
+// readPackages finds the unit's packages, as they build on this platform.
 func (u *unit) readPackages(root string) error {
 	top := filepath.Join(root, u.dir)
 	return filepath.WalkDir(top, func(dir string, entry fs.DirEntry, err error) error {
@@ -140,8 +140,8 @@ func (u *unit) readPackages(root string) error {
 	})
 }
 
-// order splits the units into those that are released, each after what it
-// requires, and the others.
+// order splits the units into those that are released, each after what it requires, and the
+// others.
 func order(units []*unit) (released, kept []*unit, err error) {
 	reached := map[*unit]bool{}
 	for _, u := range units {
@@ -150,8 +150,8 @@ func order(units []*unit) (released, kept []*unit, err error) {
 			maps.Copy(reached, u.needs())
 		}
 	}
-	// A library that a command requires comes before it anyway; this puts also
-	// those first that no command requires.
+	// A library that a command requires comes before it anyway; this also puts the libraries
+	// first that no command requires.
 	rank := func(u *unit) int {
 		switch {
 		case u.isRoot():
@@ -188,7 +188,7 @@ func order(units []*unit) (released, kept []*unit, err error) {
 	return released, kept, nil
 }
 
-// version is the unit's, at a version.
+// version returns the unit's module path at a version.
 func (u *unit) version(version string) module.Version {
 	return module.Version{Path: u.path, Version: version}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A Chart compares one figure of all contenders, from zero, with the range
-// over the rounds. The page draws it with boxes: their lengths are in percent.
+// A Chart compares one figure of all contenders, from zero, with the range over the rounds. The
+// page draws it with boxes, whose lengths are in percent.
 type Chart struct {
 	Title string
 	Note  string
 	Bars  []Bar
 }
 
-// A Bar is one contender's.
+// A Bar is the bar of one contender.
 type Bar struct {
 	Contender     int
 	Name          string
@@ -26,7 +26,7 @@ type Bar struct {
 	Low, RangeLen float64
 }
 
-// Of are the charts of a document: what every scenario has, then what only this has.
+// Of returns the charts of a document: those of every scenario, then those of this one alone.
 func Of(d result.Document) []Chart {
 	figureOf := func(name string) func(c *result.Contender) (result.Figure, bool) {
 		return func(c *result.Contender) (result.Figure, bool) { f, ok := c.Figures[name]; return f, ok }
@@ -53,7 +53,7 @@ func Of(d result.Document) []Chart {
 	return append(fixed, out...)
 }
 
-// Compare makes the chart of one figure, which of finds in a contender.
+// Compare returns the chart of one figure. of finds the figure of a contender.
 func Compare(d result.Document, name, title, note string, of func(*result.Contender) (result.Figure, bool)) Chart {
 	b := Chart{Title: title, Note: note}
 	most := 0.0
@@ -63,7 +63,7 @@ func Compare(d result.Document, name, title, note string, of func(*result.Conten
 		}
 	}
 	if most <= 0 {
-		most = 1 // all zero: bars of no length
+		most = 1 // all values are zero: bars of no length
 	}
 	for i := range d.Contenders {
 		f, ok := of(&d.Contenders[i])

@@ -1,5 +1,5 @@
-// Package child runs a function in a process of its own, which is this same program
-// once more. [Run] is the parent's side, [Serve] the child's.
+// Package child runs a function in a child process, which runs this same program. [Run] is the
+// parent's side, [Serve] the child's.
 package child
 
 import (
@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// grace is how long an interrupted child may take to print what it has. Its signal
-// goroutine queues behind those that it measures: 2.5 s behind 512 on 2 processors.
+// grace is how long an interrupted child may take to print what it has. Its signal goroutine
+// waits for a processor behind those that it measures: 2.5 s behind 512 on 2 processors.
 const grace = 5 * time.Second
 
-// Run starts this program with the given arguments, hands it the question as JSON on
-// standard input, and decodes what it prints into answer. When ctx ends, the child is
-// interrupted; it may still answer with what it has.
+// Run starts this program with the given arguments, writes the question as JSON to its standard
+// input, and decodes its output into answer. If ctx ends, it interrupts the child, which may
+// still answer with what it has.
 func Run(ctx context.Context, args []string, question, answer any) error {
 	in, err := json.Marshal(question)
 	if err != nil {
@@ -33,11 +33,10 @@ func Run(ctx context.Context, args []string, question, answer any) error {
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Args[0] = os.Args[0] // under test the program is known by this name
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &complaint
-	// After Ctrl-C on a terminal this is the child's second interrupt: it heeds
-	// the first.
+	// After Ctrl-C on a terminal this is the child's second interrupt: it acts on the first.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = grace
-	// An interrupted child that still ended well has something to say.
+	// An interrupted child that ended without an error has an answer.
 	if err := cmd.Run(); err != nil && !(ctx.Err() != nil && out.Len() > 0) {
 		return fmt.Errorf("%w\n%s", err, head(complaint.Bytes()))
 	}
@@ -47,16 +46,16 @@ func Run(ctx context.Context, args []string, question, answer any) error {
 	return nil
 }
 
-// head keeps the beginning of what a failed child said: a crash with 512 goroutines
-// has much to say, and its cause comes first.
+// head keeps the beginning of a failed child's output: a crash with 512 goroutines prints much,
+// and its cause comes first.
 func head(b []byte) []byte {
 	const most = 4 << 10
 	return bytes.TrimSpace(b[:min(len(b), most)])
 }
 
-// Serve reads the question from standard input and prints the answer on standard
-// output. Ctrl-C reaches the whole process group: it ends the ctx of answer, which
-// then returns what it has and leaves the reporting to the parent.
+// Serve reads the question from standard input and prints the answer on standard output. Ctrl-C
+// reaches the whole process group: it ends the ctx of answer, which then returns what it has.
+// The parent reports.
 func Serve[Question, Answer any](answer func(context.Context, Question) (Answer, error)) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

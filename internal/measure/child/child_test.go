@@ -37,7 +37,7 @@ func answer(ctx context.Context, q question) (int, error) {
 	case "silence":
 		os.Exit(0)
 	case "wait":
-		if err := os.WriteFile(q.File, nil, 0o644); err != nil { // whoever sees it knows that the child listens
+		if err := os.WriteFile(q.File, nil, 0o644); err != nil { // the file shows that the child listens
 			return 0, err
 		}
 		<-ctx.Done()

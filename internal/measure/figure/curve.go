@@ -11,10 +11,10 @@ import (
 type Curve struct {
 	Name   string // in result.Contender.Series
 	Title  string
-	silent string // what a contender does that has nothing to show in it; empty where nobody knows
+	silent string // why a contender has no curve; empty if unknown
 }
 
-// known are the curves that reports know, in the order in which they show them.
+// known are the curves that reports know, in display order.
 var known = []Curve{
 	{"idle_bytes", "Idle bytes over time", "cannot tell what it holds"},
 	{"in_use_bytes", "Bytes in use over time", "not counted"},
@@ -24,7 +24,7 @@ var known = []Curve{
 	{"pressure", "Memory pressure over time (0 low, 1 medium, 2 high)", "not asked"},
 }
 
-// Curves are those of a document, the known ones first.
+// Curves returns the curves of a document, the known ones first.
 func Curves(d result.Document) []Curve {
 	var out []Curve
 	for _, c := range known {
@@ -47,8 +47,8 @@ func Curves(d result.Document) []Curve {
 	return out
 }
 
-// Silence says which contenders, of those that were watched, have nothing to show in
-// a known curve: no line and no cell must not be taken for nothing there.
+// Silence says which of the contenders have no values in a known curve, and why: a missing line
+// or cell must not be read as zero.
 func (c Curve) Silence(d result.Document) string {
 	var names []string
 	for _, of := range d.Contenders {

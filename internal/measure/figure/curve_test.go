@@ -6,8 +6,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// The known curves come first, with what is said of who has nothing to show; of
-// others nobody knows why.
+// The known curves come first, with the reason why a contender has none. For other curves the
+// reason is unknown.
 func TestCurves(t *testing.T) {
 	d := result.Document{Contenders: []result.Contender{
 		{Name: "both", Series: map[string][]result.Point{"odd_ns": {{}}, "rss_bytes": {{}}, "idle_bytes": {{}}}},

@@ -1,3 +1,3 @@
-// Package figure knows figures by their names: what a reader calls them, how they are
-// printed, which of them may be compared.
+// Package figure names the figures: their labels, how they are printed, and which of them may be
+// compared.
 package figure

@@ -1,7 +1,7 @@
 package figure
 
-// Flatness is what must be flat, by the figures that must be nothing in every round.
-// Of goroutines there must be no more than at the start.
+// Flatness is what must be flat, with the figures that must be 0 in every round. The number of
+// goroutines must not exceed that at the start.
 var Flatness = []Flat{
 	{"stranded_bytes", "stranded", []string{"stranded_bytes", "stranded_after_trim_bytes", "stranded_after_close_bytes"}, "stranded bytes"},
 	{"in_use_bytes", "in use", []string{"in_use_at_rest_bytes", "budget_at_rest_bytes"}, "bytes in use after all was put back"},
@@ -13,5 +13,5 @@ type Flat struct {
 	Name    string // in result.Soak.Flat
 	Label   string
 	Figures []string
-	Says    string // where it is not
+	Says    string // the text if it is not flat
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Label is a figure's name as a reader meets it: "put_p999_ns" is "Put P999".
+// Label returns the label of a figure: "put_p999_ns" is "Put P999".
 func Label(name string) string {
 	switch name {
 	case "ops_per_sec":
@@ -35,7 +35,7 @@ func Label(name string) string {
 	return strings.ReplaceAll(name, "rss", "RSS")
 }
 
-// micro matches "micro_128_1g_ns": block size and how many goroutines.
+// micro matches "micro_128_1g_ns": the block size and the number of goroutines.
 var micro = regexp.MustCompile(`^micro_(\d+)_(\w+)_ns$`)
 
 func microLabel(size, who string) string {
@@ -53,29 +53,28 @@ func microLabel(size, who string) string {
 	return size + ", " + who
 }
 
-// IsTime says whether a figure tells how fast something is.
+// IsTime reports whether a figure is a time.
 func IsTime(name string) bool { return strings.HasSuffix(name, "_ns") }
 
-// IsCost says whether a figure tells what something needs.
+// IsCost reports whether a figure is a cost.
 func IsCost(name string) bool {
 	return strings.HasSuffix(name, "_misses") || strings.HasSuffix(name, "_bytes") || strings.HasSuffix(name, "_per_op")
 }
 
-// HigherIsBetter says whether more of a figure is better.
+// HigherIsBetter reports whether a larger figure is better.
 func HigherIsBetter(name string) bool { return strings.HasSuffix(name, "_per_sec") }
 
-// AllocationNoise is what a figure must reach to be the pool's own. Below it a
-// round's few allocations by the runtime and the driver are spread over
-// millions of operations, and a ratio of two such numbers means nothing.
+// AllocationNoise is the least value of a figure that is the pool's own. Below it, a round's few
+// allocations by the runtime and the driver are divided by millions of operations, and a ratio
+// of two such numbers means nothing.
 var AllocationNoise = map[string]float64{
 	"alloc_bytes_per_op": 0.5,
 	"allocs_per_op":      0.005,
 }
 
-// Comparable says whether a figure's ratio to the baseline means anything. Counts
-// of a few collections and shares near zero have none, the recorder is not the
-// pool, and what the generator dropped says that the machine was full, not
-// whose fault it was.
+// Comparable reports whether a figure's ratio to the baseline means anything. Counts of a few
+// collections and shares near zero have no useful ratio, the recorder is not part of the pool,
+// and dropped arrivals show that the machine was full, but not why.
 func Comparable(name string) bool {
 	return name != "recorder_bytes" && (IsTime(name) || IsCost(name) || HigherIsBetter(name))
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// An Operation is one thing whose times are recorded in a histogram of its own.
+// An Operation is a kind of operation whose times are recorded in one histogram.
 type Operation struct {
 	Key   string // in result.Round.Histograms, and the prefix of figure names
 	Label string
-	Head  string // label where columns of two operations share a table
-	What  string // one line for a reader who meets it first on a chart
+	Head  string // label if columns of two operations share a table
+	What  string // one line for a reader who sees it first on a chart
 	In    func(*result.Contender) **result.Times
 }
 
-// Operations is in the order in which reports show them. Lag is last: it is the
-// generator's, not the pool's.
+// Operations are in display order. Lag is last: it is the generator's, not the pool's.
 var Operations = []Operation{
 	{"get", "Get", "Get", "time inside Get", func(c *result.Contender) **result.Times { return &c.Get }},
 	{"put", "Put", "Put", "time inside Put", func(c *result.Contender) **result.Times { return &c.Put }},
@@ -26,14 +25,14 @@ var Operations = []Operation{
 	{"lag", "Lag", "Lag", "how late the generator started an arrival: its own fault, not the pool's", func(c *result.Contender) **result.Times { return &c.Lag }},
 }
 
-// Times gives the operation's times of a contender; nil where it has none.
+// Times returns the operation's times of a contender, or nil.
 func (o Operation) Times(c *result.Contender) *result.Times { return *o.In(c) }
 
-// Figure is the name of one of the operation's percentiles.
+// Figure returns the name of one of the operation's percentiles.
 func (o Operation) Figure(p Percentile) string { return o.Key + "_" + p.Key + "_ns" }
 
-// InReadingOrder is the operations in the order in which a reader needs them, those
-// that share a table together.
+// InReadingOrder returns the operations in the order in which a reader needs them. Those that
+// share a table are in one group.
 func InReadingOrder(sc result.Scenario) [][]Operation {
 	waits, pool := [][]Operation{Pick("response", "service"), Pick("lag")}, [][]Operation{Pick("get", "put"), Pick("push")}
 	if sc.Mode == "open" {
@@ -42,7 +41,7 @@ func InReadingOrder(sc result.Scenario) [][]Operation {
 	return append(pool, waits...)
 }
 
-// Pick gives the operations of those keys.
+// Pick returns the operations with these keys.
 func Pick(keys ...string) []Operation {
 	var out []Operation
 	for _, op := range Operations {

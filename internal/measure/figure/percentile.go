@@ -2,9 +2,9 @@ package figure
 
 import "github.com/dewpond/dewpond/internal/measure/result"
 
-// A Percentile is one that reports show. It is said only where at least ten samples
-// lie beyond it, which is what Needs counts: with fewer, the value is the luck
-// of a handful of events. Whole numbers, because 1-0.9999 is none in binary.
+// A Percentile is shown only if at least ten samples lie beyond it; Needs is how many samples
+// that takes. With fewer, the value depends on a handful of events. Needs is given as a whole
+// number because 1-0.9999 is not exact in binary.
 type Percentile struct {
 	Key   string
 	Label string
@@ -13,7 +13,7 @@ type Percentile struct {
 	In    func(*result.Times) **result.Figure
 }
 
-// Percentiles are those that reports show.
+// Percentiles are the percentiles that reports show.
 var Percentiles = []Percentile{
 	{"p50", "P50", 50, 20, func(t *result.Times) **result.Figure { return &t.P50 }},
 	{"p99", "P99", 99, 1_000, func(t *result.Times) **result.Figure { return &t.P99 }},

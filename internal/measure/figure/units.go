@@ -8,10 +8,9 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// One rule of rounding for every figure: three significant digits and the unit
-// that leaves one to three of them before the point. Below the first step of a
-// unit (51 ns, 24 B) whole numbers stay whole. Bytes are decimal: 1 MB is
-// 1,000,000.
+// One rule of rounding holds for every figure: three significant digits, in the unit that leaves
+// one to three of them before the point. Below the first step of a unit (51 ns, 24 B) whole
+// numbers stay whole. Bytes are decimal: 1 MB is 1,000,000.
 
 var (
 	timeUnits  = []string{"ns", "µs", "ms", "s"}
@@ -19,13 +18,13 @@ var (
 	countUnits = []string{"", "k", "M", "G"}
 )
 
-// Duration prints nanoseconds.
+// Duration formats nanoseconds.
 func Duration(ns float64) string { return scaled(ns, timeUnits) }
 
-// ByteSize prints bytes.
+// ByteSize formats bytes.
 func ByteSize(n float64) string { return scaled(n, byteUnits) }
 
-// Count prints a number of anything else.
+// Count formats a number without a unit.
 func Count(n float64) string { return scaled(n, countUnits) }
 
 func scaled(v float64, units []string) string {
@@ -45,8 +44,8 @@ func scaled(v float64, units []string) string {
 	return strconv.FormatFloat(v, 'f', places, 64) + " " + units[i]
 }
 
-// Significant is v with three significant digits, but no more than two places:
-// what is less than 0.01 says so. Never in e-notation.
+// Significant formats v with three significant digits, but at most two decimals; what is less
+// than 0.01 is shown as such. It never uses e-notation.
 func Significant(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -65,15 +64,15 @@ func Significant(v float64) string {
 	return s
 }
 
-// Percent prints a share of 1.
+// Percent formats a share of 1.
 func Percent(share float64) string { return Significant(100*share) + " %" }
 
-// quotient has two decimals, more only where they would read 0.0.
+// quotient formats with two decimals, and with more if they would be 0.0.
 func quotient(v float64) string {
 	switch a := math.Abs(v); {
 	case v == 0:
 		return "0"
-	case v != 1 && math.Abs(v-1) < 0.005: // never 1.00 for an end that is not 1
+	case v != 1 && math.Abs(v-1) < 0.005: // never 1.00 for a bound that is not 1
 		return strconv.FormatFloat(v, 'f', 3, 64)
 	case a >= 999.5:
 		return strings.ReplaceAll(Count(v), " ", "")
@@ -87,7 +86,7 @@ func quotient(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// Unit is the unit of a figure, for what prints it outside this package.
+// Unit returns the unit of a figure.
 func Unit(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_ns"):
@@ -98,8 +97,8 @@ func Unit(name string) string {
 	return ""
 }
 
-// Format prints a figure as its name's suffix says. The suffix is
-// the unit, as result.Round.Figures asks.
+// Format formats a figure with the unit that is the suffix of its name, as in
+// [result.Round.Figures].
 func Format(name string, v float64) string {
 	switch {
 	case strings.HasSuffix(name, "_ns"):
@@ -112,7 +111,7 @@ func Format(name string, v float64) string {
 	return Count(v)
 }
 
-// Signed is format with a plus before what is more.
+// Signed is Format with a plus sign before positive values.
 func Signed(name string, v float64) string {
 	s := Format(name, v)
 	if v > 0 {
@@ -121,8 +120,8 @@ func Signed(name string, v float64) string {
 	return s
 }
 
-// Bracketed is a ratio with its interval: "0.21x [0.18, 0.25]". One round has
-// none.
+// Bracketed formats a ratio with its interval: "0.21x [0.18, 0.25]". With one round it has no
+// interval.
 func Bracketed(r result.Ratio) string {
 	if r.Rounds < 2 {
 		return quotient(r.Median) + "x"

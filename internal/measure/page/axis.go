@@ -15,8 +15,8 @@ type axis struct {
 	ticks func(lo, hi float64) []plot.Tick
 }
 
-// distance is the axis of HdrHistogram's plots: 1/(1-p) on a log scale, so that
-// each further nine takes the same room.
+// distance is the axis of HdrHistogram's plots: 1/(1-p) on a log scale, so that each further
+// nine takes the same width.
 var distance = axis{log: true, ticks: func(lo, hi float64) []plot.Tick {
 	ticks := []plot.Tick{{Value: 2, Label: "50 %"}}
 	for x, digits := 10.0, 0; x <= hi/1.4; x, digits = x*10, digits+1 {
@@ -26,8 +26,8 @@ var distance = axis{log: true, ticks: func(lo, hi float64) []plot.Tick {
 	return ticks
 }}
 
-// logTime has a label at every power of ten, and at 2 and 5 where the range is
-// too short for powers alone.
+// logTime has a label at every power of ten, and at 2 and 5 if the range is too short for powers
+// alone.
 var logTime = axis{log: true, ticks: func(lo, hi float64) []plot.Tick {
 	var ticks []plot.Tick
 	short := hi/lo < 150

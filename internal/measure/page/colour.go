@@ -8,9 +8,9 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/palette"
 )
 
-// gonum writes colours into the SVG as literals, but the page must recolour for
-// dark mode and hide a contender on a click. So charts are drawn in marker
-// colours that nothing else uses, and each becomes a CSS variable afterwards.
+// gonum writes colours into the SVG as literals, but the page must change colours in dark mode
+// and hide a contender on a click. So charts are drawn in marker colours that nothing else uses,
+// and each is replaced by a CSS variable afterwards.
 var (
 	ink  = color.RGBA{R: 1, G: 2, B: 1, A: 255}
 	rule = color.RGBA{R: 1, G: 2, B: 2, A: 255}
@@ -28,7 +28,7 @@ func recolour(svg string, contenders int) string {
 
 func literal(c color.RGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// variables declares the contenders' colours for one scheme.
+// variables returns the CSS variables of the contenders' colours, for a light or a dark page.
 func variables(hues []palette.Hue, dark bool) string {
 	var b strings.Builder
 	for i, h := range hues {

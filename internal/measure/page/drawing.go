@@ -22,7 +22,7 @@ type plotFont = font.Font
 
 const chartWidth, chartHeight = 560, 300 // points; the page scales it
 
-// A chart is a drawing and what the page's script needs to read values off it.
+// A chart is a drawing, with what the page's script needs to read values off it.
 type chart struct {
 	Title string
 	Note  string
@@ -57,7 +57,7 @@ func plotLines(title, note string, x, y axis, data chartData) (chart, error) {
 	grid.Vertical.Color, grid.Horizontal.Color = rule, rule
 	grid.Vertical.Width, grid.Horizontal.Width = 0.5, 0.5
 	p.Add(grid)
-	// The control is drawn last: its dashes show over a line that it coincides with.
+	// The control is drawn last, so that its dashes show over a line below it.
 	pools := slices.DeleteFunc(slices.Clone(data.Lines), func(l line) bool { return l.name == result.Control })
 	nop := slices.DeleteFunc(slices.Clone(data.Lines), func(l line) bool { return l.name != result.Control })
 	for _, l := range append(pools, nop...) {
@@ -95,9 +95,9 @@ func plotLines(title, note string, x, y axis, data chartData) (chart, error) {
 	return c, nil
 }
 
-// inline makes gonum's stand-alone SVG a part of the page: without its XML
-// head, sized by the page, coloured by CSS variables. The drawing holds lines
-// and numbers only, no text from outside, which is why it may be trusted.
+// inline makes gonum's stand-alone SVG a part of the page: without its XML head, sized by the
+// page, coloured by CSS variables. The drawing holds only lines and numbers, no text from
+// outside, so it may be trusted.
 func inline(svg string) template.HTML {
 	_, body, _ := strings.Cut(svg, "<svg")
 	_, body, _ = strings.Cut(body, ">")
@@ -108,7 +108,7 @@ func inline(svg string) template.HTML {
 // maxContenders is how many marker colours are replaced; more than any document has.
 const maxContenders = 64
 
-// bounds is the range of the axes with some air, so that no line is cut.
+// bounds returns the range of the axes with some margin, so that no line is cut.
 func bounds(lines []line, log bool) (xlo, xhi, ylo, yhi float64) {
 	xlo, ylo = math.Inf(1), math.Inf(1)
 	xhi, yhi = math.Inf(-1), math.Inf(-1)

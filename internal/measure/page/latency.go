@@ -9,8 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// charts draws latency by percentile for each operation, then the curves over
-// time.
+// charts draws latency by percentile for each operation, and then the curves over time.
 func charts(d result.Document) ([]chart, error) {
 	var out []chart
 	for _, op := range slices.Concat(figure.InReadingOrder(d.Scenario)...) {
@@ -41,9 +40,8 @@ func charts(d result.Document) ([]chart, error) {
 	return append(out, over...), err
 }
 
-// distribution is the percentile distribution as far as ten samples lie beyond. It
-// begins at P10: the least of millions of samples is a cliff that would take
-// half the chart's height.
+// distribution returns the percentile distribution as far as ten samples lie beyond. It begins at
+// P10: the minimum of millions of samples is so low that it would take half of the height.
 func distribution(blob []byte) ([][2]float64, error) {
 	h, err := hdrhistogram.Decode(blob)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package page writes a document as one HTML file that loads nothing. It alone knows
+// Package page writes a document as one HTML file that loads no others. Only this package uses
 // gonum/plot, which draws the charts.
 package page
 
@@ -27,8 +27,8 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// A pageData is what the template shows. Strings from outside (names, the
-// command, the machine) stay plain strings, so that html/template escapes them.
+// A pageData is the data of the template. Strings from outside (names, the command, the machine)
+// stay plain strings, so that html/template escapes them.
 type pageData struct {
 	Document   result.Document
 	Legend     []legend
@@ -52,7 +52,7 @@ type legend struct {
 	Name, About, Kind string // Kind marks the control, the baseline and dewpond
 }
 
-// A pageTable is a table whose rows a click in the legend may hide.
+// A pageTable is a table whose rows can be hidden by a click in the legend.
 type pageTable struct {
 	table.Table
 	Rows []pageRow
@@ -60,11 +60,11 @@ type pageTable struct {
 
 type pageRow struct {
 	table.Row
-	Index int // of the contender; -1 where the row is not one
+	Index int // of the contender; -1 if the row is not a contender
 }
 
-// Write writes one self-contained file: no font, script, style or image comes
-// from anywhere else, and the page's own policy forbids any request.
+// Write writes one self-contained file: no font, script, style or image comes from elsewhere, and
+// the page's own policy forbids any request.
 func Write(w io.Writer, d result.Document) error {
 	drawn, err := charts(d)
 	if err != nil {

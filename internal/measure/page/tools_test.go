@@ -47,8 +47,8 @@ func TestToolWordsStandAlone(t *testing.T) {
 	}
 }
 
-// The rows of the tools are in groups, toned by their intervals, and are nobody's
-// whom a click in the legend hides.
+// The rows of the tools are in groups, toned by their intervals. A click in the legend hides none
+// of them.
 func TestToolsOnThePage(t *testing.T) {
 	s := rendered(t, synthetic.Document(synthetic.Mixed, synthetic.ToolRounds(6, result.Baseline, result.Control)))
 	_, s, _ = strings.Cut(s, "<b>dewpond&#39;s tools, and what they replace</b>")

@@ -1,4 +1,4 @@
-// Package palette gives each contender its colour, the same wherever it is drawn.
+// Package palette gives each contender a colour, the same in every drawing.
 package palette
 
 import "github.com/dewpond/dewpond/internal/measure/result"
@@ -6,7 +6,7 @@ import "github.com/dewpond/dewpond/internal/measure/result"
 // A Hue is one contender's colour on a light and on a dark page.
 type Hue struct{ Light, Dark string }
 
-// The three that every reader looks for keep their colours in every report.
+// The three contenders that every reader looks for have the same colours in every report.
 var named = map[string]Hue{
 	result.Control:  {"#6b7280", "#9aa4b2"},
 	result.Baseline: {"#d9480f", "#ff922b"},
@@ -19,7 +19,7 @@ var others = []Hue{
 	{"#c92a2a", "#ff8787"},
 }
 
-// Of gives the colours of a document's contenders.
+// Of returns the colours of a document's contenders.
 func Of(d result.Document) []Hue {
 	var out []Hue
 	next := 0

@@ -1,5 +1,4 @@
-// Package picture draws a document as one small SVG, for a place that has no room for a
-// report.
+// Package picture draws a document as one small SVG, for a place that is too small for a report.
 package picture
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// A picture is one SVG for a document that has no room for a report: three figures
-// of each contender as bars, with the command that drew it.
+// A picture is the data of the SVG: three figures of each contender as bars, with the command
+// that drew it.
 type picture struct {
 	Title  string
 	Source string
@@ -36,8 +35,8 @@ var (
 	}).Parse(pictureSVG))
 )
 
-// Write returns a writer of the picture, for a light or for a dark page: a page
-// that is not the reader's own, as a README's, cannot recolour it.
+// Write returns a function that writes the picture, for a light or for a dark page. An image on a
+// page such as a README cannot adapt its colours.
 func Write(dark bool) func(io.Writer, result.Document) error {
 	return func(w io.Writer, d result.Document) error {
 		p := picture{Title: words.CommandLine(d.Command), Panels: panels(d), Ink: "#1f2328"}
@@ -65,8 +64,8 @@ func Write(dark bool) func(io.Writer, result.Document) error {
 	}
 }
 
-// panels are the figures that a picture shows: what survives and what it costs in
-// burst, and what any scenario has in the others.
+// panels returns the figures that a picture shows: in burst what survives and what it costs,
+// otherwise what every scenario has.
 func panels(d result.Document) []bars.Chart {
 	if d.Scenario.Name != "burst" {
 		return bars.Of(d)[:3]

@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// repaint is slow: painting takes a processor from what is measured.
+// repaint is a long interval, because painting takes a processor from what is measured.
 const repaint = 500 * time.Millisecond
 
 type bar struct {
@@ -44,7 +44,7 @@ func (b *bar) Begin(turn rounds.Turn) {
 	b.bar.SetCurrent(int64(done))
 }
 
-// Close aborts the bar, complete or not: Wait would otherwise wait for ever.
+// Close aborts the bar even if it is not complete; otherwise Wait would wait for ever.
 func (b *bar) Close() {
 	b.bar.Abort(true)
 	b.container.Wait()

@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// every is how often a line comes where there is no terminal.
+// every is the interval of the lines when there is no terminal.
 const every = 5 * time.Second
 
 type lines struct {

@@ -1,5 +1,5 @@
-// Package progress tells the person who waits how far a benchmark has come: by a
-// live bar on a terminal, by a line every few seconds elsewhere.
+// Package progress shows how far a benchmark is: with a live bar on a terminal, with a line every
+// few seconds elsewhere.
 package progress
 
 import (
@@ -14,13 +14,13 @@ import (
 
 // A Display shows a run of rounds. Only one goroutine may use it.
 type Display interface {
-	// Begin says whose turn it is now; the one before has ended.
+	// Begin shows the turn that starts now; the previous turn has ended.
 	Begin(rounds.Turn)
-	// Close takes the display away. Nothing may be written beside it before.
+	// Close removes the display. Until then nothing else may be written to its file.
 	Close()
 }
 
-// New shows a run of so many turns on f.
+// New shows a run of that many turns on f.
 func New(f *os.File, turns int) Display {
 	if cwriter.IsTerminal(int(f.Fd())) {
 		return newBar(f, turns)
@@ -28,13 +28,13 @@ func New(f *os.File, turns int) Display {
 	return newLines(f, turns)
 }
 
-// A state is where the run is.
+// A state is the progress of the run.
 type state struct {
 	began   time.Time
 	turns   int
-	started int // turns begun
+	started int // turns that have begun
 	now     rounds.Turn
-	since   time.Time // when that began
+	since   time.Time // when that turn began
 }
 
 func (s *state) begin(turn rounds.Turn) {
@@ -43,8 +43,8 @@ func (s *state) begin(turn rounds.Turn) {
 	s.since = time.Now()
 }
 
-// String is such as "14/66 rounds, 12 s gone, about 44 s left; now treiber, round 2".
-// With a short bar it fits 80 columns.
+// String returns a line such as "14/66 rounds, 12 s gone, about 44 s left; now treiber, round 2".
+// With a short bar it fits into 80 columns.
 func (s *state) String() string {
 	done := max(s.started-1, 0)
 	gone := time.Since(s.began)

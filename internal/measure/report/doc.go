@@ -1,17 +1,15 @@
-// Package report writes a document to a terminal or a file: as text, JSON, or .hgrm
-// files for HdrHistogram's plotter. The HTML page is package page's, the SVG picture
-// package picture's.
+// Package report writes a document to a terminal or a file: as text, JSON, or .hgrm files for
+// HdrHistogram's plotter. Package page writes the HTML page, package picture the SVG picture.
 //
-// The way of a figure, from a measured round to a reader, one package after the other:
+// A figure passes through these packages from a measured round to a reader:
 //
-//  1. summary derives each round's numbers, folds those of all rounds, and pairs a
+//  1. summary computes each round's numbers, summarizes those of all rounds, and pairs a
 //     contender with syncpool-class and with nop, round by round.
 //  2. words says what follows from the intervals, no more.
-//  3. table lays the figures out once.
-//  4. report and page write the same words and tables; bars and palette are what page
-//     and picture draw with.
+//  3. table arranges the figures.
+//  4. report and page write the same words and tables; page and picture draw with bars and
+//     palette.
 //
-// All of them find in package figure how a figure is called, and read and fill the
-// plain data of package result. docs/schema.md describes that data, docs/benchmarks.md
-// says how to read it.
+// All of them take the names of figures from package figure, and read and fill the plain data of
+// package result. docs/schema.md describes that data, docs/benchmarks.md how to read it.
 package report

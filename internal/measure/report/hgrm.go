@@ -17,9 +17,9 @@ import (
 // to 100 % halves; 5 is what HdrHistogram's own tools write.
 const ticksPerHalfDistance = 5
 
-// HGRM writes a file for each contender and operation, such as dewpond-get.hgrm,
-// into dir, which it creates: the percentile distribution of all rounds merged,
-// in nanoseconds, in the text format that HdrHistogram's plotter opens.
+// HGRM writes a file for each contender and operation, such as dewpond-get.hgrm, into dir, which
+// it creates: the percentile distribution of all rounds merged, in nanoseconds, in the text
+// format of HdrHistogram's plotter.
 func HGRM(dir string, d result.Document) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -61,8 +61,8 @@ func writeHGRM(path string, blob []byte) (err error) {
 	return w.Flush()
 }
 
-// fileName keeps a contender's name inside dir whatever it holds: a document
-// may have been read from a file.
+// fileName keeps a file inside dir whatever the contender's name contains: a document may have
+// been read from a file.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {

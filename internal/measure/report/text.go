@@ -14,9 +14,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// Text writes the report for a terminal of the given width: tables, the verdict
-// in words, and under which conditions it was measured. Tables that are too
-// wide are split by columns, never wrapped.
+// Text writes the report for a terminal of the given width: tables, the verdict in words, and the
+// conditions of the measurement. Tables that are too wide are split by columns, never wrapped.
 func Text(w io.Writer, d result.Document, width int) error {
 	out := bufio.NewWriter(w)
 	for _, g := range table.Of(d) {
@@ -45,7 +44,7 @@ func Text(w io.Writer, d result.Document, width int) error {
 	fmt.Fprintln(out)
 	for _, line := range words.Conditions(d) {
 		name := fmt.Sprintf("%-9s ", line[0])
-		if line[0] == "command" { // unbroken, to be copied
+		if line[0] == "command" { // not wrapped, so that it can be copied
 			fmt.Fprintln(out, name+line[1])
 			continue
 		}
@@ -54,7 +53,7 @@ func Text(w io.Writer, d result.Document, width int) error {
 	return out.Flush()
 }
 
-// render draws a table's cells.
+// render formats a table's cells.
 func render(g table.Table) string {
 	t := pretty.NewWriter()
 	style := pretty.StyleLight
@@ -84,8 +83,8 @@ func render(g table.Table) string {
 
 const gap = "  "
 
-// split cuts a table by columns into parts that fit the width; where it has two
-// halves, between them.
+// split cuts a table by columns into parts that fit the width. If the table has two halves, it
+// cuts between them.
 func split(g table.Table, width int) []table.Table {
 	widths, all := make([]int, len(g.Head)), 0
 	for i, h := range g.Head {
@@ -125,7 +124,7 @@ func split(g table.Table, width int) []table.Table {
 	return parts
 }
 
-// hang wraps s to the width behind a prefix; further lines are indented as far.
+// hang wraps s to the width behind a prefix, and indents further lines as far.
 func hang(prefix, s string, width int) string {
 	indent := strings.Repeat(" ", len(prefix))
 	wrapped := trimRight(text.WrapSoft(s, max(20, width-len(prefix))))

@@ -2,12 +2,12 @@ package result
 
 import "slices"
 
-// Schema is the version of Document: it rises when a field changes its meaning
-// or goes away, not when one is added.
+// Schema is the version of Document. It increases if a field changes its meaning or goes away,
+// not if one is added.
 const Schema = 1
 
-// A Document is the whole result of one bench command: what --json writes and
-// every report is made from. docs/schema.md describes it.
+// A Document is the whole result of one bench command: --json writes it, and every report is made
+// from it. docs/schema.md describes it.
 type Document struct {
 	Schema      int         `json:"schema"`
 	Command     []string    `json:"command"` // the exact arguments
@@ -15,14 +15,14 @@ type Document struct {
 	Scenario    Scenario    `json:"scenario"`
 	Contenders  []Contender `json:"contenders"`
 	Tools       []Tool      `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
-	// Decay is how dewpond's figures are to those of dewpond-nodecay, by the names of
-	// Ratios, where both are among the contenders.
+	// Decay compares dewpond's figures with those of dewpond-nodecay, by the names of Ratios,
+	// if both are among the contenders.
 	Decay       map[string]Ratio `json:"decay,omitempty"`
 	Words       []string         `json:"words,omitempty"` // the verdict in sentences; none with --quick
 	Interrupted bool             `json:"interrupted"`
 }
 
-// Contender returns the figures of the contender of that name: nil if it took no part.
+// Contender returns the figures of the contender with that name, or nil if it took no part.
 func (d Document) Contender(name string) *Contender {
 	i := slices.IndexFunc(d.Contenders, func(c Contender) bool { return c.Name == name })
 	if i < 0 {
@@ -31,7 +31,7 @@ func (d Document) Contender(name string) *Contender {
 	return &d.Contenders[i]
 }
 
-// An Environment is what must be known of the machine.
+// An Environment describes the machine.
 type Environment struct {
 	Machine     string     `json:"machine"` // CPU model
 	OS          string     `json:"os"`
@@ -41,14 +41,14 @@ type Environment struct {
 	GOMAXPROCS  int        `json:"gomaxprocs"`
 	GOGC        string     `json:"gogc"`
 	GOMEMLIMIT  string     `json:"gomemlimit"`
-	LoadAverage [3]float64 `json:"load_average"` // at the start; -1 where the system has none
+	LoadAverage [3]float64 `json:"load_average"` // at the start; -1 on a system that has none
 	Time        string     `json:"time"`         // RFC 3339
-	// Delays are the seams of dewpond's engine that a test build delays by 10
-	// microseconds, "none", or empty where it is no such build.
+	// Delays are the seams of dewpond's engine that a test build delays by 10 microseconds, or
+	// "none". It is empty in other builds.
 	Delays string `json:"delays,omitempty"`
 }
 
-// A Scenario is what was measured.
+// A Scenario describes what was measured.
 type Scenario struct {
 	Name       string  `json:"name"`
 	Mode       string  `json:"mode"` // closed, open or paced
@@ -67,13 +67,13 @@ type Scenario struct {
 	Blocks      int    `json:"blocks,omitempty"`       // held at once: burst, churn, window
 	Collections int    `json:"collections,omitempty"`  // between two bursts
 	Every       string `json:"every,omitempty"`        // from one burst to the next: churn
-	IdleTimeout string `json:"idle_timeout,omitempty"` // dewpond's, where it is not the default
+	IdleTimeout string `json:"idle_timeout,omitempty"` // dewpond's, if it is not the default
 }
 
-// Clocked says whether operations come due by the clock, whatever the pool does.
+// Clocked reports whether operations are due by the clock, whatever the pool does.
 func (s Scenario) Clocked() bool { return s.Mode == "open" || s.Mode == "paced" }
 
-// A Contender is one pool's figures over all rounds.
+// A Contender is the figures of one pool over all rounds.
 type Contender struct {
 	Name   string `json:"name"`
 	About  string `json:"about"` // one line: what it is, and for treiber its repairs
@@ -96,20 +96,20 @@ type Contender struct {
 	Series          map[string][]Point `json:"series,omitempty"` // of the median round
 	Ratios          map[string]Ratio   `json:"ratios,omitempty"` // to syncpool-class, by figure name such as "ops_per_sec" or "put_p999_ns"
 
-	// Excess is what the contender costs over the nop control, by the same
-	// names and in the unit of the figure.
+	// Excess is what the contender costs over the nop control, by the same names and in the
+	// unit of the figure.
 	Excess map[string]Excess `json:"excess_over_nop,omitempty"`
 
 	Soak *Soak `json:"soak,omitempty"` // scenario soak
 }
 
-// A Soak is what scenario soak says of one contender.
+// A Soak is the verdict of scenario soak on one contender.
 type Soak struct {
-	// RSS is how resident memory went in the second half of the work, of the median
-	// round; nil where too little was seen of it. It passes and fails nothing.
+	// RSS is the trend of resident memory in the second half of the work, of the median round;
+	// nil if there are too few samples. It passes and fails nothing.
 	RSS *Trend `json:"rss,omitempty"`
-	// Flat says of "stranded_bytes", "in_use_bytes" and "goroutines" whether there was
-	// nothing left of them in any round; what could not be seen is absent.
+	// Flat reports for "stranded_bytes", "in_use_bytes" and "goroutines" whether nothing was
+	// left in any round; what was not measured is absent.
 	Flat map[string]bool `json:"flat"`
 }
 
@@ -121,8 +121,8 @@ type Trend struct {
 	High       float64 `json:"high_bytes_per_minute"`
 	Confidence float64 `json:"confidence"`
 	Samples    int     `json:"samples"`
-	Seconds    float64 `json:"seconds"` // from the first to the last
-	// Independent is how many samples that know nothing of each other would say as much.
+	Seconds    float64 `json:"seconds"` // from the first sample to the last
+	// Independent is how many independent samples would carry as much information.
 	Independent float64 `json:"independent_samples"`
 }
 
@@ -133,8 +133,8 @@ type Figure struct {
 	Max    float64 `json:"max"`
 }
 
-// Times are percentiles over the rounds; one that too few samples lie beyond is
-// nil and is not printed.
+// Times are percentiles over the rounds. A percentile with too few samples beyond it is nil and
+// is not printed.
 type Times struct {
 	P50     *Figure `json:"p50_ns,omitempty"`
 	P99     *Figure `json:"p99_ns,omitempty"`
@@ -142,26 +142,25 @@ type Times struct {
 	P9999   *Figure `json:"p9999_ns,omitempty"`
 	Max     Figure  `json:"max_ns"`
 	Samples uint64  `json:"samples"` // in all rounds together
-	// Merged names the percentiles ("p9999_ns") whose median is the merged
-	// histogram's value, because single rounds had too few samples beyond them.
+	// Merged names the percentiles ("p9999_ns") whose median is the value of the merged
+	// histogram, because single rounds had too few samples beyond them.
 	Merged []string `json:"merged,omitempty"`
 	// Histogram is the merge of all rounds in HdrHistogram's V2 encoding.
 	Histogram []byte `json:"histogram,omitempty"`
 }
 
-// A Ratio compares a contender with syncpool-class, a tool with what it replaces,
-// or dewpond with dewpond-nodecay, round by round: the median of the paired ratios and its confidence
-// interval.
+// A Ratio compares a contender with syncpool-class, a tool with what it replaces, or dewpond with
+// dewpond-nodecay, round by round: the median of the paired ratios and its confidence interval.
 type Ratio struct {
 	Median     float64 `json:"median"`
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"` // what the interval really has, such as 0.95
+	Confidence float64 `json:"confidence"` // of the interval, such as 0.95
 	Rounds     int     `json:"rounds"`
 }
 
-// An Excess is a contender's figure minus the nop control's round by round: the
-// median of the paired differences and its confidence interval.
+// An Excess is a contender's figure minus the nop control's, round by round: the median of the
+// paired differences and its confidence interval.
 type Excess struct {
 	Median     float64 `json:"median"`
 	Low        float64 `json:"low"`

@@ -1,20 +1,20 @@
-// Package result holds what a benchmark measured: the Round that a child
-// process prints and the Document that the parent makes of all rounds. It is
-// plain data; package workload fills rounds, package report reads documents.
+// Package result holds what a benchmark measured: the [Round] that a child process prints and the
+// [Document] that the parent makes of all rounds. It is plain data: package workload fills
+// rounds, package report reads documents.
 package result
 
-// A Round is one contender's run of one scenario, measured in a child process
-// of its own and sent to the parent as one JSON object.
+// A Round is one contender's run of one scenario. A child process of its own measures it and sends
+// it to the parent as one JSON object.
 type Round struct {
 	Contender string `json:"contender"`
-	Round     int    `json:"round"` // from 0; rounds of one number ran side by side in time
+	Round     int    `json:"round"` // from 0; rounds with the same number ran close together in time
 
 	Ops           uint64  `json:"ops"`              // Get+Put pairs (window: pushes)
 	Seconds       float64 `json:"seconds"`          // length of the measured window
 	Cut           bool    `json:"cut"`              // ended early by an interrupt
 	Verified      uint64  `json:"verified"`         // blocks whose stamp was checked
 	Engine        string  `json:"engine,omitempty"` // dewpond only: pinned, or portable and why
-	RecorderBytes uint64  `json:"recorder_bytes"`   // what the recorder itself holds
+	RecorderBytes uint64  `json:"recorder_bytes"`   // the size of the recorder itself
 
 	GCCycles     uint64  `json:"gc_cycles"`
 	AllocBytes   uint64  `json:"alloc_bytes"`
@@ -28,40 +28,39 @@ type Round struct {
 	// window: "push".
 	Histograms map[string][]byte `json:"histograms,omitempty"`
 
-	// Figures that only one scenario or mode has, keyed by a stable snake_case
-	// name with its unit as suffix: "micro_128_1g_ns", "second_burst_ns",
-	// "second_burst_misses", "burst_ns", "dropped_arrivals".
+	// Figures of only one scenario or mode, by a stable snake_case name with its unit as
+	// suffix: "micro_128_1g_ns", "second_burst_ns", "second_burst_misses", "burst_ns",
+	// "dropped_arrivals".
 	Figures map[string]float64 `json:"figures,omitempty"`
 
-	// Series over time, of burst, churn and soak: "idle_bytes" (where the contender can
-	// tell), "in_use_bytes", "rss_bytes" (where the system tells), "collections".
+	// Series over time, of burst, churn and soak: "idle_bytes" (if the contender reports it),
+	// "in_use_bytes", "rss_bytes" (if the system reports it), "collections".
 	Series map[string][]Point `json:"series,omitempty"`
 
-	// Tools are scenario micro's, measured after all else: they are in none of
-	// the fields above.
+	// Tools are scenario micro's, measured after all else: none of the fields above includes
+	// them.
 	Tools []ToolRound `json:"tools,omitempty"`
 }
 
-// A ToolRound is one use of a tool of dewpond's, in each way to have it.
+// A ToolRound is one use of one of dewpond's tools, with its alternatives.
 type ToolRound struct {
 	Tool         string             `json:"tool"`
 	Case         string             `json:"case"`
 	Alternatives []AlternativeRound `json:"alternatives"` // dewpond's first
 }
 
-// An AlternativeRound is one way in one round: medians over its batches, for one
-// use.
+// An AlternativeRound is one alternative in one round: medians over its batches, for one use.
 type AlternativeRound struct {
 	Name   string  `json:"name"`
 	Ns     float64 `json:"ns"`
 	Bytes  float64 `json:"bytes"`
 	Allocs float64 `json:"allocs"`
-	// Ratio is the median of what dewpond's batch took, divided by what this
-	// one's took in the same turn.
+	// Ratio is the median of the time of dewpond's batch divided by the time of this batch in
+	// the same turn.
 	Ratio float64 `json:"ratio"`
 }
 
-// A Point of a Series: a value at a time since the series began.
+// A Point of a series is a value at a time since the series began.
 type Point struct {
 	Seconds float64 `json:"seconds"`
 	Value   float64 `json:"value"`

@@ -1,5 +1,4 @@
-// Package rounds runs a benchmark's rounds one after the other, contenders taking
-// turns.
+// Package rounds runs the rounds of a benchmark one after the other; the contenders take turns.
 package rounds
 
 import (
@@ -17,10 +16,9 @@ type Turn struct {
 
 func (t Turn) String() string { return fmt.Sprintf("%s, round %d", t.Contender, t.Round+1) }
 
-// Interleave gives the turns in the order in which they run: round 0 of every
-// contender, then round 1 of every contender. Neighbours in time see the machine in
-// the same state, so they can be paired. Each round begins with another contender,
-// so that none always follows the same one.
+// Interleave returns the turns in the order in which they run: round 0 of every contender, then
+// round 1 of every contender. Neighbours in time see the machine in the same state, so they can
+// be paired. Each round begins with another contender, so that none always follows the same one.
 func Interleave(contenders []string, rounds int) []Turn {
 	var turns []Turn
 	for round := range rounds {
@@ -31,11 +29,11 @@ func Interleave(contenders []string, rounds int) []Turn {
 	return turns
 }
 
-// A Display is told before each turn.
+// A Display shows each turn before it starts.
 type Display interface{ Begin(Turn) }
 
-// Run measures the turns one after the other. When ctx ends it returns what was
-// measured until then, a round cut short included.
+// Run measures the turns one after the other. If ctx ends, it returns what was measured until
+// then, including a round that was cut short.
 func Run(ctx context.Context, turns []Turn, display Display, measure func(context.Context, Turn) (result.Round, error)) ([]result.Round, error) {
 	var done []result.Round
 	for _, t := range turns {
@@ -46,7 +44,7 @@ func Run(ctx context.Context, turns []Turn, display Display, measure func(contex
 		r, err := measure(ctx, t)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			// Cut down before it could say anything.
+			// Cut before it had an answer.
 		case err != nil:
 			return done, fmt.Errorf("%v: %w", t, err)
 		case r.Ops > 0:

@@ -10,10 +10,10 @@ func encode(h *hdrhistogram.Histogram) ([]byte, error) {
 	return h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 }
 
-// merge adds the rounds' histograms of one operation; nil where no round has
-// one. The sum takes the widest range and the finest resolution among them, so
-// that nothing can fall outside it; if something does, the figures would be of
-// other samples than those measured, and that is an error.
+// merge adds the rounds' histograms of one operation; nil if no round has one. The sum has the
+// widest range and the finest resolution of them, so that nothing falls outside it. If a value
+// is lost all the same, the figures would be of other samples than were measured, and merge
+// returns an error.
 func (s *series) merge(op string) (*hdrhistogram.Histogram, error) {
 	var high, digits int64
 	for _, m := range s.rounds {

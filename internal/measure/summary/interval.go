@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// wanted is the confidence asked for. A median's interval is made of order
-	// statistics, so what it really has is in steps: 96.9 % for 6 rounds.
+	// Confidence is the confidence asked for. The interval of a median consists of order
+	// statistics, so the actual confidence comes in steps: 96.9 % for 6 rounds.
 	Confidence = 0.95
 
-	// verdictRounds is the fewest paired rounds for which an interval of the
-	// wanted confidence is finite: all 6 on one side of the truth happens in 1
-	// of 32 cases, all 5 in 1 of 16. With fewer there are figures, no verdict.
+	// VerdictRounds is the fewest paired rounds for which an interval of that confidence is
+	// finite: all 6 on one side of the truth happens in 1 of 32 cases, all 5 in 1 of 16. With
+	// fewer rounds there are figures, but no verdict.
 	VerdictRounds = 6
 )
 
-// ratios compares s with the baseline. A figure whose baseline is zero in some
-// round has no ratio.
+// ratios compares s with the baseline. A figure whose baseline is zero in a round has no ratio.
 func ratios(s, base *series) map[string]result.Ratio {
 	out := map[string]result.Ratio{}
 	for name, pairs := range paired(s, base) {
@@ -42,7 +41,7 @@ func ratios(s, base *series) map[string]result.Ratio {
 	return out
 }
 
-// excesses gives what s costs over the control, for rates and times.
+// excesses returns what s costs over the control, for rates and times.
 func excesses(s, nop *series) map[string]result.Excess {
 	out := map[string]result.Excess{}
 	for name, pairs := range paired(s, nop) {
@@ -58,9 +57,9 @@ func excesses(s, nop *series) map[string]result.Excess {
 	return out
 }
 
-// paired gives, for each figure, the values of both series in the rounds that
-// both completed. Rounds of one number ran side by side in time, so whatever
-// the machine did to one it did to the other: pairing takes that out.
+// paired returns, for each figure, the values of both series in the rounds that both completed.
+// Rounds with the same number ran close together in time, so what the machine did affected both:
+// pairing removes it.
 func paired(s, other *series) map[string][][2]float64 {
 	partner := map[int]*measured{}
 	for _, m := range other.rounds {
@@ -83,9 +82,9 @@ func paired(s, other *series) map[string][][2]float64 {
 	return pairs
 }
 
-// Interval is the median of values and its confidence interval, assuming
-// nothing of their distribution. Fewer than verdictRounds values get the
-// interval from the least to the greatest, with the confidence that it has.
+// Interval returns the median of values and its confidence interval, without assumptions about
+// their distribution. For fewer than VerdictRounds values the interval is from the least to the
+// greatest, with the confidence that it has.
 func Interval(values []float64) result.Excess {
 	n := len(values)
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)

@@ -5,15 +5,14 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// times folds one operation's histograms of all rounds. A percentile is
+// times summarizes one operation's histograms of all rounds. A percentile is
 //
 //   - nil when all rounds together have fewer than ten samples beyond it;
 //   - the median of the rounds' own percentiles when every round has ten;
-//   - between the two, the merged histogram's value, with its name in Merged:
-//     a thin round's P9999 is little but its maximum, and a median of maxima
-//     would overstate. The quantile of a mixture lies between those of its
-//     parts, so min and max over the rounds still enclose it; they are as wide
-//     as thin rounds deserve.
+//   - otherwise the value of the merged histogram, with its name in Merged. The P9999 of a
+//     round with few samples is close to its maximum, and a median of maxima would overstate.
+//     The quantile of a mixture lies between those of its parts, so the minimum and maximum
+//     over the rounds still enclose it; they are as wide as such rounds deserve.
 //
 // Percentiles of rounds are never averaged.
 func (s *series) times(op string) (*result.Times, error) {
@@ -39,7 +38,7 @@ func (s *series) times(op string) (*result.Times, error) {
 		f, thin := s.percentile(op, p)
 		if thin {
 			v := float64(merged.ValueAtPercentile(p.P))
-			// Ranks are rounded, so the enclosure holds but for one bucket.
+			// Ranks are rounded, so the value may lie outside by one bucket.
 			f = result.Figure{Median: v, Min: min(f.Min, v), Max: max(f.Max, v)}
 			t.Merged = append(t.Merged, p.Key+"_ns")
 		}
@@ -48,8 +47,8 @@ func (s *series) times(op string) (*result.Times, error) {
 	return t, nil
 }
 
-// percentile gives the rounds' own values of p, and whether some round has too
-// few samples for its value to stand alone.
+// percentile returns the rounds' own values of p, and whether a round has too few samples for its
+// value.
 func (s *series) percentile(op string, p figure.Percentile) (f result.Figure, thin bool) {
 	var values []float64
 	for _, m := range s.rounds {

@@ -10,25 +10,23 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A series is what one contender did, round after round.
+// A series is the rounds of one contender.
 type series struct {
 	name   string
 	rounds []*measured
 }
 
-// A measured round is a round with every number that can be said of it alone.
+// A measured round is a round with the numbers that follow from it alone.
 type measured struct {
 	result.Round
 	histograms map[string]*hdrhistogram.Histogram
-	// values holds each figure by its name in the document: "ops_per_sec",
-	// "put_p999_ns", the scenario's own. A percentile that this round has too
-	// few samples for is missing.
+	// values holds each figure by its name in the document: "ops_per_sec", "put_p999_ns", those
+	// of the scenario. A percentile for which this round has too few samples is missing.
 	values map[string]float64
 }
 
-// group sorts the rounds into series, in the order in which contenders first
-// appear. A cut round is left out, except for a contender that has no other:
-// then it shows what there is, but takes no part in a ratio.
+// group sorts the rounds into series, in the order in which contenders first appear. A cut round
+// is left out, unless its contender has no other: then it is shown, but in no ratio.
 func group(rounds []result.Round) ([]*series, error) {
 	var all []*series
 	for _, r := range rounds {
@@ -92,7 +90,7 @@ func measure(r result.Round) (*measured, error) {
 	return m, nil
 }
 
-// figure folds one value over the rounds that have it.
+// figure summarizes one value over the rounds that have it.
 func (s *series) figure(name string) result.Figure {
 	var values []float64
 	for _, m := range s.rounds {
@@ -112,8 +110,8 @@ func fold(values []float64) result.Figure {
 	return result.Figure{Median: (v[(n-1)/2] + v[n/2]) / 2, Min: v[0], Max: v[n-1]}
 }
 
-// middle is the median round, the one whose curves over time are shown: by the
-// time of a burst where the scenario has one, else by rate.
+// middle returns the median round, whose curves over time are shown: the median by the time of a
+// burst if the scenario has one, otherwise by rate.
 func (s *series) middle() *measured {
 	by := "ops_per_sec"
 	for _, name := range []string{"second_burst_ns", "burst_ns"} {

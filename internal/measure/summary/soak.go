@@ -5,8 +5,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// soak judges a contender. What no round has seen is not judged; what one has not
-// seen, because it was cut short, is by the others.
+// soak judges a contender. What no round has measured is not judged. What only some rounds have
+// measured, because others were cut short, is judged by those.
 func (s *series) soak(c result.Contender) *result.Soak {
 	v := &result.Soak{RSS: Trend(secondHalf(c.Series["rss_bytes"])), Flat: map[string]bool{}}
 	for _, f := range figure.Flatness {

@@ -9,9 +9,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Of makes the document of one bench command from its rounds: medians
-// with their spread, ratios to syncpool-class and excess over nop. The caller sets
-// Command, and Words (package words).
+// Of makes the document of one bench command from its rounds: medians with their spread, ratios to
+// syncpool-class and excess over nop. The caller sets Command, and Words (package words).
 func Of(env result.Environment, sc result.Scenario, about map[string]string, rounds []result.Round) (result.Document, error) {
 	d := result.Document{Schema: result.Schema, Environment: env, Scenario: sc}
 	if len(rounds) == 0 {
@@ -48,7 +47,7 @@ func Of(env result.Environment, sc result.Scenario, about map[string]string, rou
 	return d, nil
 }
 
-// contender folds the rounds of one series into its figures.
+// contender summarizes the rounds of one series.
 func (s *series) contender(about string) (result.Contender, error) {
 	c := result.Contender{
 		Name:            s.name,

@@ -6,8 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// tools folds the tools of dewpond's rounds, in the order in which they were
-// measured.
+// tools summarizes the tools of dewpond's rounds, in the order in which they were measured.
 func (s *series) tools() []result.Tool {
 	var all []result.Tool
 	for _, m := range s.rounds {
@@ -20,7 +19,7 @@ func (s *series) tools() []result.Tool {
 	return all
 }
 
-// tool folds one case, first met in round r.
+// tool summarizes one case; r is the first round that has it.
 func (s *series) tool(r result.ToolRound) result.Tool {
 	t := result.Tool{Name: r.Tool, Case: r.Case}
 	for i, a := range r.Alternatives {

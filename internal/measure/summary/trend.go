@@ -8,13 +8,13 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Trend fits a straight line through points by least squares; nil where they are too
-// few, or tell too little, for an interval.
+// Trend fits a straight line through points by least squares. It returns nil if there are too few
+// points for an interval, or they carry too little information.
 //
-// The interval is Student's. That takes samples that know nothing of each other, and
-// those of memory over time do: a peak lasts for several. So it counts them for as many
-// independent ones as have the same information when each is like the one before by
-// the residuals' correlation r, which is (1-r)/(1+r) of them.
+// The interval is Student's, which needs independent samples. Samples of memory over time are
+// not: a peak lasts for several of them. If each residual correlates with the one before by r,
+// n samples carry as much information as n(1-r)/(1+r) independent ones, and Trend counts them
+// as that many.
 func Trend(points []result.Point) *result.Trend {
 	n := float64(len(points))
 	if n < 3 {
@@ -53,14 +53,14 @@ func Trend(points []result.Point) *result.Trend {
 	if freedom < 1 {
 		return nil
 	}
-	// sum/n is the variance of a residual, and xx/n that of x, whatever n counts.
+	// sum/n is the variance of a residual, and xx/n that of x, whatever the number of samples.
 	deviation := math.Sqrt(sum / n / freedom / (xx / n))
 	reach := stats.InvCDF(stats.TDist{V: freedom})(0.5+Confidence/2) * deviation
 	t.Low, t.High = t.Slope-reach, t.Slope+reach
 	return t
 }
 
-// secondHalf are the points of the second half of the time.
+// secondHalf returns the points of the second half of the time.
 func secondHalf(points []result.Point) []result.Point {
 	if len(points) == 0 {
 		return nil

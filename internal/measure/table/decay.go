@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// decay is dewpond with decay beside dewpond without, for the steady traffic. What
-// the bursts pay is in the scenario's own table and in the words.
+// decay compares dewpond with decay and without, for the steady traffic. The cost for the bursts
+// is in the scenario's own table and in the words.
 func decay(d result.Document) Table {
 	g := Table{Title: "What decay costs: " + result.Ours + " to " + result.Undecayed, Head: append([]string{""}, percentileHeads()...)}
 	g.Head = append(g.Head, "P9999 within noise")

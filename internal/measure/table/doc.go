@@ -1,3 +1,3 @@
-// Package table lays a document out in tables, for text as for HTML. layout.go has
-// their order.
+// Package table arranges a document in tables, for text and HTML alike. layout.go has their
+// order.
 package table

@@ -60,8 +60,8 @@ func latencies(d result.Document, ops []figure.Operation) Table {
 	return g
 }
 
-// extremes are the maximum, which a closed loop can stretch to the length of a
-// round without any pool, and the number of samples behind the percentiles.
+// extremes shows the maximum, which a closed loop can stretch to the length of a round even
+// without a pool, and the number of samples of the percentiles.
 func extremes(d result.Document, ops []figure.Operation) Table {
 	var heads []string
 	for _, op := range ops {
@@ -103,7 +103,7 @@ func latencyExcess(d result.Document, ops []figure.Operation) Table {
 	return columns(d, excessTitle, heads, func(c *result.Contender, i int) Cell { return over(c, names[i]) })
 }
 
-// over is the cell of an excess.
+// over returns the cell of an excess.
 func over(c *result.Contender, name string) Cell {
 	e, ok := c.Excess[name]
 	if !ok {

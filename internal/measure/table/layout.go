@@ -9,13 +9,13 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Of lays a document out: what the scenario is about first, then times with
-// their ratios and excess, then what the contenders cost.
+// Of returns the tables of a document: first the subject of the scenario, then times with their
+// ratios and excess, then what the contenders cost.
 func Of(d result.Document) []Table {
 	all := []Table{flat(d), figures(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
 	for _, ops := range figure.InReadingOrder(d.Scenario) {
 		all = append(all, latencies(d, ops))
-		if ops[0].Key == "lag" { // the generator's: nothing to compare
+		if ops[0].Key == "lag" { // the generator's: there is nothing to compare
 			all = append(all, extremes(d, ops))
 			continue
 		}
@@ -73,7 +73,7 @@ func resources(d result.Document) Table {
 	return g
 }
 
-// figures are what only this scenario has.
+// figures shows the figures of this scenario alone.
 func figures(d result.Document) Table {
 	names := figureNames(d, func(name string) bool { return d.Scenario.Name != result.Soaking || !isFlatness(name) })
 	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *result.Contender, i int) Cell {

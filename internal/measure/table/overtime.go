@@ -7,8 +7,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// overTime is what a terminal can show of the curves: where each begins, its
-// peak, its end, and how soon after it last came up it was back.
+// overTime shows of each curve what a terminal can show: its start, its peak, its end, and how
+// soon after its last peak it was back.
 func overTime(d result.Document) Table {
 	type column struct {
 		head, name string
@@ -23,7 +23,7 @@ func overTime(d result.Document) Table {
 		case "collections":
 			all = append(all, column{l, name, lastOf})
 			continue
-		case "in_use_bytes", "goroutines", "pressure": // the scenario's own doing, or judged elsewhere
+		case "in_use_bytes", "goroutines", "pressure": // set by the scenario, or judged elsewhere
 			all = append(all, column{l + " peak", name, peakOf})
 			continue
 		}
@@ -58,16 +58,15 @@ func lastOf(name string, points []result.Point) string {
 }
 
 const (
-	// nearly is the share of its rise within which a curve is back at its start, or
-	// up at its peak.
+	// nearly is the share of its rise within which a curve counts as back at its start, or as at
+	// its peak.
 	nearly = 0.1
-	// steps is into how many a series is divided at most: what is less than one before
-	// the end is the end.
+	// steps is the largest number of steps of a series: the last step counts as the end.
 	steps = 100
 )
 
-// backIn says how long after a curve last came up to its peak it was back. It may come
-// up with every burst, and the next burst may empty what the one before left.
+// backIn returns how long after a curve last reached its peak it was back. It may reach the peak
+// with every burst, and the next burst may use up what the previous one left.
 func backIn(_ string, points []result.Point) string {
 	from, high := points[0].Value, points[highest(points)].Value
 	rise := high - from
@@ -98,7 +97,7 @@ func backIn(_ string, points []result.Point) string {
 	return "not in " + figure.Duration(1e9*left)
 }
 
-// highest is the index of the first of the highest points.
+// highest returns the index of the first of the highest points.
 func highest(points []result.Point) int {
 	top := 0
 	for i, p := range points {

@@ -12,7 +12,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// flat is the verdict as a table.
+// flat returns the verdict as a table.
 func flat(d result.Document) Table {
 	heads := []string{"RSS mean", "RSS per minute", "RSS flat",
 		"stranded by decay", "by Trim", "by Close", "stranded flat", "in use", "in the Budget", "in use flat",
@@ -67,7 +67,7 @@ func flat(d result.Document) Table {
 	return g
 }
 
-// isFlatness reports whether that table has a figure.
+// isFlatness reports whether the flatness table has a figure.
 func isFlatness(name string) bool {
 	return strings.HasPrefix(name, "goroutines_") || slices.ContainsFunc(figure.Flatness, func(f figure.Flat) bool { return slices.Contains(f.Figures, name) })
 }

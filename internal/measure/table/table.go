@@ -8,14 +8,14 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
 
-// A Table holds cells before anything draws them: text and HTML show the same. The first column names the contender and repeats when a terminal is
-// too narrow for all columns.
+// A Table holds cells before they are drawn: text and HTML show the same. The first column names
+// the contender, and repeats if a terminal is too narrow for all columns.
 type Table struct {
 	Title string
 	Notes []string // below the table
 	Head  []string
 	Rows  []Row
-	Half  int // columns before this one belong together; 0 where all do
+	Half  int // columns before this one belong together; 0 if all do
 }
 
 // A Row is a line of a Table.
@@ -25,11 +25,11 @@ type Row struct {
 	Kind  Kind
 }
 
-// Kind is what a row's name names: a contender, or else something that is not
-// hidden when a contender is.
+// Kind is what the name of a row stands for: a contender, or something that is not hidden with a
+// contender.
 type Kind string
 
-// What a row may name.
+// The kinds of rows.
 const (
 	OfContender Kind = ""
 	Heading     Kind = "heading" // a group: its cells are empty
@@ -37,7 +37,7 @@ const (
 	OfOperation Kind = "operation"
 )
 
-// Title is the row's name as a terminal shows it.
+// Title returns the row's name as a terminal shows it.
 func (r Row) Title() string {
 	if r.Kind == Member {
 		return "  " + r.Name
@@ -45,28 +45,28 @@ func (r Row) Title() string {
 	return r.Name
 }
 
-// A Cell is a value and, where there is one, its spread over the rounds.
+// A Cell is a value with its spread over the rounds, if it has one.
 type Cell struct {
 	Text   string
 	Spread string
 	Tone   Tone
 }
 
-// Tone is which side of syncpool-class a ratio lies on; only HTML shows it.
+// Tone says on which side of syncpool-class a ratio lies; only HTML shows it.
 type Tone string
 
-// The tones: without one, a gain, a loss.
+// The tones: none, a gain, a loss.
 const (
 	Plain Tone = ""
 	Good  Tone = "good"
 	Bad   Tone = "bad"
 )
 
-// none is no value: not measured, or too few samples to say.
+// none stands for a missing value: not measured, or too few samples.
 const none = "–"
 
-// columns builds a table with a row for each contender that has any value: col
-// gives a column's cell, and none everywhere drops the column.
+// columns builds a table with a row for each contender that has a value. col returns a column's
+// cell; a column that has none in every row is dropped.
 func columns(d result.Document, title string, heads []string, col func(c *result.Contender, i int) Cell) Table {
 	g := Table{Title: title, Head: []string{""}}
 	used := make([]bool, len(heads))
@@ -108,8 +108,8 @@ func value(name string, f result.Figure) Cell {
 	return c
 }
 
-// compared is the cell of a ratio, toned when its interval leaves 1 out and
-// there were rounds enough for that to mean something.
+// compared returns the cell of a ratio. The cell has a tone if the interval does not contain 1 and
+// there were enough rounds for a verdict.
 func compared(name string, r result.Ratio, ok bool) Cell {
 	if !ok {
 		return Cell{Text: none}
@@ -124,7 +124,7 @@ func compared(name string, r result.Ratio, ok bool) Cell {
 	return c
 }
 
-// confidences is the note below a table of ratios: what its brackets are.
+// confidences returns the note below a table of ratios that explains the brackets.
 func confidences(d result.Document, names ...string) string {
 	var ratios []result.Ratio
 	for _, c := range d.Contenders {

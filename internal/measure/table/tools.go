@@ -2,8 +2,8 @@ package table
 
 import "github.com/dewpond/dewpond/internal/measure/result"
 
-// tools is dewpond's tools: a group for each case, in it a row for dewpond's
-// way, whose name tells the tool, and for each that it replaces.
+// tools shows dewpond's tools: a group for each case, with a row for dewpond's tool and one for
+// each thing that it replaces.
 func tools(d result.Document) Table {
 	g := Table{Title: "dewpond's tools, and what they replace", Head: []string{"", "time", "bytes", "allocs", "dewpond's time to this"}}
 	var ratios []result.Ratio

@@ -10,12 +10,12 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// unsteady is by how much the control's own tail may move between rounds before
-// the reader is told that the tail is the machine's.
+// unsteady is the factor by which the control's own tail may move between rounds before the report
+// says that the tail is the machine's.
 const unsteady = 3
 
-// caveats closes the verdict with what bounds it: how sure the intervals are,
-// how busy the machine was, and how far the control itself moved.
+// caveats ends the verdict with its limits: how sure the intervals are, how busy the machine was,
+// and how far the control itself moved.
 func caveats(d result.Document, nop *result.Contender, looked int, confidence float64) []string {
 	var out []string
 	out = append(out, fmt.Sprintf("A ratio is to %s, the median over rounds paired in time; in brackets its %s interval. Of %d such intervals about %s miss the truth by chance.",
@@ -24,7 +24,7 @@ func caveats(d result.Document, nop *result.Contender, looked int, confidence fl
 		out = append(out, fmt.Sprintf("No verdict on %s: single rounds have fewer than 10 samples beyond.", strings.Join(names, ", ")))
 	}
 	if nop == nil {
-		out = append(out, fmt.Sprintf("Without the %s control nobody can tell the pools' times from the driver's.", result.Control))
+		out = append(out, fmt.Sprintf("Without the %s control the pools' times cannot be told apart from the driver's.", result.Control))
 	} else if names := movedTails(nop); len(names) > 0 {
 		out = append(out, fmt.Sprintf("The %s control, which has no pool, moved between rounds: %s. These tails are the machine's as much as any pool's.", result.Control, strings.Join(names, ", ")))
 	}
@@ -34,8 +34,8 @@ func caveats(d result.Document, nop *result.Contender, looked int, confidence fl
 	return out
 }
 
-// unpairedTails are percentiles that are printed, of all rounds merged, but that
-// single rounds are too thin for, so that no round can be paired.
+// unpairedTails returns percentiles that are printed, of all rounds merged, but for which single
+// rounds have too few samples, so that no round can be paired.
 func unpairedTails(d result.Document) []string {
 	base := d.Contender(result.Baseline)
 	var out []string

@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Conditions is what has to be known to repeat or to doubt the figures, as
-// pairs of a name and a value.
+// Conditions returns what a reader must know to repeat or to doubt the figures, as pairs of a name
+// and a value.
 func Conditions(d result.Document) [][2]string {
 	e, s := d.Environment, d.Scenario
 	scenario := []string{s.Name}
@@ -63,7 +63,7 @@ func loads(l [3]float64) string {
 	return fmt.Sprintf("%.2f %.2f %.2f", l[0], l[1], l[2])
 }
 
-// CommandLine is the command as a shell takes it.
+// CommandLine returns the command as a shell accepts it.
 func CommandLine(args []string) string {
 	var out []string
 	for _, a := range args {

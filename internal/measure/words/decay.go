@@ -8,12 +8,12 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
 
-// Tail is the percentile by which decay is judged: whoever lets blocks go must not be
-// felt by those who get and put meanwhile.
+// Tail is the percentile by which decay is judged: freeing blocks must not slow down the Gets and
+// Puts that run meanwhile.
 const Tail = "p9999"
 
-// WithinNoise says whether an interval contains 1: nothing where too few rounds cannot
-// tell.
+// WithinNoise says whether an interval contains 1: "yes" or "no", or nothing if there are too few
+// rounds to tell.
 func WithinNoise(r result.Ratio) string {
 	switch {
 	case r.Rounds < summary.VerdictRounds:
@@ -24,8 +24,8 @@ func WithinNoise(r result.Ratio) string {
 	return "no"
 }
 
-// decayWords is the verdict on decay; nothing where there are too few rounds for
-// one, or with --quick.
+// decayWords returns the verdict on decay. It returns nothing with --quick, or if there are too few
+// rounds.
 func decayWords(d result.Document) []string {
 	if d.Scenario.Quick {
 		return nil

@@ -29,7 +29,7 @@ func TestDecayVerdict(t *testing.T) {
 	}
 }
 
-// The verdict on decay needs its two contenders and rounds enough, and nobody else.
+// The verdict on decay needs its two contenders and enough rounds, and no other contender.
 func TestDecayVerdictNeedsBoth(t *testing.T) {
 	all := synthetic.ChurnRounds(1)
 	only := func(names ...string) []result.Round {

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Flat is "yes" or "no", or nothing where nobody could see.
+// Flat returns "yes" or "no", or nothing if it was not measured.
 func Flat(c *result.Contender, name string) string {
 	switch v, ok := c.Soak.Flat[name]; {
 	case !ok:
@@ -21,18 +21,18 @@ func Flat(c *result.Contender, name string) string {
 	return "no"
 }
 
-// PerMinute is a slope with its interval: "+0.1 MB [-0.2 MB, +0.4 MB]".
+// PerMinute formats a slope with its interval: "+0.1 MB [-0.2 MB, +0.4 MB]".
 func PerMinute(t *result.Trend) string {
 	s := func(v float64) string { return figure.Signed("_bytes", v) }
 	return fmt.Sprintf("%s [%s, %s]", s(t.Slope), s(t.Low), s(t.High))
 }
 
-// longEnough is how many seconds of resident memory say anything of its trend: two of
-// the squeezes of the memory limit that scenario soak makes. In less its way down or up
-// after one of them would be taken for a trend.
+// longEnough is how many seconds of resident memory are enough for a trend: two of the squeezes of
+// the memory limit that scenario soak makes. In less time the way down or up after a squeeze would
+// look like a trend.
 const longEnough = 120
 
-// RSS is what can be said of a slope.
+// RSS says what follows from a slope.
 func RSS(t *result.Trend) string {
 	switch {
 	case t.Seconds < longEnough:
@@ -45,7 +45,7 @@ func RSS(t *result.Trend) string {
 	return "yes"
 }
 
-// soakWords is the verdict in sentences, one for each contender.
+// soakWords returns the verdict in sentences, one for each contender.
 func soakWords(d result.Document) []string {
 	var out []string
 	for i := range d.Contenders {
@@ -74,8 +74,8 @@ func soakWords(d result.Document) []string {
 	return out
 }
 
-// Unflat is the error of a soak in which something grew or stayed behind; nil where
-// nothing did, and in every other scenario.
+// Unflat returns the error of a soak in which something grew or stayed behind. It is nil if
+// nothing did, and for every other scenario.
 func Unflat(d result.Document) error {
 	var errs []error
 	for i := range d.Contenders {

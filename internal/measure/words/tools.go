@@ -11,20 +11,20 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
 
-// toolNoise is how many bytes a use must allocate to be said to: a batch of 30 long
-// bodies spreads the runtime's own few objects over no more uses than that.
+// toolNoise is how many bytes a use must allocate before the words say that it allocates: a batch
+// of 30 long bodies divides the runtime's own few objects by no more uses than that.
 const toolNoise = 16
 
-// A match is what may be said of one tool beside one thing that it replaces. Each
-// list holds cases, with the figures that show it.
+// A match is what the words may say of one tool beside one thing that it replaces. Each list holds
+// cases, with the figures that show it.
 type match struct {
 	ours, other          string
 	faster, slower, same []string // by the intervals of the ratios
-	less, more           []string // allocated, where no round of one is like any of the other
+	less, more           []string // allocated; every round of one differs from every round of the other
 }
 
-// toolWords is the verdict on the tools, a paragraph for each and each thing that it
-// replaces, and what bounds it; nothing where there are too few rounds for one, or with --quick.
+// toolWords returns the verdict on the tools, a paragraph for each tool and each thing that it
+// replaces, and its limits. It returns nothing with --quick, or if there are too few rounds.
 func toolWords(d result.Document) []string {
 	if d.Scenario.Quick {
 		return nil
@@ -54,7 +54,7 @@ func toolWords(d result.Document) []string {
 		figure.Percent(confidence), looked, figure.Significant(math.Ceil(float64(looked)*(1-confidence)))))
 }
 
-// matches sorts the cases of one tool by what it stands beside.
+// matches groups the cases of one tool by what it replaces.
 func matches(tools []result.Tool, name string) []*match {
 	var all []*match
 	for _, t := range tools {
@@ -96,8 +96,7 @@ func (m *match) add(name string, own, a result.Alternative) {
 	}
 }
 
-// sentences say both sides of the time, also where one is empty: silence would
-// hide a loss.
+// sentences states both sides of the time, even if one is empty: to omit it would hide a loss.
 func (m *match) sentences() []string {
 	var out []string
 	say := func(verb, why string, cases []string) {

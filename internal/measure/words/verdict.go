@@ -9,23 +9,22 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
 
-// A verdict is what the intervals of one contender allow to be said. Each list
-// holds names of figures.
+// A verdict is what the intervals of one contender allow to say. Each list holds names of figures.
 type verdict struct {
 	faster, slower []string // than the baseline: the whole interval of the ratio is on one side of 1
 	less, more     []string // the same for what it needs: memory, allocations, misses
 	same           []string // as the baseline: the interval contains 1
 	floor          []string // as the control: the interval of the excess contains 0
 	below          []string // the control: it is no floor there, its own buffers cost more
-	// undecided differ from the baseline by their ratio, but neither the
-	// contender nor the baseline can be told apart from the control there: the
-	// difference is the driver's or the machine's, so no one is praised for it.
+	// undecided figures differ from the baseline by their ratio, but neither the contender nor
+	// the baseline differs from the control: the difference is the driver's or the machine's,
+	// so no contender gets credit for it.
 	undecided []string
-	intervals int // how many ratios were looked at
+	intervals int // how many ratios were examined
 }
 
-// judge reads the intervals of c. base is the baseline's contender, whose own
-// excess over the control decides what is undecided; it may be nil.
+// judge reads the intervals of c. base is the baseline, whose own excess over the control decides
+// what is undecided; it may be nil.
 func judge(sc result.Scenario, c, base *result.Contender) verdict {
 	var v verdict
 	for _, name := range judged(sc, c) {
@@ -63,15 +62,15 @@ func judge(sc result.Scenario, c, base *result.Contender) verdict {
 	return v
 }
 
-// atFloor says whether c cannot be told apart from the control in a figure.
+// atFloor reports whether c does not differ from the control in a figure.
 func atFloor(c *result.Contender, name string) bool {
 	e, ok := c.Excess[name]
 	return ok && e.Rounds >= summary.VerdictRounds && e.Low <= 0 && 0 <= e.High
 }
 
-// judged is the figures that a verdict is about, in the order of the tables. The
-// rate counts only where the contender sets it: in open mode and in churn the clock
-// does, and burst mostly waits. Lag is never the contender's.
+// judged returns the figures that a verdict is about, in the order of the tables. The rate counts
+// only if the contender sets it: in open mode and in churn the clock does, and burst mostly
+// waits. Lag is never the contender's.
 func judged(sc result.Scenario, c *result.Contender) []string {
 	var names []string
 	if !sc.Clocked() && sc.Name != "burst" && sc.Name != "micro" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Where neither the contender nor the baseline differs from the control, a
-// difference between them is nobody's merit.
+// difference between them is credited to neither.
 func TestNothingIsClaimedOnTheFloor(t *testing.T) {
 	c := &result.Contender{Name: result.Ours,
 		Ratios: map[string]result.Ratio{"get_p9999_ns": {Median: 0.5, Low: 0.4, High: 0.6, Rounds: 6}},

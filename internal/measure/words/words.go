@@ -9,11 +9,10 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
 
-// Of is the verdict in sentences: what decay costs where that was measured, then
-// dewpond's, each finding a sentence of its own, then paragraphs on its tools and one for each other contender. It
-// has the same shape for who wins and who loses, and says nothing that an interval
-// does not. What it says of the tools and of decay needs no baseline among the
-// contenders.
+// Of returns the verdict in sentences: the cost of decay if it was measured, then dewpond's
+// figures, one sentence for each finding, then paragraphs on its tools and one for each other
+// contender. It has the same form for gains and losses, and says nothing that an interval does
+// not show. The words on the tools and on decay need no baseline among the contenders.
 func Of(d result.Document) []string {
 	if d.Scenario.Name == result.Soaking {
 		return soakWords(d)
@@ -51,7 +50,7 @@ func Of(d result.Document) []string {
 	return append(out, caveats(d, nop, looked, confidence)...)
 }
 
-// Withheld is why there is no verdict on the contenders; empty when there is one.
+// Withheld returns why there is no verdict on the contenders, or "" if there is one.
 func Withheld(d result.Document) string {
 	if d.Scenario.Name == result.Soaking {
 		return "" // it has a verdict of its own
@@ -114,8 +113,8 @@ func sentences(c, base *result.Contender, v verdict) []string {
 	return out
 }
 
-// against names the figures on one side, or says that there is none: silence
-// would hide a loss.
+// against names the figures on one side, or says that there are none: to omit it would hide a
+// loss.
 func against(c *result.Contender, how string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("%s is %s than %s in none of the figures compared.", c.Name, how, result.Baseline)
@@ -123,7 +122,7 @@ func against(c *result.Contender, how string, names []string) string {
 	return fmt.Sprintf("%s is %s than %s: %s.", c.Name, how, result.Baseline, quoted(c, names))
 }
 
-// quoted is the figures with their ratios and intervals.
+// quoted formats the figures with their ratios and intervals.
 func quoted(c *result.Contender, names []string) string {
 	var parts []string
 	for _, name := range names {

@@ -16,8 +16,8 @@ type scenario struct {
 	procs   int
 	born    int   // GOMAXPROCS when the engine is made, if less than procs
 	places  []int // the P of each thread; nil: each has its own
-	timed   bool  // who returned before whom was called matters
-	inOrder bool  // those who wait are served in the order in which they came
+	timed   bool  // it matters which call returned before which began
+	inOrder bool  // waiters are served in order of arrival
 	setup   func(w *world)
 	threads []func(w *world)
 	after   func(w *world) // checks more in the end
@@ -129,7 +129,7 @@ func full(w *world) {
 			return
 		}
 	}
-	w.run.fail("a pool that was full, and from which nobody took without putting, keeps nothing")
+	w.run.fail("a pool that was full, and from which no thread took without putting, keeps nothing")
 }
 
 func sheds(n int) func(w *world)  { return func(w *world) { w.shed(0, n) } }
@@ -161,7 +161,7 @@ func allowsOne(w *world) {
 	w.charge(0, 1)
 }
 
-// spares leaves n empty magazines of each class in the depots, so that nobody needs
+// spares leaves n empty magazines of each class in the depots, so that no thread needs
 // to make one.
 func spares(n int) func(w *world) {
 	return func(w *world) {
@@ -271,7 +271,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){sequence(pops(0, 1), pushes(0, 3)), clearStale},
 	},
 	{
-		name: "stale-trim", about: "the same beside Trim",
+		name: "stale-trim", about: "the same while Trim runs",
 		timed: true, config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), clearStale),
 		threads: []func(w *world){trim, sequence(clearStale, clearStale)},
 	},
@@ -286,17 +286,17 @@ var scenarios = []scenario{
 		threads: []func(w *world){pushes(0, 2), pushes(0, 1)},
 	},
 	{
-		name: "bound3", about: "three threads do",
+		name: "bound3", about: "the same with three threads",
 		config: limited(2, singles), procs: 3, setup: fill(0, 1), long: true,
 		threads: []func(w *world){pushes(0, 1), pushes(0, 1), pushes(0, 1)},
 	},
 	{
-		name: "bound-pop", about: "the same with one who takes first",
+		name: "bound-pop", about: "the same with a thread that takes first",
 		config: limited(2, singles), procs: 3, setup: fill(0, 1), long: true,
 		threads: []func(w *world){pushes(0, 1), pushes(0, 1), sequence(pops(0, 1), pushes(0, 1))},
 	},
 	{
-		name: "bound-full", about: "one puts where a bound of one has no room, while another takes and puts: one is kept",
+		name: "bound-full", about: "a thread puts where a bound of one has no room, while another takes and puts: one block is kept",
 		config: limited(1, singles), procs: 2, setup: fill(0, 1), after: full,
 		threads: []func(w *world){pushes(0, 1), getPut(0)},
 	},
@@ -306,7 +306,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){pushes(0, 1), getPut(0)},
 	},
 	{
-		name: "bound-both", about: "places that the class has and the bytes have not",
+		name: "bound-both", about: "the class has room where the bound in bytes has none",
 		config: magazine.Config{Sizes: []int{singles, 2 * singles}, MaxIdleBytes: 2 * singles, MaxIdlePerClass: 1}, procs: 2, setup: fill(1, 1),
 		threads: []func(w *world){pushes(0, 1), getPut(1)},
 	},
@@ -389,7 +389,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){sheds(1), sequence(pushes(0, 1), pops(0, 1))},
 	},
 	{
-		name: "shed-exact", about: "a single block is in nobody's hands unseen while decay turns the stack over",
+		name: "shed-exact", about: "ShedExact does not miss a single block while decay reverses the stack",
 		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
 		threads: []func(w *world){sheds(1), exact},
 	},
@@ -404,12 +404,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){sheds(1), closes},
 	},
 	{
-		name: "sheds", about: "two that shed at once",
+		name: "sheds", about: "two threads shed at once",
 		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 2),
 		threads: []func(w *world){sheds(1), sheds(1)},
 	},
 	{
-		name: "drain", about: "ShedExact takes all while a thread has some in hand to take one",
+		name: "drain", about: "ShedExact takes all while a thread holds some of the blocks to take one",
 		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
 		threads: []func(w *world){drains(2), pops(0, 1)},
 	},
@@ -434,12 +434,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){drains(1), trim},
 	},
 	{
-		name: "drain-trim1", about: "the same of single blocks",
+		name: "drain-trim1", about: "the same with single blocks",
 		timed: true, config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2)),
 		threads: []func(w *world){drains(2), trim},
 	},
 	{
-		name: "drain-shed", about: "ShedExact while decay turns the stack over and takes the oldest",
+		name: "drain-shed", about: "ShedExact while decay reverses the stack and takes the oldest",
 		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
 		threads: []func(w *world){drains(2), sheds(1)},
 	},
@@ -449,22 +449,22 @@ var scenarios = []scenario{
 		threads: []func(w *world){drains(2), closes},
 	},
 	{
-		name: "drain-strand", about: "ShedExact of what another P has, while decay looks for what is stranded",
+		name: "drain-strand", about: "ShedExact of blocks of another P, while decay looks for stranded blocks",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){sequence(gather, drains(2)), strand},
 	},
 	{
-		name: "drain-exact", about: "ShedExact and PopExact do not keep each other from an end",
+		name: "drain-exact", about: "ShedExact and PopExact do not keep each other from ending",
 		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
 		threads: []func(w *world){drains(2), exact},
 	},
 	{
-		name: "drains", about: "two ShedExacts do not keep each other from an end",
+		name: "drains", about: "two ShedExacts do not keep each other from ending",
 		timed: true, config: engine(pairs), procs: 2, setup: gather,
 		threads: []func(w *world){drains(1), drains(1)},
 	},
 	{
-		name: "room", about: "a Put and one who begins to wait for bytes of a Budget do not miss each other",
+		name: "room", about: "a Put and a waiter that comes for bytes of a Budget do not miss each other",
 		config: engine(singles), procs: 2, setup: charged(1),
 		threads: []func(w *world){claim, put},
 	},
@@ -474,7 +474,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){claim, put},
 	},
 	{
-		name: "room-gathered", about: "the same where they are, and one who takes what is idle for a moment",
+		name: "room-gathered", about: "the same where they are, with a thread that takes what is idle for a moment",
 		config: engine(pairs), procs: 3, setup: sequence(gather, spares(1), charged(1)), long: true,
 		threads: []func(w *world){claim, put, func(w *world) {
 			if b := w.pop(0); b != nil {
@@ -483,62 +483,62 @@ var scenarios = []scenario{
 		}},
 	},
 	{
-		name: "room-full", about: "a Put that finds the pool full, and one who begins to wait for bytes",
+		name: "room-full", about: "a Put that finds the pool full, while a waiter comes for bytes",
 		config: magazine.Config{Sizes: []int{singles}}, procs: 2, setup: charged(1),
 		threads: []func(w *world){claim, put},
 	},
 	{
-		name: "room-trim", about: "Trim has the last block in hand, and one begins to wait for bytes",
+		name: "room-trim", about: "Trim holds the last block while a waiter comes for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)), long: true,
 		threads: []func(w *world){claim, letGo},
 	},
 	{
-		name: "room-trim1", about: "the same of a single block",
+		name: "room-trim1", about: "the same with a single block",
 		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1)),
 		threads: []func(w *world){claim, letGo},
 	},
 	{
-		name: "room-close", about: "Close of another pool of the Budget has, and a Put comes after it",
+		name: "room-close", about: "the same with Close of another pool of the Budget, and a Put after it",
 		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(2), elsewhere),
 		threads: []func(w *world){claimElsewhere, sequence(closes, put)},
 	},
 	{
-		name: "room-decay", about: "decay has",
+		name: "room-decay", about: "the same with decay",
 		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1)),
 		threads: []func(w *world){claim, decay},
 	},
 	{
-		name: "room-strand", about: "decay moves blocks to the depot, and one begins to wait for bytes",
+		name: "room-strand", about: "decay moves blocks to the depot while a waiter comes for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)),
 		threads: []func(w *world){claim, strand},
 	},
 	{
-		name: "room-trim2", about: "one waits for bytes, and a Put comes while Trim is under way",
+		name: "room-trim2", about: "a waiter waits for bytes, and a Put comes during Trim",
 		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1), charged(1)), long: true,
 		threads: []func(w *world){sequence(claim, put), letGo},
 	},
 	{
-		name: "room-trims", about: "one begins to wait for bytes and another puts while Trim is under way",
+		name: "room-trims", about: "a waiter comes for bytes and another thread puts during Trim",
 		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1), charged(1)), long: true,
 		threads: []func(w *world){put, claim, letGo},
 	},
 	{
-		name: "room-two", about: "one wants bytes at once, while another begins to wait for some",
+		name: "room-two", about: "a thread wants bytes at once while a waiter comes for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1), charged(1)),
 		threads: []func(w *world){claim, tryBytes},
 	},
 	{
-		name: "room-charge", about: "one begins to wait for bytes and another wants some at once, and both can have them",
+		name: "room-charge", about: "a waiter comes for bytes and another thread wants bytes at once; there is enough for both",
 		config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2), charged(2)),
 		threads: []func(w *world){claim, tryBytes},
 	},
 	{
-		name: "room-cancel", about: "one that waits for bytes gives up while a block is put back, and another waits behind it",
+		name: "room-cancel", about: "a waiter for bytes gives up while a block is put back, and another waits behind it",
 		config: engine(singles), procs: 2, inOrder: true, setup: sequence(charged(1), claim, claim),
 		threads: []func(w *world){cancels, put},
 	},
 	{
-		name: "room-next", about: "one that waits for more bytes than are left gives up while another begins to wait for less",
+		name: "room-next", about: "a waiter for more bytes than are left gives up while another comes for fewer",
 		config: engine(singles), procs: 2, inOrder: true,
 		setup: func(w *world) {
 			chargedOf(1, 2)(w)
@@ -547,12 +547,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){cancels, claim},
 	},
 	{
-		name: "turns", about: "one waits for bytes, and a younger one begins to wait for the block that is put back",
+		name: "turns", about: "a waiter waits for bytes, and a younger waiter comes for the block that is put back",
 		config: engine(singles), procs: 2, inOrder: true, setup: sequence(charged(1), claim),
 		threads: []func(w *world){await, put},
 	},
 	{
-		name: "turns-limit", about: "one that AllocLimit has delayed comes to wait for bytes, of which a younger one wants more, while a block is put back",
+		name: "turns-limit", about: "a waiter that AllocLimit has delayed comes to wait for bytes, of which a younger waiter wants more, while a block is put back",
 		config: engine(singles, 2*singles), procs: 2, inOrder: true,
 		setup: func(w *world) {
 			w.limits(2*singles, 1)
@@ -563,12 +563,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){cancels, func(w *world) { w.put(w.fresh(1)) }},
 	},
 	{
-		name: "miss", about: "one begins to wait for AllocLimit while another, which finds no memory, gives back the miss that it was allowed",
+		name: "miss", about: "a waiter comes for AllocLimit while another thread, which finds no memory, gives back its miss",
 		config: engine(singles), procs: 2, setup: allows(1),
 		threads: []func(w *world){await, allocates},
 	},
 	{
-		name: "miss-cancel", about: "one with a miss in hand that waits for bytes gives up while a block is put back, and another waits for AllocLimit",
+		name: "miss-cancel", about: "a waiter for bytes that has a miss gives up while a block is put back, and another waits for AllocLimit",
 		config: engine(singles), procs: 2, setup: sequence(allowsOne, await, await),
 		threads: []func(w *world){cancels, put},
 	},
@@ -598,7 +598,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){getPut(0), sequence(strand, sheds(1))},
 	},
 	{
-		name: "one-p", about: "two threads on one P, and Trim's is one of them",
+		name: "one-p", about: "two threads on one P, one of which calls Trim",
 		config: engine(pairs), procs: 1, places: []int{0, 0}, setup: pushes(0, 2),
 		long:    true,
 		threads: []func(w *world){getPut(0), sequence(pops(0, 1), trim)},
@@ -624,7 +624,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){sequence(gather, exact), pops(0, 1)},
 	},
 	{
-		name: "exact", about: "a block is in nobody's hands unseen while PopExact looks",
+		name: "exact", about: "PopExact does not miss a block that changes its place",
 		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
 		threads: []func(w *world){exact, pops(0, 1)},
 	},
@@ -644,17 +644,17 @@ var scenarios = []scenario{
 		threads: []func(w *world){getPut(0), scatter},
 	},
 	{
-		name: "add", about: "Prewarm races Trim",
+		name: "add", about: "Prewarm and Trim at once",
 		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){fill(0, 1), trim},
 	},
 	{
-		name: "wake", about: "a Put and one who begins to wait do not miss each other",
+		name: "wake", about: "a Put and a new waiter do not miss each other",
 		timed: true, config: engine(singles), procs: 2,
 		threads: []func(w *world){await, put},
 	},
 	{
-		name: "wake-pairs", about: "the same where blocks lie in a shard at first",
+		name: "wake-pairs", about: "the same, with the blocks in a shard at first",
 		timed: true, config: engine(pairs), procs: 2, setup: gather,
 		threads: []func(w *world){await, put},
 	},
@@ -664,47 +664,47 @@ var scenarios = []scenario{
 		threads: []func(w *world){await, put},
 	},
 	{
-		name: "wake-full", about: "a Put that finds the pool full, and one who begins to wait",
+		name: "wake-full", about: "a Put that finds the pool full, while a waiter comes",
 		config: limited(1, singles), procs: 2, setup: sequence(gather, fill(0, 1)),
 		threads: []func(w *world){sequence(await, await), put},
 	},
 	{
-		name: "wake-scatter", about: "a Put that would scatter the engine, and one who begins to wait",
+		name: "wake-scatter", about: "a Put that would scatter the engine, while a waiter comes",
 		config: engine(pairs), procs: 2, setup: gather,
 		threads: []func(w *world){await, sequence(scatterer, put)},
 	},
 	{
-		name: "wake-trim", about: "Trim takes the block that one who begins to wait could have",
+		name: "wake-trim", about: "Trim takes the block that a new waiter could have",
 		timed: true, config: engine(singles), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){await, sequence(trim, put)},
 	},
 	{
-		name: "wake-trim2", about: "one puts and then begins to wait, while Trim is under way",
+		name: "wake-trim2", about: "a thread puts and then waits, during Trim",
 		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1)),
 		threads: []func(w *world){sequence(put, await), trim},
 	},
 	{
-		name: "wake-trims", about: "one begins to wait and another puts while Trim is under way",
+		name: "wake-trims", about: "a waiter comes and another thread puts during Trim",
 		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1)), long: true,
 		threads: []func(w *world){put, await, trim},
 	},
 	{
-		name: "wake-close", about: "Close while somebody begins to wait",
+		name: "wake-close", about: "Close while a waiter comes",
 		config: engine(singles), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){await, closes},
 	},
 	{
-		name: "try", about: "TryGet says that nothing is idle, against a Get of what is",
+		name: "try", about: "TryGet says that nothing is idle, while a Get takes the idle block",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){pops(0, 1), try},
 	},
 	{
-		name: "try-put", about: "TryGet says that nothing is idle, against a Put",
+		name: "try-put", about: "TryGet says that nothing is idle, during a Put",
 		timed: true, config: engine(pairs), procs: 2, setup: spares(1),
 		threads: []func(w *world){pushes(0, 1), try},
 	},
 	{
-		name: "try2", about: "two TryGets and a Get of a block that lies idle with another P",
+		name: "try2", about: "two TryGets and a Get of a block that is idle on another P",
 		timed: true, config: engine(pairs), procs: 3, setup: pushes(0, 1), long: true,
 		threads: []func(w *world){pops(0, 1), try, try},
 	},
@@ -724,12 +724,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){sequence(pushes(0, 3), pushes(1, 3)), sequence(pops(0, 1), pops(1, 1))},
 	},
 	{
-		name: "way-trim", about: "the same under Trim",
+		name: "way-trim", about: "the same during Trim",
 		config: magazine.Config{Sizes: []int{pairs - 1024, pairs}, MaxIdleBytes: 4 * 2 * 4 * pairs}, procs: 2, setup: sequence(spares(2), pushes(0, 3)),
 		threads: []func(w *world){pushes(1, 1), trim},
 	},
 	{
-		name: "wake2", about: "two wait, two blocks come",
+		name: "wake2", about: "two waiters wait, two blocks are put back",
 		config: engine(singles), procs: 3, setup: gather,
 		threads: []func(w *world){await, await, sequence(put, put)},
 	},

@@ -43,7 +43,7 @@ type world struct {
 	charged  int     // bytes of what there is, or may be allocated
 	misses   int     // that were allowed
 
-	timers []func() // that nobody has called yet
+	timers []func() // not yet called
 
 	// Of the scenarios of semaphore.go alone.
 	semaphore semaphore.Semaphore

@@ -8,7 +8,7 @@ var byteBufferPool = Contender{
 	New:   func(o Options) Pool { return &bufferPool{clearing: o.Clearing} },
 }
 
-// A bufferPool has a pool of its own: the library's default one would do the same.
+// A bufferPool has its own pool. The library's default pool would behave in the same way.
 type bufferPool struct {
 	pool     bytebufferpool.Pool
 	clearing bool

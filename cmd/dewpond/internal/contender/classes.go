@@ -7,12 +7,12 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// The contenders written here share dewpond's own size classes, so that they
-// differ in how they keep blocks and in nothing else. Lookup is as quick as
-// dewpond's: one load from a table that is read-only once made.
+// The contenders that are written here share dewpond's size classes, so that they differ only
+// in how they keep blocks. The lookup is as fast as dewpond's: one load from a table that never
+// changes once it is made.
 
 const (
-	maxSmall   = 32 << 10 // largest size that the table answers
+	maxSmall   = 32 << 10 // the largest size in the table
 	maxClasses = 64
 )
 
@@ -21,15 +21,15 @@ var (
 	small = smallClasses() // of (n+15)/16 bytes
 )
 
-// A class is a size class: bits 0-7 its index, above them its size in bytes. The
+// A class is a size class. Bits 0-7 are its index, the bits above them its size in bytes. The
 // zero class holds nothing.
 type class uint32
 
-// index is below maxClasses, which spares the bounds check of an array that long.
+// index returns a number below maxClasses, so that an array of that length needs no bounds check.
 func (c class) index() int { return int(c % maxClasses) }
 func (c class) size() int  { return int(c >> 8) }
 
-// fit is the smallest class that holds n bytes, or the zero class.
+// fit returns the smallest class that holds n bytes, or the zero class.
 func fit(n int) class {
 	if uint(n) <= maxSmall {
 		return small[(uint(n)+15)/16]
@@ -52,8 +52,8 @@ func smallClasses() (table [maxSmall/16 + 1]class) {
 	return table
 }
 
-// slots is how many blocks of a size the bounded contenders keep: 64 MiB worth,
-// but 64 to 1024 of them; a power of two.
+// slots returns how many blocks of a size the bounded contenders keep: 64 MiB of them, but at
+// least 64 and at most 1024; a power of two.
 func slots(size int) int {
 	return 1 << (bits.Len(uint(min(max(64<<20/size, 64), 1024))) - 1)
 }

@@ -1,10 +1,9 @@
-// Package contender holds the pools that the benchmark compares, each in a file
-// of its own and each in the best form that its library allows.
+// Package contender holds the pools that the benchmark compares, each in a file of its own and
+// in the best form that its library allows.
 //
-// A driver works through a View, one for each goroutine, and the interface call
-// costs every contender the same. Where a few nanoseconds matter (scenario
-// micro) it calls View.Loop instead: each contender writes the same loop out
-// with direct calls of its own methods. (A generic loop would not do: Go calls
+// A driver uses a [View] for each goroutine, and the interface call costs every contender the
+// same. Scenario micro, where a few nanoseconds matter, calls View.Loop instead: each contender
+// has the same loop with direct calls of its own methods. (A generic loop would not do: Go calls
 // the methods of a type parameter through a dictionary.)
 package contender
 
@@ -19,40 +18,39 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 )
 
-// Largest is the largest block that a scenario may ask for: the largest class of
+// Largest is the size of the largest block that a scenario may ask for: the largest class of
 // dewpond's default table, which ring, channel and syncpool-class share.
 const Largest = 1 << 20
 
-// A Contender is one way to come by a block of bytes.
+// A Contender is one way to get a block of bytes.
 type Contender struct {
 	Name  string
-	About string             // one line; what a reader must know to judge its figures
-	New   func(Options) Pool // makes an empty one
-	// Variant says that it is dewpond once more, with other options: it takes part
-	// where it is asked for, and in the scenarios that are about the difference.
+	About string             // one line: what a reader must know to judge its figures
+	New   func(Options) Pool // makes an empty pool
+	// Variant means that it is dewpond with other options. It takes part if it is named, and
+	// in the scenarios that compare these options.
 	Variant bool
-	// Tools makes what else the library is for, beside what each tool replaces;
-	// nil where it is but a byte pool, or nobody here asks for more of it.
+	// Tools returns the library's other tools, each beside what it replaces. It is nil if
+	// the library has only a byte pool, or its other tools are not compared.
 	Tools func() []tool.Case
 }
 
 // Options are what a scenario asks of every contender.
 type Options struct {
-	// Clearing: no byte of a block's last owner is readable by the next. The whole
-	// block is cleared in Put, where About does not say otherwise.
+	// Clearing: the next owner of a block can read no byte of the last one. Unless About
+	// says otherwise, Put clears the whole block.
 	Clearing bool
-	// IdleTimeout is dewpond's own, 0 its default. The others have none to set.
+	// IdleTimeout is dewpond's; 0 is its default. The other contenders have none.
 	IdleTimeout time.Duration
-	// Budget is dewpond's own, and several pools may share one; nil: none.
+	// Budget is dewpond's, and several pools may share one; nil: none.
 	Budget *dewpond.Budget
 }
 
-// A Pool is a contender at work. It may also be an Idler, a Misser, an Enginer or a
-// Keeper.
+// A Pool is a contender at work. It may also be an [Idler], a [Misser], an [Enginer] or a
+// [Keeper].
 type Pool interface {
-	// View is one goroutine's use of the pool; it must not be shared, and it may
-	// go from one goroutine to another. Blocks may be got from one view and put
-	// into another, except for nop's.
+	// View returns one goroutine's use of the pool. One goroutine at a time may use it.
+	// Blocks may be got from one view and put into another, except for nop's.
 	View() View
 }
 
@@ -64,35 +62,35 @@ type View interface {
 	Loop(n, count int)
 }
 
-// A Block is a slice of the length asked for, and the handle by which its
-// contender knows it. A contender whose Get returns a pointer keeps that there:
-// making a new one for Put would be an allocation of the adapter's.
+// A Block is a slice of the requested length, with the handle by which its contender knows it.
+// A contender whose Get returns a pointer keeps the pointer there: to make a new one for Put
+// would be an allocation of the adapter.
 type Block struct {
 	Bytes  []byte
 	handle any
 }
 
-// An Idler can tell how many bytes it holds ready, also while others use it.
+// An Idler reports how many bytes it keeps idle, also during use.
 type Idler interface{ IdleBytes() int64 }
 
 // A Misser counts the Gets that had to allocate.
 type Misser interface{ Misses() uint64 }
 
-// A Keeper is a pool that has a life of its own and can account for it: its methods
-// are those of dewpond.BytePool.
+// A Keeper is a pool that can be trimmed and closed, and can account for its memory. Its
+// methods are those of dewpond.BytePool.
 type Keeper interface {
 	TryGet(n int) (b Block, ok bool)
 	Trim() (released int64)
 	Close() error
-	// Held is what it has idle, in use, and as reserved address space, in bytes.
+	// Held returns its bytes that are idle, in use, and reserved as address space.
 	Held() (idle, inUse, reserved int64)
 }
 
 // An Enginer names the engine that serves this build.
 type Enginer interface{ Engine() string }
 
-// All are the contenders in the order of the reports: the control, no pool, what
-// one writes by hand, libraries, dewpond.
+// All returns the contenders in the order of the reports: the control, no pool, pools written
+// by hand, libraries, dewpond.
 func All() []Contender {
 	return []Contender{
 		nop, plainMake, syncpoolMixed, syncpoolClass, treiber, ring, channel,
@@ -101,7 +99,7 @@ func All() []Contender {
 	}
 }
 
-// Usual are the names of those that take part where nobody says who shall.
+// Usual returns the names of the contenders that take part by default.
 func Usual() []string {
 	var names []string
 	for _, c := range All() {
@@ -112,7 +110,7 @@ func Usual() []string {
 	return names
 }
 
-// Names are the names of All.
+// Names returns the names of All.
 func Names() []string {
 	var names []string
 	for _, c := range All() {
@@ -121,7 +119,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns the contenders of the names, each once, in the order of All.
+// Find returns the contenders with these names, each once, in the order of All.
 func Find(names []string) ([]Contender, error) {
 	var found []Contender
 	for _, c := range All() {
@@ -141,7 +139,7 @@ func Find(names []string) ([]Contender, error) {
 	return found, nil
 }
 
-// touch is what a Loop does with a block: enough that it must be there.
+// touch is what a Loop does with a block: enough that the compiler cannot remove the block.
 func touch(b []byte) {
 	b[0] = 1
 	b[len(b)-1] = 1

@@ -186,7 +186,7 @@ func TestDecay(t *testing.T) {
 			if decays {
 				want = 0
 			}
-			// What lies in a shard that nobody uses takes a collection more.
+			// Blocks in a shard that is not used take one more collection.
 			if got := p.(Idler).IdleBytes(); got > want+idle/8 || got < want {
 				t.Errorf("%s: %d bytes idle four timeouts later, want %d", name, got, want)
 			}
@@ -194,7 +194,7 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// TestUsual keeps the variants out of runs that nobody asked them into.
+// The variants take part only if they are named.
 func TestUsual(t *testing.T) {
 	usual := Usual()
 	if len(usual) != len(All())-2 || slices.Contains(usual, "dewpond-offheap") || slices.Contains(usual, "dewpond-nodecay") || !slices.Contains(usual, "dewpond") {

@@ -9,14 +9,14 @@ import (
 
 var dewpondContender = Contender{
 	Name:  "dewpond",
-	About: "dewpond.BytePool with its default options but for the zeroing policy, and IdleTimeout where the scenario names one",
+	About: "dewpond.BytePool with its default options, except the zeroing policy and the IdleTimeout of some scenarios",
 	New:   func(o Options) Pool { return dewpondPool{dewpond.MustBytePool(byteOptions(o))} },
 	Tools: tool.Cases,
 }
 
 var dewpondNoDecay = Contender{
 	Name:    "dewpond-nodecay",
-	About:   "dewpond that never lets go of what is idle: IdleTimeout -1",
+	About:   "dewpond that never frees idle blocks: IdleTimeout -1",
 	Variant: true,
 	New: func(o Options) Pool {
 		o.IdleTimeout = -1
@@ -26,8 +26,8 @@ var dewpondNoDecay = Contender{
 
 var dewpondOffHeap = Contender{
 	Name: "dewpond-offheap",
-	About: "dewpond on memory outside the Go heap (package offheap), with dewpond's options and classes: mapped on Linux, elsewhere and under the race " +
-		"detector pieces of the Go heap",
+	About: "dewpond on memory outside the Go heap (package offheap), with dewpond's options and classes: mapped memory on Linux; pieces of the Go heap elsewhere and under the race " +
+		"detector",
 	Variant: true,
 	New:     newOffHeap,
 }
@@ -40,14 +40,13 @@ func byteOptions(o Options) dewpond.BytePoolOptions {
 	return b
 }
 
-// newOffHeap takes the classes of the heap: what differs is where blocks lie, and
-// nothing else.
+// newOffHeap uses the same classes as on the heap: the only difference is where blocks lie.
 func newOffHeap(o Options) Pool {
 	b := byteOptions(o)
 	b.Classes = sizes
 	pool, err := offheap.NewBytePool(b, offheap.Options{})
 	if err != nil {
-		panic(err) // as MustBytePool: the options are ours
+		panic(err) // as MustBytePool does: the options are this package's
 	}
 	return dewpondPool{pool}
 }

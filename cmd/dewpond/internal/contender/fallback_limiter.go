@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// fallbackPerSecond is how many misses a second treiber's limiter approves.
+// fallbackPerSecond is how many misses a second treiber's limiter allows.
 const fallbackPerSecond = 50_000
 
-// A fallbackLimiter is treiber's: a mutex and a window that starts anew each
-// second.
+// A fallbackLimiter is treiber's: a mutex, and a window that starts again each second.
 type fallbackLimiter struct {
 	mu    sync.Mutex
 	began time.Time

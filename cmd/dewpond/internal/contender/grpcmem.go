@@ -4,12 +4,12 @@ import "google.golang.org/grpc/mem"
 
 var grpcMem = Contender{
 	Name:  "grpc-mem",
-	About: "google.golang.org/grpc/mem, its default pool: sync.Pools of 256 B, 4, 16, 32 KiB and 1 MiB; always clears, the whole tier and on Get",
+	About: "google.golang.org/grpc/mem, its default pool: sync.Pools of 256 B, 4, 16, 32 KiB and 1 MiB; always clears, the whole tier, in Get",
 	New:   func(Options) Pool { return grpcPool{mem.DefaultBufferPool()} },
 }
 
-// A grpcPool clears by itself whatever the scenario asks for: its users cannot
-// turn that off.
+// A grpcPool clears blocks even if the scenario does not ask for it: its users cannot turn that
+// off.
 type grpcPool struct{ pool mem.BufferPool }
 
 func (p grpcPool) View() View { return p }

@@ -2,7 +2,7 @@ package contender
 
 var plainMake = Contender{
 	Name:  "make",
-	About: "make([]byte, n) each time, the garbage collector takes it back; fresh memory is zero, so Put clears nothing",
+	About: "make([]byte, n) each time, left to the garbage collector; new memory is zero, so Put clears nothing",
 	New:   func(Options) Pool { return makePool{} },
 }
 
@@ -13,7 +13,7 @@ func (makePool) View() View { return makePool{} }
 func (makePool) Get(n int) Block { return Block{Bytes: make([]byte, n)} }
 func (makePool) Put(Block)       {}
 
-// escaped keeps the compiler from putting Loop's blocks on the stack.
+// escaped keeps Loop's blocks off the stack.
 //
 //go:noinline
 func escaped(n int) []byte { return make([]byte, n) }

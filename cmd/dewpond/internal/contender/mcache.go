@@ -4,11 +4,11 @@ import "github.com/bytedance/gopkg/lang/mcache"
 
 var mcacheContender = Contender{
 	Name:  "mcache",
-	About: "github.com/bytedance/gopkg/lang/mcache: a sync.Pool of data pointers for each power of two; its fresh memory is not zero",
+	About: "github.com/bytedance/gopkg/lang/mcache: a sync.Pool of data pointers for each power of two; its new memory is not zero",
 	New:   func(o Options) Pool { return mcachePool{o.Clearing} },
 }
 
-// An mcachePool is the library's one pool for the whole process.
+// An mcachePool is the library's only pool, which the whole process shares.
 type mcachePool struct{ clearing bool }
 
 func (p mcachePool) View() View { return p }

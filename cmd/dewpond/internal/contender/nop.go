@@ -2,7 +2,7 @@ package contender
 
 var nop = Contender{
 	Name:  "nop",
-	About: "control, no pool: each goroutine keeps its own blocks; what it costs is the driver's floor",
+	About: "control, no pool: each goroutine keeps its own blocks; its cost is that of the driver",
 	New:   func(o Options) Pool { return nopPool{o.Clearing} },
 }
 
@@ -25,7 +25,7 @@ func (v *nopView) get(n int) []byte {
 		return blockAt(data, c.size())[:n]
 	}
 	if *free == nil {
-		// Two goroutines' stacks shall not share a cache line.
+		// The stacks of two goroutines must not share a cache line.
 		*free = make([]*byte, 0, 16)
 	}
 	return make([]byte, n, c.size())

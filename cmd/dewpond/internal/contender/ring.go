@@ -61,14 +61,14 @@ func (p *ringPool) IdleBytes() int64 {
 	return sum
 }
 
-// An mpmc is D. Vyukov's bounded queue. A cell's turn says whose it is: equal to
-// the ticket of a push when it is empty and that push's, one more when it holds
-// that push's block. Storing turn passes the cell, and with it the block, to the
-// next owner. A push that is descheduled between taking its ticket and storing
-// the turn makes the ring look empty to all pops behind it: they allocate.
+// An mpmc is D. Vyukov's bounded queue. The turn of a cell tells who owns it. If turn is the
+// ticket of a push, the cell is empty and that push may fill it; if it is one more, the cell
+// holds the block of that push. Storing turn passes the cell, and with it the block, to the
+// next owner. While a push is descheduled between taking its ticket and storing the turn, the
+// ring looks empty to all pops behind it: they allocate.
 type mpmc struct {
 	cells []cell
-	_     [64]byte // the two tickets are contended by different sides
+	_     [64]byte // push and pop contend for different tickets
 	tail  atomic.Uint64
 	_     [64]byte
 	head  atomic.Uint64
@@ -99,7 +99,7 @@ func (q *mpmc) push(data *byte) bool {
 				c.turn.Store(ticket + 1)
 				return true
 			}
-		case turn < ticket: // still holds the block of a lap ago
+		case turn < ticket: // still holds the block of the previous lap
 			return false
 		}
 	}

@@ -4,12 +4,12 @@ import "sync"
 
 var syncpoolMixed = Contender{
 	Name:  "syncpool-mixed",
-	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and made anew",
+	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and a new one made",
 	New:   func(o Options) Pool { return &mixedPool{clearing: o.Clearing} },
 }
 
-// A mixedPool is what many a service starts from. Putting a []byte into an
-// interface allocates its header: that is the point of this contender.
+// A mixedPool is a usual first pool of a service. To put a []byte into an interface allocates
+// its header: this contender shows what that costs.
 type mixedPool struct {
 	pool     sync.Pool
 	clearing bool
@@ -29,7 +29,7 @@ func (p *mixedPool) put(b []byte) {
 	if p.clearing {
 		clear(b)
 	}
-	//lint:ignore SA6002 boxing the slice header is what this contender is there to show
+	//lint:ignore SA6002 boxing the slice header is what this contender shows
 	p.pool.Put(b)
 }
 

@@ -7,12 +7,16 @@ import (
 
 // treiber is the pool that an article on an order-matching engine describes: "Go
 // 高并发下的“内存刺客“:自研 Size-Class 无锁对象池,把 sync.Pool 的 P99 从 128μs 压到
-// 41μs" (https://jishuzhan.net/article/2072195974520467457). It is kept as described
-// wherever that is not memory-unsafe and not wrong in rounding sizes. Kept: a fresh node and an escaped slice header for each Put
-// (the fresh node is what makes the plain CAS safe: the collector keeps an
-// address from coming back while somebody holds it, so there is no ABA); a cap
-// that is looked at before the push, so that racing Puts pass it; dropping the
-// newest when full; and a fallback limiter whose refusal still ends in make.
+// 41μs" (https://jishuzhan.net/article/2072195974520467457). It is kept as described, except
+// where that is memory-unsafe or rounds sizes wrongly. Kept:
+//
+//   - a new node and an escaped slice header for each Put. The new node makes the plain CAS
+//     safe: the collector does not reuse an address while a goroutine holds it, so there is
+//     no ABA;
+//   - a cap that is checked before the push, so that concurrent Puts exceed it;
+//   - dropping the newest block when full;
+//   - a fallback limiter whose refusal still ends in make.
+//
 // Repaired:
 //
 //   - a node holds *[]byte; the article's cast of the slice itself does not
@@ -91,8 +95,8 @@ func (p *treiberPool) get(n int) []byte {
 	if b := p.buckets[class].pop(); b != nil {
 		return (*b)[:n]
 	}
-	// The limiter says no, and memory is allocated all the same: it limits
-	// nothing, but what it costs is part of this pool.
+	// If the limiter refuses, memory is allocated all the same: it limits nothing, but its
+	// cost is part of this pool.
 	p.limit.allow()
 	return make([]byte, n, treiberSmallest<<class)
 }

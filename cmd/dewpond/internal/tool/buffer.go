@@ -10,12 +10,12 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// largeEvery is the mix: one body in so many is large.
+// largeEvery says how the mix is made: one of that many bodies is large.
 const largeEvery = 25
 
-// bufferCases build a JSON body in a buffer and write it out. dewpond's pool
-// clears, as by default: so a body finds the zeroed memory that a new
-// bytes.Buffer has. The two pooled ones clear nothing.
+// bufferCases build a JSON body in a buffer and write it out. dewpond's pool clears, which is
+// its default, so each body starts with zeroed memory, as in a new bytes.Buffer. The two other
+// pools clear nothing.
 func bufferCases() []Case {
 	const small, large = 1200, 64 << 10
 	return []Case{
@@ -67,10 +67,10 @@ func pooledBody() func([]order, io.Writer) {
 	}
 }
 
-// byteBufferBody uses a pool that has learned how large the bodies are, as one in
-// a service has after its first seconds: the library decides after 42,000 of one
-// size what it makes and what it drops, and until then it keeps everything. What it
-// keeps then covers 95 in 100 bodies: in the mix it drops the large ones.
+// byteBufferBody uses a pool that has learned the size of the bodies, as in a service after its
+// first seconds. The library decides after 42,000 bodies of one size what it makes and what it
+// drops; until then it keeps everything. What it keeps then covers 95 of 100 bodies: in the mix
+// it drops the large ones.
 func byteBufferBody(usual, large []order) func([]order, io.Writer) {
 	const learned = 45_000
 	pool := new(bytebufferpool.Pool)
@@ -85,7 +85,7 @@ func byteBufferBody(usual, large []order) func([]order, io.Writer) {
 		if large != nil && i%largeEvery == largeEvery-1 {
 			n = sizes[1]
 		}
-		// Only the length teaches it: nothing need be written.
+		// The pool learns from the length alone, so nothing is written.
 		b := pool.Get()
 		if cap(b.B) < n {
 			b.B = make([]byte, n)

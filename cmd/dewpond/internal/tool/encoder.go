@@ -15,7 +15,7 @@ type order struct {
 	Symbol, Side, Price, Amount, Client string
 }
 
-// orders has about so many bytes of JSON.
+// orders returns orders with about size bytes of JSON.
 func orders(size int) []order {
 	list := make([]order, (size+99)/100)
 	for i := range list {
@@ -24,9 +24,8 @@ func orders(size int) []order {
 	return list
 }
 
-// encodeOurs, encodeStandard and encodeByteBuffer are one encoder written three
-// times, as generated ones are: many short pieces, and no call through an
-// interface.
+// encodeOurs, encodeStandard and encodeByteBuffer are one encoder written three times, as
+// generated encoders are: many short pieces, without a call through an interface.
 func encodeOurs(b *dewpond.Buffer, list []order) {
 	b.WriteByte('[')
 	for i := range list {
@@ -75,8 +74,8 @@ func encodeStandard(b *bytes.Buffer, list []order) {
 	b.WriteByte(']')
 }
 
-// encodeByteBuffer appends the number to b.B itself, which is how that library is
-// used: it has no AvailableBuffer.
+// encodeByteBuffer appends the number to b.B, which is how that library is used: it has no
+// AvailableBuffer.
 func encodeByteBuffer(b *bytebufferpool.ByteBuffer, list []order) {
 	b.WriteByte('[')
 	for i := range list {

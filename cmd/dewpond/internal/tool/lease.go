@@ -2,8 +2,8 @@ package tool
 
 import "github.com/dewpond/dewpond"
 
-// leaseCases are a Lease and its Release, and a Get and its Put of the same pool:
-// what is compared is the price of the check, not the pool.
+// leaseCases compare a Lease and its Release with a Get and its Put of the same pool: the
+// difference is the price of the check.
 func leaseCases() []Case {
 	const size = 128
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bench-lease", Zero: dewpond.ZeroNever})

@@ -7,16 +7,16 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A trade is an object of 64 bytes, pointers among them. It fills a cache line:
-// where the heap happens to put it makes no difference.
+// A trade is an object of 64 bytes with pointers. It fills a cache line, so that its place on
+// the heap makes no difference.
 type trade struct {
 	ID           int64
 	Buyer, Asset string
 	Price        [3]int64
 }
 
-// poolCases are Get, a write and Put of dewpond.Pool, and the same through a
-// sync.Pool of pointers with the same reset.
+// poolCases compare Get, a write and Put of dewpond.Pool with the same through a sync.Pool of
+// pointers, with the same reset.
 func poolCases() []Case {
 	trades := dewpond.NewPool(dewpond.PoolOptions[trade]{Name: "bench-trades"})
 	theirTrades := sync.Pool{New: func() any { return new(trade) }}

@@ -2,11 +2,11 @@ package tool
 
 import "github.com/dewpond/dewpond"
 
-// escaped is where what would otherwise stay on the stack goes.
+// escaped keeps objects off the stack.
 var escaped []byte
 
-// scopeCases are a Scope that is opened, asked for fifty pieces and closed, and
-// fifty makes. The pool clears, for make does too.
+// scopeCases compare opening a Scope, getting fifty pieces and closing it with fifty makes. The
+// pool clears, because make does.
 func scopeCases() []Case {
 	const pieces, size = 50, 128
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bench-scope"})

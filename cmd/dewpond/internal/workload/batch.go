@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// clocked is the wall time of loops that run at once, each in a goroutine of its
-// own if there are several. The clock is read around them, never inside.
+// clocked returns the wall time of loops that run at once, each in its own goroutine if there
+// are several. It reads the clock before and after them, never inside.
 func clocked(loops ...func()) time.Duration {
 	if len(loops) == 1 {
 		began := measure.Now()
@@ -30,8 +30,8 @@ func clocked(loops ...func()) time.Duration {
 	return measure.Now() - began
 }
 
-// filling finds how many operations fill a batch of about that time, starting
-// from least, and warms what it runs.
+// filling returns how many operations fill a batch of about that time, starting at least. The
+// runs also warm up what is measured.
 func filling(batch time.Duration, least int, run func(count int) time.Duration) int {
 	for count := least; ; count *= 2 {
 		if took := run(count); took > batch/4 {

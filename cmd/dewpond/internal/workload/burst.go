@@ -11,12 +11,12 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Burst is the scenario of that name; its About says what it does.
+// Burst holds many blocks, lets collections pass, and holds as many again.
 var Burst = Scenario{
 	Name: "burst",
 	About: "holds many blocks at once, returns all, lets collections pass beside unrelated garbage, and holds as many again: " +
-		"how many of the second burst had to be allocated and how long it took. Before that one burst is watched: what is idle, in use and resident over time. " +
-		"Nothing clears that need not.",
+		"how many blocks of the second burst had to be allocated, and how long it took. Before that it records one burst: what is idle, in use and resident over time. " +
+		"Contenders clear only what they must.",
 	Defaults: Spec{
 		Goroutines:  1,
 		Mix:         Mix{{64 << 10, 100}},
@@ -32,19 +32,19 @@ var Burst = Scenario{
 
 const (
 	page = 4 << 10
-	// patience is how long a gap waits for the garbage to bring its collections
-	// about before it collects by force.
+	// patience is how long a gap waits for the garbage to cause its collections. Then it
+	// collects by force.
 	patience = time.Second
 )
 
-// runBurst watches a first burst of a new pool for half of the round, and bursts again
-// and again, at least twice, for the other half, which is the measured window.
+// runBurst watches a first burst of a new pool for half of the round. For the other half, which
+// is the measured window, it repeats bursts, at least two.
 func runBurst(j *Job) error {
 	b := &burster{Job: j, view: j.Pool.View(), size: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
 	if err := b.watched(); err != nil {
 		return err
 	}
-	b.hold() // once more: with a short IdleTimeout nothing may be left of the first
+	b.hold() // once more: a short IdleTimeout may have freed the first burst
 	if err := b.giveBack(); err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ type burster struct {
 	view contender.View
 	size int
 	held []contender.Block
-	out  atomic.Int64 // bytes held
+	out  atomic.Int64 // bytes that are held
 }
 
-// watched is one burst on a timetable, the same for every contender so that their
-// curves lie over each other: a moment of nothing, a moment of all blocks out, and
-// then what becomes of them.
+// watched is one burst on a timetable, which is the same for every contender so that their
+// curves can be compared: a moment of nothing, a moment of all blocks out, and then what
+// becomes of them.
 func (b *burster) watched() error {
 	defer startGarbage(b.Garbage).stop()
 	stretch := b.Duration / 2
@@ -103,8 +103,8 @@ func (b *burster) watched() error {
 	return nil
 }
 
-// hold gets every block and writes to each of its pages, so that memory which is
-// not really there is paid for here. It returns how long that took.
+// hold gets every block and writes to each of its pages, so that the time to make memory
+// resident is included. It returns how long that took.
 func (b *burster) hold() time.Duration {
 	began := measure.Now()
 	for i := range b.held {
@@ -136,9 +136,9 @@ func (b *burster) giveBack() error {
 	return nil
 }
 
-// secondBurst holds again, and counts how many blocks had to be allocated. Most
-// contenders cannot tell their misses, so they are counted by what the process
-// allocates; the garbage waits meanwhile.
+// secondBurst holds again, and counts how many blocks had to be allocated. Most contenders do
+// not count their misses, so it uses what the process allocates; the garbage is paused
+// meanwhile.
 func (b *burster) secondBurst() (ns, misses float64) {
 	b.garbage.mu.Lock()
 	defer b.garbage.mu.Unlock()
@@ -153,7 +153,7 @@ func (b *burster) secondBurst() (ns, misses float64) {
 	return float64(took), math.Round(float64(allocated) / float64(cap(b.held[0].Bytes)))
 }
 
-// gap lets the collections pass, with garbage; it reports whether they did.
+// gap waits for the collections, with garbage, and reports whether they happened.
 func (b *burster) gap() bool {
 	until := measure.Collections() + uint64(b.Collections)
 	forced := measure.Now() + patience

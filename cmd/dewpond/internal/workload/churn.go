@@ -10,21 +10,21 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Churn is the scenario of that name; its About says what it does.
+// Churn is steady traffic with bursts beside it.
 var Churn = Scenario{
 	Name: "churn",
-	About: "steady traffic of a few goroutines, each of which holds blocks of several sizes and exchanges one after the other at a steady pace; " +
-		"now and then a burst takes many blocks out at once and returns them. IdleTimeout is far below the default of 60 s on purpose: decay acts between two bursts. " +
-		"Shows what is idle, in use and resident over time, and what decay costs the tail of the traffic's Get and Put. Nothing clears that need not. Takes some 4 minutes.",
+	About: "steady traffic of a few goroutines, each of which holds blocks of several sizes and replaces one after the other at a steady pace; " +
+		"now and then a burst takes many blocks out at once and returns them. IdleTimeout is far below the default of 60 s on purpose, so that decay acts between two bursts. " +
+		"Shows what is idle, in use and resident over time, and what decay costs the tail of the traffic's Get and Put. Contenders clear only what they must. Takes about 4 minutes.",
 	Defaults: Spec{
 		Goroutines: 4,
 		Mix:        Mix{{512, 70}, {4 << 10, 25}, {64 << 10, 5}},
 		Garbage:    50e6,
-		// With no other heap the pool's own blocks would set the collector's goal:
-		// without decay there would be far fewer collections than with it, and the
-		// tails would compare these (docs/tuning.md).
+		// Without another heap the pool's own blocks would set the collector's goal: without
+		// decay there would be far fewer collections than with it, and the tails would compare
+		// the collections (docs/tuning.md).
 		Live:        64 << 20,
-		Rate:        200_000, // so that 6 s have the million samples that P9999 deserves
+		Rate:        200_000, // so that 6 s give the million samples that P9999 needs
 		Duration:    6 * time.Second,
 		Blocks:      6000,
 		Every:       2 * time.Second,
@@ -37,12 +37,12 @@ var Churn = Scenario{
 	Drive:       runChurn,
 }
 
-// parts is into how many parts a period is divided: the first passes before the burst,
-// and the burst is out for the second.
+// parts is the number of parts of a period. The first part passes before the burst, and the
+// burst is out during the second.
 const parts = 8
 
-// runChurn has the traffic going for the whole window and bursts beside it on a
-// timetable that is the same for every contender.
+// runChurn runs the traffic for the whole window and bursts beside it, on a timetable that is
+// the same for every contender.
 func runChurn(j *Job) error {
 	c := &churner{crew: newCrew(j), view: j.Pool.View(), held: make([]Marked, j.Blocks)}
 	for _, w := range c.workers {
@@ -72,18 +72,18 @@ func runChurn(j *Job) error {
 	return err
 }
 
-// A churner is the traffic of a round and the bursts beside it.
+// A churner is the traffic and the bursts of a round.
 type churner struct {
 	*crew
 	clients []*client
 
 	view                   contender.View // the bursts'
 	held                   []Marked
-	out                    atomic.Int64 // bytes held
+	out                    atomic.Int64 // bytes that are held
 	took, returned, misses []float64    // of each burst
 }
 
-// inUse is what is out of the pool, in bytes.
+// inUse returns the bytes that are out of the pool.
 func (c *churner) inUse() int64 {
 	sum := c.out.Load()
 	for _, cl := range c.clients {
@@ -92,7 +92,7 @@ func (c *churner) inUse() int64 {
 	return sum
 }
 
-// bursts lets the window pass, with its bursts.
+// bursts waits for the end of the window and runs its bursts.
 func (c *churner) bursts(s *Sampler) error {
 	began := measure.Now()
 	until := func(at time.Duration) (cut bool) { return c.Pause(max(0, began+at-measure.Now())) }
@@ -132,13 +132,13 @@ func (c *churner) hold(random *rand.Rand) {
 		c.held[i] = h
 	}
 	c.took = append(c.took, float64(measure.Now()-began))
-	if tells { // the traffic's misses meanwhile are among them
+	if tells { // this includes the traffic's misses meanwhile
 		c.misses = append(c.misses, float64(misser.Misses()-missed))
 	}
 	c.out.Store(int64(out))
 }
 
-// giveBack returns them.
+// giveBack puts them back.
 func (c *churner) giveBack() error {
 	var errs []error
 	for _, h := range c.held {

@@ -12,22 +12,21 @@ import (
 const (
 	// holds is how many blocks a client has out at any moment.
 	holds = 64
-	// beat is how often it wakes up for what has come due.
+	// beat is how often a client wakes up for what is due.
 	beat = time.Millisecond
 )
 
-// A client is one goroutine of churn's traffic. It holds blocks, and exchanges one
-// of them for a new one at a steady pace, so blocks stay out for times of all
-// lengths.
+// A client is one goroutine of churn's traffic. It holds blocks and replaces one of them at a
+// time, at a steady pace, so that blocks stay out for times of all lengths.
 type client struct {
 	*worker
 	held  [holds]Marked
-	taken uint64       // blocks so far: no two have one mark
-	out   atomic.Int64 // bytes held
+	taken uint64       // blocks so far, so that no two have the same mark
+	out   atomic.Int64 // bytes that are held
 	_     [64]byte
 }
 
-// newClient takes the blocks that it will hold: nothing of that is timed.
+// newClient gets the first blocks of a client. They are not timed.
 func newClient(w *worker) *client {
 	c := &client{worker: w}
 	for i := range c.held {
@@ -37,7 +36,7 @@ func newClient(w *worker) *client {
 	return c
 }
 
-// run exchanges until the round is over. After a stall it makes up for what it owes.
+// run replaces blocks until the round is over. After a stall it catches up.
 func (c *client) run() {
 	pace := c.Rate / float64(c.Goroutines) / float64(time.Second)
 	began := measure.Now()
@@ -50,7 +49,7 @@ func (c *client) run() {
 	}
 }
 
-// exchange is one operation: a Put of any block that it holds, and a Get.
+// exchange is one operation: a Put of any block that the client holds, and a Get.
 func (c *client) exchange() {
 	slot := &c.held[c.random.Uint64()%holds]
 	n := c.draw()
@@ -70,7 +69,7 @@ func (c *client) exchange() {
 	c.ops++
 }
 
-// take marks a block as its own.
+// take marks a block as the client's.
 func (c *client) take(b contender.Block) Marked {
 	c.taken++
 	m := Marked{b, uint64(c.number)<<40 | c.taken}
@@ -78,7 +77,7 @@ func (c *client) take(b contender.Block) Marked {
 	return m
 }
 
-// giveBack returns what it holds.
+// giveBack puts back what the client holds.
 func (c *client) giveBack() error {
 	var errs []error
 	for _, m := range c.held {

@@ -11,13 +11,13 @@ import (
 // warmUp is the longest that a crew runs before it is measured.
 const warmUp = 200 * time.Millisecond
 
-// A crew is the goroutines of a mixed round, or of churn, and what they share.
+// A crew is the goroutines of a mixed round or of churn, with what they share.
 type crew struct {
 	*Job
 	sizes    [100]int
 	pattern  pattern
 	stop     atomic.Bool
-	end      time.Duration     // of the window: the workers see to it themselves
+	end      time.Duration     // of the window: the workers stop by themselves
 	get, put *measure.Recorder // nil while warming up
 	workers  []*worker
 	failure  atomic.Pointer[error]
@@ -27,15 +27,15 @@ func newCrew(j *Job) *crew {
 	c := &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(j.Mix.largest())}
 	for i := range j.Goroutines {
 		w := &worker{crew: c, number: i, view: j.Pool.View()}
-		w.random.Seed(uint64(i), uint64(j.Round)) // the same draw for each contender of a round
+		w.random.Seed(uint64(i), uint64(j.Round)) // the same sequence for each contender of a round
 		c.workers = append(c.workers, w)
 	}
 	return c
 }
 
-// run lets the started workers loop for a while. They stop themselves by the
-// clock that they read anyway: a timer's goroutine may have to queue behind 512
-// others of 10 ms each. It is there for workers who hold for long.
+// run lets the started workers loop for d. They stop by themselves, with the clock that they
+// read anyway: the goroutine of a timer may have to queue behind 512 others of 10 ms each. The
+// timer is for workers that hold blocks for long.
 func (c *crew) run(start func(), d time.Duration) {
 	c.end = measure.Now() + d
 	start()
@@ -43,9 +43,8 @@ func (c *crew) run(start func(), d time.Duration) {
 	c.stop.Store(true)
 }
 
-// warm brings every view its first block of each size, for the control's private
-// stacks would otherwise still be filling in the window, and then lets all run
-// for a while.
+// warm gets a first block of each size in every view, because otherwise the control's private
+// stacks would still be filling in the window. Then it runs all workers for a while.
 func (c *crew) warm() error {
 	for _, w := range c.workers {
 		for _, s := range c.Mix {
@@ -64,8 +63,8 @@ func (c *crew) warm() error {
 	return err
 }
 
-// gate starts the goroutines, so that the window does not see their making; they
-// wait for start. done waits for their end.
+// gate starts the goroutines before the window, which so does not include their creation. They
+// wait for start; done waits for their end.
 func (c *crew) gate(body func(*worker)) (start func(), done func() error) {
 	gate := make(chan struct{})
 	var wg sync.WaitGroup
@@ -91,7 +90,7 @@ func (c *crew) count() {
 	c.Result.Verified = c.Result.Ops
 }
 
-// fail is apart from use, where its err would escape and be allocated each time.
+// fail is a separate method because in use its err would escape and be allocated each time.
 func (c *crew) fail(err error) {
 	c.failure.Store(&err)
 	c.stop.Store(true)

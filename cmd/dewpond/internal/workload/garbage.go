@@ -26,11 +26,11 @@ func ParseBytes(text string) (int64, error) {
 			return int64(v * u.bytes), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no amount of bytes: give a number with kB, MB, GB, KiB, MiB or GiB, such as 100MB, up to 1000GB", text)
+	return 0, fmt.Errorf("%q is not an amount of bytes: give a number with kB, MB, GB, KiB, MiB or GiB, such as 100MB, up to 1000GB", text)
 }
 
 const (
-	piece = 1 << 10 // an exact Go size, so that what it allocates is known
+	piece = 1 << 10 // the exact size of a Go allocation, so that the allocated bytes are known
 
 	// A piece is two objects: itself and its slice header.
 	bytesOfPiece   = piece + 24
@@ -38,27 +38,27 @@ const (
 
 	garbageTick = 5 * time.Millisecond
 
-	// bite is how many pieces are made at a tick at most. What is owed beyond stays so: on
-	// a machine that cannot make so much garbage, each time to make up for would take
-	// longer than the one before, without an end.
+	// bite is the most pieces that one tick makes. The rest stays owed: on a machine that
+	// cannot make so much garbage, each tick would otherwise have more to catch up than the
+	// one before, without an end.
 	bite = 32 << 20 / bytesOfPiece
 )
 
-// live is the heap that the rest of a service would keep alive: it sets the collector's
-// goal. It holds no pointer, and nobody writes to it, so that it takes no time to
-// mark and does not show in resident memory.
+// live is the heap that the rest of a service would keep alive: it sets the collector's goal.
+// It holds no pointers and is never written to, so marking it takes no time and it is not
+// resident.
 var live []byte
 
-// garbage is made at a steady rate until stopped, as the rest of a service would
-// make it: the collector runs.
+// garbage is made at a steady rate until stopped, as in the rest of a service, so that the
+// collector runs.
 type garbage struct {
-	mu     sync.Mutex // whoever holds it has no garbage made meanwhile
+	mu     sync.Mutex // no garbage is made while it is held
 	pieces atomic.Uint64
 	done   chan struct{}
 	ended  chan struct{}
 }
 
-// last keeps the newest piece reachable, so that none is made on the stack.
+// last keeps the newest piece reachable, so that no piece is made on the stack.
 var last atomic.Pointer[[]byte]
 
 func startGarbage(bytesPerSecond int64) *garbage {
@@ -97,13 +97,13 @@ func (g *garbage) run(rate float64) {
 	}
 }
 
-// fillHeap makes garbage until the heap has grown to the collector's goal, and every
-// page of it is resident: else resident memory would tell of that growth for seconds.
-// A page is touched when it is used a second time.
+// fillHeap makes garbage until the heap has grown to the collector's goal and every page of it
+// is resident; otherwise resident memory would show that growth for seconds. A page is touched
+// when it is used a second time.
 func fillHeap() {
 	const cycles = 3
 	until := measure.Collections() + cycles
-	most := cycles * (2*int64(len(live)) + 64<<20) / piece // and no more where nothing is collected
+	most := cycles * (2*int64(len(live)) + 64<<20) / piece // bounded, in case nothing is collected
 	for i := range most {
 		if i%1024 == 0 && measure.Collections() >= until {
 			return
@@ -113,10 +113,10 @@ func fillHeap() {
 	}
 }
 
-// bytes is what it has allocated so far.
+// bytes returns how many bytes were allocated so far.
 func (g *garbage) bytes() uint64 { return g.pieces.Load() * bytesOfPiece }
 
-// stop ends it.
+// stop ends the making of garbage.
 func (g *garbage) stop() {
 	close(g.done)
 	<-g.ended

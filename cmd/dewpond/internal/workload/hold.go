@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Hold is what an owner does between Get and Put beside writing: nothing, let
-// others run (Yield), or wait. The zero Hold is nothing.
+// A Hold is what an owner does between Get and Put besides writing: nothing, let other
+// goroutines run (Yield), or wait. The zero Hold does nothing.
 type Hold struct {
 	Yield bool
 	Wait  time.Duration

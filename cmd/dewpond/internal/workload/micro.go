@@ -9,12 +9,12 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Micro is the scenario of that name; its About says what it does.
+// Micro measures single operations.
 var Micro = Scenario{
 	Name: "micro",
 	About: "nanoseconds for Get, a write to the first and the last byte, and Put, of 128 B and of 8 KiB; in one goroutine, and in one for each processor " +
-		"(then the wall time for an operation of all together). Nothing clears that need not. " +
-		"With dewpond among the contenders also its other tools beside what each replaces: Pool, Lease, Scope, Buffer.",
+		"(then wall time divided by the operations of all). Contenders clear only what they must. " +
+		"If dewpond takes part, also its other tools, each beside what it replaces: Pool, Lease, Scope, Buffer.",
 	Defaults:    Spec{Goroutines: runtime.GOMAXPROCS(0), Duration: 800 * time.Millisecond},
 	QuickRounds: 2,
 	Tools:       true,
@@ -23,15 +23,15 @@ var Micro = Scenario{
 
 var microSizes = []int{128, 8192}
 
-// batchTime is about how long one batch runs: long beside the start of its
-// goroutines, short beside the neighbours' bursts that the median is to shed.
+// batchTime is about how long one batch runs: long compared with the start of its goroutines,
+// short compared with the bursts of other processes, which the median discards.
 const batchTime = 5 * time.Millisecond
 
 func runMicro(j *Job) error {
 	var all []figure
 	for _, size := range microSizes {
-		// A pool for each size: some adapt to the sizes that they see, and the
-		// one measured first would spoil the other.
+		// Each size has its own pool: some pools adapt to the sizes that they see, and the size
+		// that is measured first would spoil the other.
 		j.Pool = j.Fresh(nil)
 		var views []contender.View
 		for range j.Goroutines {
@@ -52,8 +52,8 @@ func runMicro(j *Job) error {
 	})
 }
 
-// A figure is one of micro's: a loop of count operations on blocks of one size,
-// in each view at once.
+// A figure is one figure of micro: a loop of count operations on blocks of one size, in each
+// view at once.
 type figure struct {
 	key   string
 	views []contender.View
@@ -61,7 +61,7 @@ type figure struct {
 	count int
 }
 
-// micro spends a quarter of the round on one figure: the median of its batches.
+// micro spends a quarter of the round on one figure, the median of its batches.
 func (j *Job) micro(f figure) {
 	var ns []float64
 	for began := measure.Now(); measure.Now()-began < j.Duration/4 && !j.Cut(); {
@@ -75,7 +75,7 @@ func (j *Job) micro(f figure) {
 	}
 }
 
-// calibrate finds how many operations fill a batch, and warms the pool.
+// calibrate finds how many operations fill a batch, and warms up the pool.
 func (f *figure) calibrate() {
 	f.count = filling(batchTime, 1000, func(count int) time.Duration {
 		f.count = count

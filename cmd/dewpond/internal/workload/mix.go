@@ -9,10 +9,10 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
-// A Mix is which block sizes are asked for, and how often.
+// A Mix says which block sizes are asked for, and how often.
 type Mix []Share
 
-// A Share of a Mix: Percent of the operations ask for Size bytes.
+// A Share is one size of a Mix: Percent of the operations ask for Size bytes.
 type Share struct{ Size, Percent int }
 
 const mixForm = "give size:percent pairs whose percents add up to 100, such as 128:70,8192:30"
@@ -28,7 +28,7 @@ func ParseMix(text string) (Mix, error) {
 		p, errPercent := strconv.Atoi(percent)
 		switch {
 		case !ok || errSize != nil || errPercent != nil:
-			errs = append(errs, fmt.Errorf("%q is no size:percent pair: %s", part, mixForm))
+			errs = append(errs, fmt.Errorf("%q is not a size:percent pair: %s", part, mixForm))
 		case s < 1 || s > contender.Largest:
 			errs = append(errs, fmt.Errorf("size %d in %q: give 1 to %d bytes", s, part, contender.Largest))
 		case p < 1 || p > 100:
@@ -54,7 +54,7 @@ func (m Mix) String() string {
 	return strings.Join(parts, ",")
 }
 
-// sizes has a size for each percent, for a draw by one random number.
+// sizes returns a table with a size for each percent, to draw a size with one random number.
 func (m Mix) sizes() (table [100]int) {
 	i := 0
 	for _, s := range m {
@@ -66,7 +66,7 @@ func (m Mix) sizes() (table [100]int) {
 	return table
 }
 
-// largest is the largest size in the mix.
+// largest returns the largest size in the mix.
 func (m Mix) largest() int {
 	n := 0
 	for _, s := range m {

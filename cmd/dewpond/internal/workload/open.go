@@ -8,20 +8,20 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Open mode: operations begin when the clock says, not when the one before has
-// ended, so a pool that stalls is not excused from those that would have come
-// meanwhile (coordinated omission). Three times are kept:
+// In open mode operations begin when the clock says, not when the previous one has ended. So
+// the stall of a pool also delays the operations that would have come meanwhile, and it shows
+// (coordinated omission hides it). Three times are kept:
 //
 //	intended start ... handed out ......... taken up ....... done
 //	|<--- lag ------->|                     |<-- service --->|
 //	|<------------------- response ------------------------->|
 //
-// Lag is the generator's own fault. An arrival that finds as many waiting as
-// there are goroutines is dropped and counted.
+// Lag is the generator's fault. If as many arrivals wait as there are goroutines, the next one
+// is dropped and counted.
 
-// spin is how long before an arrival the generator stops sleeping and yields in a
-// loop instead: timers wake up to a millisecond late, yielding costs others no
-// processor that they want.
+// spin is how long before an arrival the generator stops sleeping and yields in a loop instead:
+// timers wake up to a millisecond late, and yielding takes no processor that another goroutine
+// wants.
 const spin = 2 * time.Millisecond
 
 func (c *crew) runOpen() error {
@@ -48,8 +48,8 @@ func (c *crew) runOpen() error {
 	return err
 }
 
-// generate hands out the arrivals of the window: a Poisson process, which never
-// looks at the pool and is the same for each contender of a round.
+// generate sends the arrivals of the window: a Poisson process, which does not depend on the
+// pool and is the same for each contender of a round.
 func (c *crew) generate(queue chan<- time.Duration, lag *measure.Recorder) (arrivals, dropped uint64) {
 	random := rand.New(rand.NewPCG(1, uint64(c.Round)))
 	next := func() time.Duration { return time.Duration(random.ExpFloat64() / c.Rate * float64(time.Second)) }

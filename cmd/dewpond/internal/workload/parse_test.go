@@ -24,10 +24,10 @@ func TestParseMix(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                  "such as 128:70,8192:30",
-		"128":               "no size:percent pair",
-		"128:x":             "no size:percent pair",
-		"128:70;8192:30":    "no size:percent pair",
-		"128:70,":           `"" is no size:percent pair`,
+		"128":               "not a size:percent pair",
+		"128:x":             "not a size:percent pair",
+		"128:70;8192:30":    "not a size:percent pair",
+		"128:70,":           `"" is not a size:percent pair`,
 		"0:100":             "size 0",
 		"-5:100":            "size -5",
 		"1048577:100":       "give 1 to 1048576 bytes",
@@ -90,7 +90,7 @@ func TestStamp(t *testing.T) {
 		const mark = 1<<40 | 77
 		p.write(b, mark)
 		if err := verify(b, mark); err != nil {
-			t.Errorf("%d bytes: %v, though nobody touched them", n, err)
+			t.Errorf("%d bytes: %v, though nothing touched them", n, err)
 		}
 		for i, v := range b {
 			if v == 0 && (n < 8 || i < 8 || i >= n-8) == false {

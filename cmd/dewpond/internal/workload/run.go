@@ -11,21 +11,21 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A Job is a round at work.
+// A Job is a round in progress.
 type Job struct {
 	Spec
 	ctx    context.Context
 	Fresh  func(*dewpond.Budget) contender.Pool // makes a pool
-	Pool   contender.Pool                       // the one at work
+	Pool   contender.Pool                       // the current pool
 	Result result.Round
 
 	garbage *garbage // of the measured window
 
-	recorders map[string]*measure.Recorder // by their key in result.Round.Histograms
+	recorders map[string]*measure.Recorder // by the key in result.Round.Histograms
 }
 
-// Run measures one round of a scenario in this process. When ctx ends early the round
-// is what was measured until then, with Cut set.
+// Run measures one round of a scenario in this process. If ctx ends early, it returns what was
+// measured until then, with Cut set.
 func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error) {
 	found, err := contender.Find([]string{spec.Contender})
 	if err != nil {
@@ -45,7 +45,7 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 	return r, err
 }
 
-// NewJob is a round that has made its first pool, by fresh, and measured nothing yet.
+// NewJob returns a round that has made its first pool, with fresh, and measured nothing yet.
 func NewJob(ctx context.Context, spec Spec, fresh func(*dewpond.Budget) contender.Pool) *Job {
 	return &Job{
 		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(nil),
@@ -54,21 +54,21 @@ func NewJob(ctx context.Context, spec Spec, fresh func(*dewpond.Budget) contende
 	}
 }
 
-// recorder makes the recorder of one kind of operation.
+// recorder returns a new recorder for one kind of operation.
 func (j *Job) recorder(key string) *measure.Recorder {
 	r := measure.NewRecorder()
 	j.recorders[key] = r
 	return r
 }
 
-// Measured runs body as the measured window, with the asked-for garbage beside
-// it, and accounts for what the runtime did meanwhile without the garbage.
+// Measured runs body as the measured window, beside the garbage that was asked for. It records
+// what the runtime did meanwhile, without what the garbage did.
 func (j *Job) Measured(body func() error) error {
 	j.garbage = startGarbage(j.Garbage)
 	window := measure.Open()
 	before := j.garbage.bytes()
 	err := body()
-	j.garbage.stop() // before the collections of Close, which would not be the contender's
+	j.garbage.stop() // before Close, whose collections are not the contender's
 	made := j.garbage.bytes() - before
 	account := window.Close()
 
@@ -81,11 +81,11 @@ func (j *Job) Measured(body func() error) error {
 	return err
 }
 
-// less is a-b, or 0 where b is more: the garbage is counted at a slightly
-// different moment than the rest.
+// less returns a-b, or 0 if b is larger: the garbage is counted at a slightly different moment
+// than the rest.
 func less(a, b uint64) uint64 { return a - min(a, b) }
 
-// Pause waits, and reports whether the round was cut meanwhile.
+// Pause waits for d, and reports whether the round was cut meanwhile.
 func (j *Job) Pause(d time.Duration) (cut bool) {
 	select {
 	case <-j.ctx.Done():
@@ -95,7 +95,7 @@ func (j *Job) Pause(d time.Duration) (cut bool) {
 	}
 }
 
-// Cut says whether the round is to end early.
+// Cut reports whether the round must end early.
 func (j *Job) Cut() bool { return j.ctx.Err() != nil }
 
 func (j *Job) finish() (result.Round, error) {

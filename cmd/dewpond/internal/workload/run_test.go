@@ -115,7 +115,7 @@ func TestGarbageIsNotThePools(t *testing.T) {
 	}
 }
 
-// More garbage than any machine can make keeps nobody from ending it.
+// A round ends even if more garbage is due than the machine can make.
 func TestGarbageEnds(t *testing.T) {
 	l := startGarbage(1e14)
 	for l.bytes() == 0 {

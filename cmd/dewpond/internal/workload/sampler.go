@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// points is into how many steps a sampler divides its stretch, and observe the
-	// shortest step: a look takes some 0.1 ms, most of it for the kernel's word on
-	// resident memory.
+	// points is the number of steps of a sampler, and observe the shortest step: a look takes
+	// about 0.1 ms, most of it to ask the kernel for resident memory.
 	points  = 100
 	observe = 20 * time.Millisecond
 )
 
-// A Sampler looks at the process at equal intervals while a scenario runs, and
-// whenever it is told to.
+// A Sampler looks at the process at equal intervals while a scenario runs, and whenever look
+// is called.
 type Sampler struct {
 	*Job
 	gauges []Gauge
@@ -31,16 +30,16 @@ type Sampler struct {
 	series map[string][]result.Point
 }
 
-// A Gauge is something to look at, under the name of its series. Read may be called at
-// any moment until stop.
+// A Gauge is something to look at, under the name of its series. Read may be called until
+// [Sampler.Stop] returns.
 type Gauge struct {
 	Name string
 	Read func() int64
 }
 
-// watchPool begins to record, over a stretch of about that length, what the pool keeps
-// idle, where it can tell, what is out of it by the scenario's own count, what the
-// process has resident, and how many collections there have been.
+// watchPool starts to record, over about the given stretch of time, the idle bytes of a pool
+// that reports them, the bytes in use by the scenario's own count, resident memory, and the
+// number of collections.
 func (j *Job) watchPool(stretch time.Duration, inUse func() int64) *Sampler {
 	var gauges []Gauge
 	if idler, ok := j.Pool.(contender.Idler); ok {
@@ -49,7 +48,7 @@ func (j *Job) watchPool(stretch time.Duration, inUse func() int64) *Sampler {
 	return j.Watch(stretch, append(gauges, Gauge{"in_use_bytes", inUse}))
 }
 
-// Watch begins to record gauges of the scenario's own, resident memory and collections.
+// Watch starts to record the given gauges, resident memory and collections.
 func (j *Job) Watch(stretch time.Duration, gauges []Gauge) *Sampler {
 	s := &Sampler{
 		Job:    j,
@@ -58,14 +57,14 @@ func (j *Job) Watch(stretch time.Duration, gauges []Gauge) *Sampler {
 		done:   make(chan struct{}),
 		ended:  make(chan struct{}),
 	}
-	s.look() // the first costs more than those after it: it opens what they read
+	s.look() // the first look takes longer than the others: it opens what they read
 	clear(s.series)
 	s.began = measure.Now()
 	go s.run(max(stretch/points, observe))
 	return s
 }
 
-// Stop ends it with a last look, and puts what it saw into the round.
+// Stop takes a last look and stores the series in the round.
 func (s *Sampler) Stop() {
 	close(s.done)
 	<-s.ended
@@ -73,8 +72,8 @@ func (s *Sampler) Stop() {
 	s.Result.Series = s.series
 }
 
-// run looks at multiples of the interval; one for which the processor came too late
-// is left out.
+// run looks at multiples of the interval. It skips one for which it gets the processor too
+// late.
 func (s *Sampler) run(interval time.Duration) {
 	defer close(s.ended)
 	for {
@@ -88,8 +87,8 @@ func (s *Sampler) run(interval time.Duration) {
 	}
 }
 
-// look adds a point to each series. A scenario calls it at the edges of a burst, which
-// the interval might miss.
+// look adds a point to each series. A scenario calls it at the edges of a burst, which the
+// interval might miss.
 func (s *Sampler) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +99,7 @@ func (s *Sampler) look() {
 	for _, g := range s.gauges {
 		add(g.Name, float64(g.Read()))
 	}
-	if rss := measure.RSS(); rss > 0 { // 0 where no system says
+	if rss := measure.RSS(); rss > 0 { // 0 if the system does not report it
 		add("rss_bytes", float64(rss))
 	}
 	cycles := measure.Collections()

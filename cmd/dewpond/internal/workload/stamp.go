@@ -7,8 +7,8 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
-// A pattern is what blocks are written with, over their whole length. All goroutines
-// read the same one, so it stays in the cache and adds little to each block.
+// A pattern is what blocks are filled with. All goroutines read the same pattern, so it stays in
+// the cache and adds little to the cost of each block.
 type pattern []byte
 
 func newPattern(n int) pattern {
@@ -35,7 +35,7 @@ func stamp(b []byte, mark uint64) {
 	binary.LittleEndian.PutUint64(b[len(b)-8:], mark)
 }
 
-// verify reports a block whose mark somebody else has overwritten.
+// verify returns an error if another owner has overwritten the mark of a block.
 func verify(b []byte, mark uint64) error {
 	if len(b) < 8 {
 		if b[0] == byte(mark) {
@@ -53,8 +53,8 @@ type Marked struct {
 	Mark uint64
 }
 
-// Write touches each page, so that memory which is not really there is paid for, and
-// marks the block.
+// Write marks the block and touches each page, so that the time to make memory resident is
+// included.
 func (m Marked) Write() {
 	for at := page; at < len(m.Bytes); at += page {
 		m.Bytes[at] = 1
@@ -62,5 +62,5 @@ func (m Marked) Write() {
 	stamp(m.Bytes, m.Mark)
 }
 
-// Verify reports a block whose mark somebody else has overwritten.
+// Verify returns an error if another owner has overwritten the mark of the block.
 func (m Marked) Verify() error { return verify(m.Bytes, m.Mark) }

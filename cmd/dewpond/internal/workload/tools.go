@@ -10,18 +10,16 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// toolBatch is about how long one batch of an alternative runs: short, so that a
-// pair to be compared is close in time, yet some collections long where there is
-// much garbage.
+// toolBatch is about how long one batch of an alternative runs: short, so that two batches to be
+// compared are close in time, and yet several collections long with much garbage.
 const toolBatch = 3 * time.Millisecond
 
-// compareTools lets the alternatives of every case take turns in this one process
-// until the time is over: what is wanted is their ratio, and two batches side by
-// side see the machine in the same state. There is one turn at least. When ctx ends the
-// turn that it falls in does not count.
+// compareTools runs the alternatives of every case in turn in this process until the time is
+// over: it is after their ratio, and two batches side by side see the machine in the same
+// state. It runs at least one turn. A turn during which ctx ends does not count.
 //
-// Each turn has new pools: where the heap happens to put a pool and its objects has
-// a say in how fast it is, which shall not last for a whole round.
+// Each turn has new pools: the place of a pool and its objects on the heap affects how fast it
+// is, and must not stay the same for a whole round.
 func compareTools(ctx context.Context, cases func() []tool.Case, processors int, d time.Duration) []result.ToolRound {
 	began := measure.Now()
 	var heap measure.Heap
@@ -41,14 +39,14 @@ func compareTools(ctx context.Context, cases func() []tool.Case, processors int,
 	return folded(uses, turns)
 }
 
-// A use is a case at work.
+// A use is a case in progress.
 type use struct {
 	tool.Case
 	heap *measure.Heap
 	ways []*way
 }
 
-// A way is one alternative and, for one use of it, what each of its batches was.
+// A way is one alternative, with the figures of each of its batches, for one use of it.
 type way struct {
 	tool.Alternative
 	loops             []func() // one for each goroutine, of count uses each
@@ -74,18 +72,18 @@ func newUse(c tool.Case, processors int, heap *measure.Heap) *use {
 	return u
 }
 
-// whole makes a count a number of whole cycles, at least one.
+// whole rounds a count down to whole cycles, at least one.
 func (u *use) whole(count int) int { return max(count/u.Cycle, 1) * u.Cycle }
 
-// run allocates nothing itself where there is one goroutine: what a batch of 30
-// uses allocates shall be theirs.
+// run allocates nothing itself with one goroutine: in a batch of 30 uses, every allocation must
+// be theirs.
 func (w *way) run(count int) time.Duration {
 	w.count = count
 	return clocked(w.loops...)
 }
 
-// turn runs a batch of each alternative of the case made anew. Another one begins
-// each time, so that none always follows the same one.
+// turn runs a batch of each alternative of a new copy of the case. A different alternative
+// begins each time, so that none always follows the same one.
 func (u *use) turn(number int, anew tool.Case) {
 	for i := range u.ways {
 		u.ways[i].Alternative = anew.Alternatives[i]
@@ -95,9 +93,9 @@ func (u *use) turn(number int, anew tool.Case) {
 	}
 }
 
-// batch clocks one alternative. A collection before it ends what the alternative
-// before has left to collect; and because that also takes from a sync.Pool what it
-// held, some uses before the clock starts fill it again.
+// batch measures one alternative. A collection before it removes the garbage of the previous
+// alternative. Because the collection also empties sync.Pools, some uses before the clock starts
+// fill them again.
 func (u *use) batch(w *way) {
 	const warming = 16 // one use in so many
 	runtime.GC()
@@ -111,7 +109,7 @@ func (u *use) batch(w *way) {
 	w.allocs = append(w.allocs, float64(moreObjects-objects)/total)
 }
 
-// folded is each use's first turns, in medians; no turn is nothing to tell.
+// folded returns the medians of each use's first turns, or nothing without turns.
 func folded(uses []*use, turns int) []result.ToolRound {
 	if turns == 0 {
 		return nil

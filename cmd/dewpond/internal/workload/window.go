@@ -7,27 +7,26 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Window is the scenario of that name; its About says what it does.
+// Window is a large map of blocks that live long.
 var Window = Scenario{
 	Name: "window",
 	About: "a buffer of the newest messages in a map, one goroutine: each push gets a block, writes it, and puts back the message that falls out of the window. " +
-		"Shows the time of a push once the window is full. Nothing clears that need not.",
+		"Shows the time of a push once the window is full. Contenders clear only what they must.",
 	Defaults: Spec{
 		Goroutines: 1,
 		Mix:        Mix{{1 << 10, 100}},
 		Duration:   time.Second,
 		Blocks:     200_000,
-		Sample:     1, // a push takes some 600 ns, timing it 40
+		Sample:     1, // a push takes about 600 ns, timing it 40
 	},
 	QuickRounds: 1, // filling the window takes half a second each time
 	Drive:       runWindow,
 }
 
-// A windowed buffer is the one of "用Benchmark验证sync.Pool对GC latency的优化效果"
-// (11 May 2018), which gives the benchmark of "Golang's real-time GC in theory and
-// practice" (https://blog.pusher.com/golangs-real-time-gc-in-theory-and-practice/)
-// a sync.Pool. It puts a message back only if highest > window, and so loses its
-// very first one; this one loses none.
+// A windowed is the buffer of "用Benchmark验证sync.Pool对GC latency的优化效果" (11 May 2018), which
+// adds a sync.Pool to the benchmark of "Golang's real-time GC in theory and practice"
+// (https://blog.pusher.com/golangs-real-time-gc-in-theory-and-practice/). That one puts a
+// message back only if highest > window, and so loses the very first; this one loses none.
 type windowed struct {
 	*Job
 	view     contender.View

@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are allocated apart, so that their counters
-// do not share a cache line.
+// A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are
+// allocated one by one, so that their counters do not share a cache line.
 type worker struct {
 	*crew
 	number int
@@ -19,9 +19,9 @@ type worker struct {
 	_      [64]byte
 }
 
-// loop is the closed mode: the next operation begins when this one has ended.
+// loop is the closed mode: the next operation begins when the previous one has ended.
 func (w *worker) loop() {
-	until := 1 + w.number%w.Sample // goroutines take turns at being timed
+	until := 1 + w.number%w.Sample // goroutines take turns in timing an operation
 	for !w.stop.Load() {
 		if until--; until > 0 {
 			w.operation()
@@ -41,7 +41,7 @@ func (w *worker) operation() {
 	w.view.Put(b)
 }
 
-// timedOperation returns when it ended.
+// timedOperation runs and times one operation, and returns when it ended.
 func (w *worker) timedOperation() time.Duration {
 	n := w.draw()
 	t0 := measure.Now()
@@ -58,10 +58,10 @@ func (w *worker) timedOperation() time.Duration {
 	return t3
 }
 
-// draw is the size of the next block.
+// draw returns the size of the next block.
 func (w *worker) draw() int { return w.sizes[w.random.Uint64()%100] }
 
-// use is what an owner does with a block.
+// use does what an owner does with a block.
 func (w *worker) use(b []byte) {
 	w.ops++
 	mark := uint64(w.number)<<40 | w.ops

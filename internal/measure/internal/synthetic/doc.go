@@ -1,2 +1,2 @@
-// Package synthetic makes up rounds for tests, the same each time.
+// Package synthetic makes rounds for tests. They are the same each time.
 package synthetic

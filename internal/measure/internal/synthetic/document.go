@@ -6,7 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// Document is what a bench command makes of the rounds.
+// Document returns the document that a bench command makes of the rounds.
 func Document(sc result.Scenario, rounds []result.Round) result.Document {
 	return DocumentOn(Environment, sc, rounds)
 }

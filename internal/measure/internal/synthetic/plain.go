@@ -2,7 +2,7 @@ package synthetic
 
 import "github.com/dewpond/dewpond/internal/measure/result"
 
-// Plain rounds have a rate and one figure, no histograms.
+// Plain returns rounds with a rate and one figure, without histograms.
 func Plain(name string, rates ...float64) []result.Round {
 	var out []result.Round
 	for i, r := range rates {
@@ -11,5 +11,5 @@ func Plain(name string, rates ...float64) []result.Round {
 	return out
 }
 
-// As is the pool under another name.
+// As returns the pool under another name.
 func As(p Pool, name string) Pool { p.Name = name; return p }

@@ -7,7 +7,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Scenarios are documents of everything but mixed, whose golden text is in
+// Scenarios returns a document for every scenario except mixed, whose golden text is in
 // text_test.go.
 func Scenarios() map[string]result.Document {
 	rng := rand.New(rand.NewPCG(30, 1))
@@ -71,8 +71,8 @@ func Scenarios() map[string]result.Document {
 	}
 }
 
-// syntheticSeries are 20 s of a pool that keeps a burst of 16.8 MB, or lets go of it;
-// it can tell what it keeps where it lets go.
+// syntheticSeries returns 20 s of a pool that keeps a burst of 16.8 MB or frees it. If it frees
+// the burst, it can also tell what it keeps.
 func syntheticSeries(jitter func(float64) float64, decays, keeps bool) map[string][]result.Point {
 	all := map[string][]result.Point{}
 	for s := range 20 {
@@ -98,7 +98,7 @@ func syntheticSeries(jitter func(float64) float64, decays, keeps bool) map[strin
 	return all
 }
 
-// ChurnScenario is that of ChurnRounds.
+// ChurnScenario returns the scenario of ChurnRounds.
 func ChurnScenario() result.Scenario {
 	s := Mixed
 	s.Name, s.Mode, s.Rate, s.Goroutines, s.Sample = "churn", "paced", 200_000, 4, 1
@@ -106,8 +106,8 @@ func ChurnScenario() result.Scenario {
 	return s
 }
 
-// ChurnRounds are six rounds in which the times of dewpond are those of
-// dewpond-nodecay, times slower.
+// ChurnRounds returns six rounds in which the times of dewpond are those of dewpond-nodecay,
+// multiplied by slower.
 func ChurnRounds(slower float64) []result.Round {
 	rng := rand.New(rand.NewPCG(50, 1))
 	jitter := func(v float64) float64 { return v * (1 + 0.02*rng.NormFloat64()) }
@@ -131,9 +131,8 @@ func ChurnRounds(slower float64) []result.Round {
 	return out
 }
 
-// SoakRounds are one round of a contender that cannot account for itself and one of
-// dewpond, of which some figures are changed, with resident memory that rises so many
-// bytes a minute.
+// SoakRounds returns one round of a contender that cannot account for its memory and one of
+// dewpond, with some figures changed, whose resident memory rises by perMinute bytes a minute.
 func SoakRounds(changed map[string]float64, perMinute float64) []result.Round {
 	var out []result.Round
 	for _, name := range []string{"make", result.Ours} {
@@ -160,7 +159,7 @@ func SoakRounds(changed map[string]float64, perMinute float64) []result.Round {
 	return out
 }
 
-// SoakScenario is that of SoakRounds.
+// SoakScenario returns the scenario of SoakRounds.
 func SoakScenario() result.Scenario {
 	s := Mixed
 	s.Name, s.Mode, s.Rate, s.Goroutines, s.Rounds, s.Duration, s.Mix = result.Soaking, "paced", 50_000, 8, 1, "10m0s", ""
@@ -168,8 +167,8 @@ func SoakScenario() result.Scenario {
 	return s
 }
 
-// tools are a round's tools, seeded: a win, a loss, a tie, and one tool
-// beside two others.
+// tools returns the tools of a round, seeded: a gain, a loss, a tie, and one tool beside two
+// others.
 func tools(round int) []result.ToolRound {
 	rng := rand.New(rand.NewPCG(uint64(round), 31))
 	jitter := func(v float64) float64 { return v * (1 + 0.02*rng.NormFloat64()) }
@@ -194,7 +193,7 @@ func tools(round int) []result.ToolRound {
 	}
 }
 
-// ToolRounds are so many rounds of dewpond with its tools, beside the others.
+// ToolRounds returns n rounds of dewpond with its tools, and of the others.
 func ToolRounds(n int, others ...string) []result.Round {
 	var out []result.Round
 	for _, name := range append([]string{result.Ours}, others...) {

@@ -9,11 +9,11 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A Pool describes a made-up contender: what its times are spread around.
+// A Pool describes an invented contender: the values that its times are spread around.
 type Pool struct {
 	Name     string
 	Get, Put float64 // median ns
-	Tail     float64 // how heavy: sigma of the lognormal
+	Tail     float64 // the weight of the tail: sigma of the lognormal distribution
 	Rate     float64
 	Allocs   float64 // per operation
 	Bytes    float64
@@ -31,8 +31,8 @@ var Pools = []Pool{
 	{"dewpond", 31.5, 34, 0.22, 9.4e6, 0, 0, 0, 24e6},
 }
 
-// Rounds makes n rounds of each pool, seeded: the same every time. In each round
-// the machine has its own speed, which pairing must take out.
+// Rounds returns n rounds of each pool, seeded, so the same every time. In each round the machine
+// has a different speed, which pairing must remove.
 func Rounds(seed uint64, n, samples int, pools ...Pool) []result.Round {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var out []result.Round
@@ -57,7 +57,7 @@ func Rounds(seed uint64, n, samples int, pools ...Pool) []result.Round {
 	return out
 }
 
-// Lognormal is the histogram of times around a median, in HdrHistogram's V2 encoding.
+// Lognormal returns the histogram of times around a median, in HdrHistogram's V2 encoding.
 func Lognormal(rng *rand.Rand, median, sigma float64, samples int) []byte {
 	h := hdrhistogram.New(1, 60_000_000_000, 3)
 	for range samples {

@@ -14,36 +14,36 @@ import (
 const (
 	// tick is how often the disturbance looks.
 	tick = 100 * time.Millisecond
-	// squeezePeriod is the longest from one squeeze of the memory limit to the next. It is so
-	// long because Pressure falls one step in 10 s, and is to be low again before.
+	// squeezePeriod is the longest time from one squeeze of the memory limit to the next. It
+	// is that long because Pressure falls one step in 10 s, and must be low again before.
 	squeezePeriod = time.Minute
-	// tighter is the part of the limit by which it moves down each time: a quarter.
+	// tighter says how far the limit moves down each time: by a quarter.
 	tighter = 4
-	// leastLimit is where it stops.
+	// leastLimit is where the limit stops.
 	leastLimit = 8 << 20
 )
 
-// A disturbance is what changes around a soak: GOMAXPROCS now and then, and the memory
-// limit, which moves down until dewpond.Pressure has risen, and up again after a while.
+// A disturbance is what changes around a soak: GOMAXPROCS now and then, and the memory limit,
+// which moves down until dewpond.Pressure has risen, and up again after a while.
 type disturbance struct {
 	length time.Duration // of the work
 	inUse  func() int64  // bytes of blocks, which may lie off the Go heap
-	procs  int           // as found
-	limit  int64         // as found
+	procs  int           // before the disturbance
+	limit  int64         // before the disturbance
 	random *rand.Rand
 	done   chan struct{}
 	ended  chan struct{}
 
 	shift    time.Duration // when GOMAXPROCS changes next
 	squeezed bool          // the limit is down
-	target   dewpond.Level // to which the squeeze is to raise Pressure
+	target   dewpond.Level // the level to which the squeeze raises Pressure
 	last     dewpond.Level
 
 	rises int           // how often Pressure has gone up
-	peak  dewpond.Level // the highest that was seen
+	peak  dewpond.Level // the highest level so far
 }
 
-// disturb starts one.
+// disturb starts a disturbance.
 func disturb(length time.Duration, inUse func() int64) *disturbance {
 	d := newDisturbance(length, inUse)
 	go d.run()
@@ -60,7 +60,7 @@ func newDisturbance(length time.Duration, inUse func() int64) *disturbance {
 	}
 }
 
-// stop ends it, and leaves all as it was found.
+// stop ends the disturbance and restores GOMAXPROCS and the limit.
 func (d *disturbance) stop() {
 	close(d.done)
 	<-d.ended
@@ -85,7 +85,7 @@ func (d *disturbance) run() {
 	}
 }
 
-// step does what is due at a time since the start, at which the pressure is that.
+// step does what is due at time at since the start, at the given pressure.
 func (d *disturbance) step(at time.Duration, level dewpond.Level) {
 	if at >= d.shift {
 		d.shift = at + min(max(d.length/20, tick), 5*time.Second)
@@ -101,7 +101,7 @@ func (d *disturbance) step(at time.Duration, level dewpond.Level) {
 	case at < period/4 || at >= period/2:
 		if d.squeezed {
 			d.squeezed = false
-			d.target = dewpond.PressureHigh + dewpond.PressureMedium - d.target // in turns
+			d.target = dewpond.PressureHigh + dewpond.PressureMedium - d.target // alternately
 			debug.SetMemoryLimit(d.limit)
 		}
 	case !d.squeezed:
@@ -113,7 +113,7 @@ func (d *disturbance) step(at time.Duration, level dewpond.Level) {
 	}
 }
 
-// used is about what counts against the limit.
+// used returns about how many bytes count against the limit.
 func (d *disturbance) used() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

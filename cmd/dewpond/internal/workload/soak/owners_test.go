@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
-// Whoever gives one block to all is found out: under the race detector too, but by that.
+// A pool that gives one block to all is found out; under the race detector, by the detector.
 func TestSoakTwoOwners(t *testing.T) {
 	block := make([]byte, contender.Largest)
 	err := error(nil)

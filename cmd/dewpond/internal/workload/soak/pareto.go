@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// A pareto is a heavy-tailed distribution between two ends: most of what it draws is
-// near the lower one, and now and then something is near the upper. The lower the
-// tail's exponent, the heavier the tail.
+// A pareto is a heavy-tailed distribution between two bounds: most values are near the lower
+// bound, and now and then one is near the upper. A lower exponent makes the tail heavier.
 type pareto struct{ least, most, exponent float64 }
 
 func (p pareto) draw(random *rand.Rand) float64 {

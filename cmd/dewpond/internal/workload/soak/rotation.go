@@ -13,40 +13,40 @@ import (
 )
 
 const (
-	// standingPools live as long as the round. As many others pass: new ones replace
-	// them all the time.
+	// standingPools pools live as long as the round. The passingPools are replaced by new
+	// ones all the time.
 	standingPools = 4
 	passingPools  = 4
-	// budgetBytes is what the budgeted pools may have together: less than they would like
-	// now and then.
+	// budgetBytes is the limit of the Budget: sometimes less than its pools need.
 	budgetBytes = 8 << 20
 )
 
 // An entry is one pool of the rotation.
 type entry struct {
 	pool     contender.Pool
-	keeper   contender.Keeper // nil where it cannot account for itself
+	keeper   contender.Keeper // nil if the pool cannot account for its memory
 	budgeted bool
 	closed   bool // guarded by rotation.mu
 
-	// out is how many blocks are with the soakers, or may be about to be: whoever
-	// wants one counts itself first and looks whether it is still in its place
-	// second, so an entry that is in no place and has none out gets none any more.
+	// out is how many blocks the soakers have, or may be about to get. A soaker counts its
+	// block first and checks second that the entry is still in its place. So once an entry is
+	// in no place and out is 0, it stays 0.
 	out atomic.Int64
 }
 
-// A rotation is the pools of a round. All methods but acquire and idle are its one owner's.
+// A rotation is the pools of a round. Only its owner may call its methods, except acquire and
+// idle.
 type rotation struct {
 	*workload.Job
 	places [standingPools + passingPools]atomic.Pointer[entry]
-	budget *dewpond.Budget // of every other one
+	budget *dewpond.Budget // of every second pool
 	random *rand.Rand
 
 	made, closedInUse int
 
-	mu      sync.Mutex         // guards retired: the sampler looks at it
-	retired []*entry           // that still have blocks out
-	closed  []contender.Keeper // that have none, and still hold something
+	mu      sync.Mutex         // guards retired, which the sampler reads
+	retired []*entry           // entries that still have blocks out
+	closed  []contender.Keeper // pools without blocks out that still hold memory
 }
 
 func newRotation(j *workload.Job) *rotation {
@@ -57,7 +57,7 @@ func newRotation(j *workload.Job) *rotation {
 	return r
 }
 
-// make makes the pool for a place. The first of all has been made already.
+// make makes the pool for a place. The very first pool exists already.
 func (r *rotation) make(place int) *entry {
 	n := &entry{}
 	switch r.made++; {
@@ -72,7 +72,7 @@ func (r *rotation) make(place int) *entry {
 	return n
 }
 
-// acquire returns the entry in a place, one more block of which counts as out.
+// acquire returns the entry in a place, and counts one more of its blocks as out.
 func (r *rotation) acquire(place int) *entry {
 	for {
 		n := r.places[place].Load()
@@ -84,8 +84,8 @@ func (r *rotation) acquire(place int) *entry {
 	}
 }
 
-// renew puts a new pool into a place. The old one is closed at once, its blocks still
-// out, or when the last of them is back: as chance has it.
+// renew puts a new pool into a place. At random, it closes the old pool at once, with its
+// blocks still out, or leaves it to be closed when the last of them is back.
 func (r *rotation) renew() {
 	place := standingPools + r.random.IntN(passingPools)
 	old := r.places[place].Swap(r.make(place))
@@ -93,7 +93,7 @@ func (r *rotation) renew() {
 		if old.out.Load() > 0 {
 			r.closedInUse++
 		}
-		// Off the heap it complains of the blocks that are out, and is right.
+		// Off the heap Close reports the blocks that are out, which is right.
 		_ = old.keeper.Close()
 		old.closed = true
 	}
@@ -103,8 +103,8 @@ func (r *rotation) renew() {
 	r.sweep()
 }
 
-// sweep lets go of the retired pools that have no block out and hold nothing. One that
-// has just been closed may: while a timer lets a block of it go, or memory.
+// sweep forgets the retired pools that have no blocks out and hold nothing. A pool that has
+// just been closed may still hold something while a timer frees a block of it, or memory.
 func (r *rotation) sweep() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *rotation) sweep() {
 			still = append(still, n)
 		case n.keeper != nil:
 			if !n.closed {
-				// What it would complain of is in what it holds.
+				// What Close would report is in what the pool holds.
 				_ = n.keeper.Close()
 				n.closed = true
 			}
@@ -129,7 +129,7 @@ func (r *rotation) sweep() {
 	})
 }
 
-// left is what closed pools still hold.
+// left returns what closed pools still hold.
 func (r *rotation) left() (idle, inUse, reserved int64) {
 	for _, k := range r.closed {
 		i, u, r := k.Held()
@@ -138,8 +138,8 @@ func (r *rotation) left() (idle, inUse, reserved int64) {
 	return idle, inUse, reserved
 }
 
-// standing are the pools in all places; ok is false where they cannot account for
-// themselves.
+// standing returns the pools in all places; ok is false if they cannot account for their
+// memory.
 func (r *rotation) standing() (all []contender.Keeper, ok bool) {
 	for i := range r.places {
 		if k := r.places[i].Load().keeper; k != nil {
@@ -149,19 +149,19 @@ func (r *rotation) standing() (all []contender.Keeper, ok bool) {
 	return all, len(all) > 0
 }
 
-// closeAll retires and closes every pool, once all blocks are back.
+// closeAll retires and closes every pool, after all blocks are back.
 func (r *rotation) closeAll() error {
 	for i := range r.places {
 		r.retired = append(r.retired, r.places[i].Load())
 	}
 	r.sweep()
 	if n := len(r.retired); n > 0 {
-		return fmt.Errorf("%d pools have blocks out when all is put back: the driver's fault", n)
+		return fmt.Errorf("%d pools have blocks out after everything was put back: a fault of the driver", n)
 	}
 	return nil
 }
 
-// idle is what all pools keep idle, in bytes.
+// idle returns the bytes that all pools keep idle.
 func (r *rotation) idle() (sum int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *rotation) idle() (sum int64) {
 	return sum
 }
 
-// idleOf is what some pools keep idle, in bytes.
+// idleOf returns the bytes that some pools keep idle.
 func idleOf(all []contender.Keeper) (sum int64) {
 	for _, k := range all {
 		idle, _, _ := k.Held()

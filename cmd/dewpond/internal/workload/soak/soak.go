@@ -1,6 +1,6 @@
-// Package soak works pools of all sizes, lifetimes and ages for as long as it is told,
-// and then looks at what stays behind. soaker.go has its goroutines, rotation.go its
-// pools, disturbance.go what changes around them, pareto.go how sizes are drawn.
+// Package soak uses pools of all sizes, lifetimes and ages for as long as it is told, and then
+// checks what remains. soaker.go has its goroutines, rotation.go its pools, disturbance.go what
+// changes around them, pareto.go the distribution of sizes.
 package soak
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// Scenario is soak; its About says what it does.
+// Scenario is the scenario soak.
 var Scenario = workload.Scenario{
 	Name: "soak",
 	About: "blocks of heavy-tailed sizes and lifetimes (most are small and out for microseconds, some are 1 MiB or out for seconds), many put " +
-		"back by another goroutine; pools made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
-		"At the end all is put back: what is idle, in use or running then must be nothing, or the command fails. --duration is that of the whole scenario, all contenders together.",
+		"back by another goroutine; pools are made and closed all the time, half of them under a Budget; GOMAXPROCS and the memory limit change. " +
+		"At the end everything is put back: then nothing may be idle, in use or running, or the command fails. --duration is the time of the whole scenario, for all contenders together.",
 	Defaults: workload.Spec{
 		Goroutines:  8,
 		Garbage:     20e6,
@@ -41,14 +41,14 @@ var Scenario = workload.Scenario{
 }
 
 const (
-	// mostPatience is how long what must become nothing may take. Nothing that works is so
-	// slow, whatever else the machine does.
+	// mostPatience is how long memory and goroutines may take to go away. Everything that works
+	// is faster, whatever else the machine does.
 	mostPatience = time.Minute
-	// restTimeouts is how many IdleTimeouts of a round are kept for the rest after work.
+	// restTimeouts is how many IdleTimeouts of a round are reserved for the rest after work.
 	restTimeouts = 4
 )
 
-// A soaking is a round of soak: its goroutines, and what they share.
+// A soaking is a round of soak: its goroutines, with what they share.
 type soaking struct {
 	*workload.Job
 	*rotation
@@ -56,11 +56,11 @@ type soaking struct {
 	stop    atomic.Bool
 	failure atomic.Pointer[error]
 
-	goroutines int           // before there was any of this
-	patience   time.Duration // mostPatience but in tests
+	goroutines int           // before the round
+	patience   time.Duration // mostPatience, except in tests
 }
 
-// run works for most of the round, and then looks at what stays behind.
+// run works for most of the round, and then checks what remains.
 func run(j *workload.Job) error { return newSoaking(j).run() }
 
 func (s *soaking) run() error {
@@ -78,7 +78,7 @@ func (s *soaking) run() error {
 }
 
 func newSoaking(j *workload.Job) *soaking {
-	// j has made one pool by now, which has no goroutine.
+	// j has made one pool already, which has no goroutine.
 	s := &soaking{goroutines: runtime.NumGoroutine(), patience: mostPatience, Job: j, rotation: newRotation(j)}
 	for i := range j.Goroutines {
 		s.soakers = append(s.soakers, newSoaker(s, i))
@@ -86,7 +86,7 @@ func newSoaking(j *workload.Job) *soaking {
 	return s
 }
 
-// work is everything at once, until it is time to rest.
+// work runs everything at once, until it is time to rest.
 func (s *soaking) work() error {
 	length := max(s.Duration-restTimeouts*s.IdleTimeout, s.Duration/2)
 	around := disturb(length, s.inUse)
@@ -127,7 +127,7 @@ func (s *soaking) fail(err error) {
 	s.stop.Store(true)
 }
 
-// inUse is what is out of all pools by the soakers' own count, in bytes.
+// inUse returns the bytes that are out of all pools, by the soakers' own count.
 func (s *soaking) inUse() int64 {
 	sum := int64(0)
 	for _, k := range s.soakers {
@@ -136,8 +136,8 @@ func (s *soaking) inUse() int64 {
 	return sum
 }
 
-// rest puts everything back and says what is left then. Half of the pools are trimmed
-// at once, the others left to decay; in the end all are trimmed, and closed.
+// rest puts everything back and records what is left then. It trims half of the pools at once
+// and leaves the others to decay; in the end it trims and closes all.
 func (s *soaking) rest() error {
 	for _, k := range s.soakers {
 		k.putBack()
@@ -147,7 +147,7 @@ func (s *soaking) rest() error {
 	}
 	standing, ok := s.standing()
 	if !ok {
-		return nil // nothing that could be asked
+		return nil // the pools cannot account for their memory
 	}
 	began := measure.Now()
 	var trimmed, decaying []contender.Keeper
@@ -170,7 +170,7 @@ func (s *soaking) rest() error {
 	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.Cut() {
 		s.Pause(s.IdleTimeout / 8)
 	}
-	if !s.Cut() { // else nobody has waited
+	if !s.Cut() { // otherwise the rest was not waited for
 		f["decayed_in_ns"] = float64(measure.Now() - began)
 		f["stranded_bytes"] = float64(idleOf(decaying))
 	}
@@ -189,7 +189,7 @@ func (s *soaking) rest() error {
 	return err
 }
 
-// restGoroutines counts them when those that are about to end have ended.
+// restGoroutines counts the goroutines after those that are about to end have ended.
 func (s *soaking) restGoroutines() {
 	before := s.goroutines
 	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.Cut(); {

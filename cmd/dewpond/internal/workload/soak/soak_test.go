@@ -89,7 +89,7 @@ type leaky struct {
 
 type leaks struct {
 	idle, inUse, reserved int64
-	goroutines            int // that Gets start and nobody ends
+	goroutines            int // that Gets start and that do not end
 	end                   chan struct{}
 	started               atomic.Int64
 }

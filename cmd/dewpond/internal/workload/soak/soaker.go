@@ -19,16 +19,16 @@ var (
 )
 
 const (
-	// handOver: one block in so many is put back by another goroutine.
+	// handOver says how many blocks another goroutine puts back: one in that many.
 	handOver = 8
-	// beat is how often a soaker wakes up for what has come due.
+	// beat is how often a soaker wakes up for what is due.
 	beat = time.Millisecond
 	// inboxes is how many blocks may be on their way to a goroutine.
 	inboxes = 64
 )
 
-// A soaker is one goroutine of soak. It gets blocks at a steady pace, and has each out
-// for a time of its own.
+// A soaker is one goroutine of soak. It gets blocks at a steady pace, and keeps each for a
+// different time.
 type soaker struct {
 	*soaking
 	number int
@@ -38,10 +38,10 @@ type soaker struct {
 		view  contender.View
 	}
 	held  loans
-	inbox chan *loan // from the soaker before it
+	inbox chan *loan // from the previous soaker
 
 	ops, verified, refused uint64
-	out                    atomic.Int64 // bytes held, and sent and not yet taken
+	out                    atomic.Int64 // bytes that are held, or sent and not yet taken
 	_                      [64]byte
 }
 
@@ -49,18 +49,18 @@ type soaker struct {
 type loan struct {
 	workload.Marked
 	entry *entry
-	view  contender.View // nil when it comes from another goroutine
+	view  contender.View // nil if the block comes from another goroutine
 	due   time.Duration
 }
 
 func newSoaker(s *soaking, number int) *soaker {
 	return &soaker{
 		soaking: s, number: number, inbox: make(chan *loan, inboxes),
-		random: rand.New(rand.NewPCG(uint64(number), uint64(s.Round))), // the same draw for each contender of a round
+		random: rand.New(rand.NewPCG(uint64(number), uint64(s.Round))), // the same sequence for each contender of a round
 	}
 }
 
-// run gets and puts until the round is over. After a stall it makes up for what it owes.
+// run gets and puts blocks until the round is over. After a stall it catches up.
 func (k *soaker) run() {
 	pace := k.Rate / float64(k.Goroutines) / float64(time.Second)
 	began := measure.Now()
@@ -87,7 +87,7 @@ func (k *soaker) get() {
 	l := &loan{entry: p, view: at.view}
 	if p.budgeted && p.keeper != nil {
 		b, ok := p.keeper.TryGet(size)
-		if !ok { // over budget, or closed since
+		if !ok { // over budget, or just closed
 			p.out.Add(-1)
 			k.refused++
 			return
@@ -102,7 +102,7 @@ func (k *soaker) get() {
 	k.out.Add(int64(cap(l.Bytes)))
 	if k.random.IntN(handOver) == 0 {
 		next := k.soakers[(k.number+1)%len(k.soakers)]
-		l.view = nil // a view is one goroutine's
+		l.view = nil // a view belongs to one goroutine
 		select {
 		case next.inbox <- l:
 			k.out.Add(-int64(cap(l.Bytes)))
@@ -114,7 +114,7 @@ func (k *soaker) get() {
 	heap.Push(&k.held, l)
 }
 
-// putDue puts back whatever has been out for its time.
+// putDue puts back the blocks whose time is over.
 func (k *soaker) putDue() {
 	k.takeIn()
 	for now := measure.Now(); len(k.held) > 0 && k.held[0].due <= now; {
@@ -122,7 +122,7 @@ func (k *soaker) putDue() {
 	}
 }
 
-// takeIn takes over the blocks that others have sent.
+// takeIn takes the blocks that other soakers have sent.
 func (k *soaker) takeIn() {
 	for {
 		select {
@@ -147,7 +147,7 @@ func (k *soaker) put(l *loan) {
 	l.entry.out.Add(-1)
 }
 
-// putBack puts back everything, once no goroutine is at work any more.
+// putBack puts everything back, after all goroutines have ended.
 func (k *soaker) putBack() {
 	k.takeIn()
 	for _, l := range k.held {
@@ -156,7 +156,7 @@ func (k *soaker) putBack() {
 	k.held = nil
 }
 
-// loans are a heap of blocks that are out, the one that is due first on top.
+// loans is a heap of blocks that are out; the one that is due first is on top.
 type loans []*loan
 
 func (l loans) Len() int           { return len(l) }
