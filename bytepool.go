@@ -83,8 +83,8 @@ const (
 // Get returns a slice of n bytes. Its cap is the smallest class that holds n bytes, and
 // it begins at an address that is a multiple of 16.
 // The bytes are zero unless the pool's policy is [ZeroNever]. If n is larger than the
-// largest class, Get allocates a slice that is not pooled. Get never fails for lack of
-// permission: what it allocates past [BytePoolOptions.AllocLimit] it counts in
+// largest class, Get allocates a slice that is not pooled. Get is never
+// refused: past [BytePoolOptions.AllocLimit] it still allocates, and counts that in
 // [Stats.OverLimit]. It panics if n is negative.
 //
 //go:nosplit

@@ -109,9 +109,9 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	return p
 }
 
-// Get returns an object that was put back, or a new one from [PoolOptions.New]. It never
-// fails for lack of permission: what it hands out beyond [PoolOptions.Limit] it counts in
-// [Stats.OverLimit]. It panics if New returns nil.
+// Get returns an object that was put back, or a new one from [PoolOptions.New]. It is
+// never refused: beyond [PoolOptions.Limit] it still hands out objects, and counts them
+// in [Stats.OverLimit]. It panics if New returns nil.
 //
 //go:nosplit
 func (p *Pool[T]) Get() *T {
