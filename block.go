@@ -10,15 +10,15 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// This file turns blocks into slices and back: see also Get and Put, which do so on
-// their own.
+// This file converts between blocks and slices. Get and Put contain the same conversions
+// inlined by hand.
 
-// reuse returns an idle block of the class, or nil where it finds none.
+// reuse returns an idle block of the class, or nil if it finds none.
 func (p *BytePool) reuse(class uint8) []byte {
 	return p.reused(class, p.engine.Pop(class))
 }
 
-// reused makes a block that was idle the caller's, if there is one.
+// reused makes an idle block ready for a caller, and turns nil into nil.
 func (p *BytePool) reused(class uint8, block unsafe.Pointer) []byte {
 	b := p.whole(class, block)
 	if b != nil {
@@ -35,25 +35,24 @@ func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
 	return unsafe.Slice((*byte)(block), p.classes.Size(class))
 }
 
-// free returns a function that lets go of a block that the engine no longer holds. Whoever
-// makes it be called calls p.gate.ServeInReach afterwards, and then l.End.
+// free returns a function that lets go of a block that the engine no longer holds. After
+// its calls, p.gate.ServeInReach must be called, and then l.End.
 func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 	return func(class uint8, block unsafe.Pointer) { p.gate.Drop(class, block, l) }
 }
 
-// dataOf and sliceAt turn a block into the pointer that a handle has and back.
+// dataOf and sliceAt convert between a block and the pointer that a handle has.
 func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
 
-// blockOf is dataOf as the engine has it.
+// blockOf is dataOf in the type that the engine uses.
 func blockOf(b []byte) magazine.Block { return unsafe.Pointer(unsafe.SliceData(b)) }
 
-// addressOf is dataOf as a number, which keeps nothing alive.
+// addressOf is dataOf as a number, which does not keep the block alive.
 func addressOf(b []byte) uintptr { return addressAt(unsafe.SliceData(b)) }
 
 func addressAt(data *byte) uintptr { return uintptr(unsafe.Pointer(data)) }
 
-// issue is state.Issue, as one plain store where that is enough. memory.OrderedStores
-// says when and why.
+// issue is state.Issue, or one plain store if that is enough: see memory.OrderedStores.
 func issue(state *memory.State, whenOut uint32) {
 	var _ [4]byte = [unsafe.Sizeof(*state)]byte{}
 	if memory.OrderedStores {
@@ -77,8 +76,8 @@ func (p *BytePool) sliceAt(data *byte, n uint) []byte {
 }
 
 // accepts asks the Source, or on the heap the Budget, whether a slice is a block that a
-// caller may give back, and counts it where it is not. From then on a Ledger has the
-// block as idle.
+// caller may give back, and counts the Put as dropped if it is not. If it is, a Ledger
+// has the block as idle from then on.
 func (p *BytePool) accepts(class uint8, b []byte) bool {
 	if p.source == nil {
 		if p.gate.Holds(class, addressOf(b)) {
@@ -104,8 +103,8 @@ func (p *BytePool) accepts(class uint8, b []byte) bool {
 	return false
 }
 
-// issue makes a block that was idle ready for a caller, who is the one that calls it:
-// checked mode notes his stack.
+// issue makes an idle block ready for a caller. It must run on the caller's goroutine,
+// because checked mode records the stack.
 func (p *BytePool) issue(b []byte) {
 	p.watch(b)
 	if p.onGet&clearBlock != 0 {
@@ -114,19 +113,19 @@ func (p *BytePool) issue(b []byte) {
 	p.note(b)
 }
 
-// note tells the Ledger, if there is one, that a caller gets a block.
+// note tells the Ledger, if there is one, that a block is out.
 func (p *BytePool) note(b []byte) {
 	if state := p.blocks.Find(addressOf(b), uint(cap(b))); state != nil {
 		issue(state, memory.WhenOut(addressOf(b), uint(cap(b))))
 	} else if p.ledger != nil {
 		p.ledger.Issue(b)
 	}
-	// Until the Ledger has the block as out, a pool that is collected would take it
-	// along: see offheap.NewBytePool.
+	// If the pool were collected before the Ledger has the block as out, the block's
+	// memory would be freed with the pool: see offheap.NewBytePool.
 	runtime.KeepAlive(p)
 }
 
-// overhead returns the bytes that the pool has beside its blocks.
+// overhead returns the bytes that the pool has in addition to its blocks.
 func (p *BytePool) overhead() int64 {
 	return p.engine.Overhead() + p.handles.Overhead() + int64(unsafe.Sizeof(*p))
 }

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// A Buffer does what a bytes.Buffer does, with the same methods, errors and panics,
-// on blocks of a BytePool. Make one with BytePool.Buffer and end it with Release:
+// A Buffer is a [bytes.Buffer] on blocks of a [BytePool], with the same methods, errors
+// and panics. Make one with [BytePool.Buffer] and end it with [Buffer.Release]:
 //
 //	b := pool.Buffer()
 //	defer b.Release()
 //
-// The zero Buffer is empty and ready to use, on the pool Default(). A Buffer must
-// not be copied after its first use, nor used by several goroutines at once.
+// The zero Buffer is empty and ready to use, on the pool [Default]. A Buffer must not be
+// copied after its first use, and must not be used by several goroutines at once.
 //
 // A Buffer that grows takes a larger block, at least twice as large while the pool
-// has such a class, and puts the old one back. So the slices that Bytes,
+// has such a class, and puts the old block back. So the slices that Bytes,
 // AvailableBuffer, Next and Peek return are valid only until the next call that
-// writes to the Buffer or grows it, and until Release: their block may be
-// somebody else's then. This is stricter than bytes.Buffer, whose old slices only
-// go stale. Nor may they be Put: the Buffer does that. What the last call returned may
-// be the argument of the next: b.Write(b.Bytes()) doubles what b holds.
+// writes to the Buffer, grows it or releases it: after that their block may have another
+// owner. This is stricter than bytes.Buffer, whose old slices only go stale. The caller
+// must not Put these slices: the Buffer puts its blocks back. A slice that the last call
+// returned may be the argument of the next call: b.Write(b.Bytes()) doubles what b holds.
 type Buffer struct {
 	_    noCopy
 	pool *BytePool // nil: Default()
@@ -38,8 +38,8 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// A lastRead is what the Buffer's last call read, for UnreadByte and UnreadRune:
-// the size of a rune, or one of these.
+// A lastRead says what the Buffer's last call read, for UnreadByte and UnreadRune: the
+// size of a rune, or one of these constants.
 type lastRead int8
 
 const (
@@ -47,8 +47,8 @@ const (
 	readBytes   lastRead = -1
 )
 
-// firstBlock is the least that a first write takes. Growing to it from the smallest
-// class adds 6 % to the time in which a body of 1.2 KB is built.
+// firstBlock is the smallest block that a first write takes. Growing to it from the
+// smallest class adds 6 % to the time it takes to build a body of 1.2 KB.
 const firstBlock = 512
 
 var (
@@ -57,24 +57,24 @@ var (
 	errUnreadRune   = errors.New("bytes.Buffer: UnreadRune: previous operation was not a successful ReadRune")
 )
 
-// Buffer returns an empty Buffer on blocks of this pool, which takes none before
-// the first write. One that does not escape its caller costs no allocation, one that
-// does costs one: the Buffer itself is never pooled, so a stale pointer to it
-// never becomes a pointer to somebody else's.
+// Buffer returns an empty [Buffer] on blocks of this pool. The Buffer takes no block
+// before the first write. A Buffer that does not escape its caller costs no allocation,
+// one that escapes costs one: the Buffer itself is never pooled, so a stale pointer to
+// it never becomes a pointer to another owner's Buffer.
 func (p *BytePool) Buffer() *Buffer {
-	return &Buffer{pool: p.actual()} // a nil pool panics, as everywhere, instead of being the default one
+	return &Buffer{pool: p.actual()} // a nil pool panics here; the Buffer would take nil for Default()
 }
 
-// Release gives the Buffer's block back to the pool and leaves the Buffer empty;
-// it can be used again. On an empty Buffer without a block, such as one that was
-// released, it does nothing, so that a deferred Release is always right.
+// Release gives the Buffer's block back to the pool and leaves the Buffer empty. The
+// Buffer can be used again. Release does nothing if the Buffer has no block, for
+// instance because it was released before, so a deferred Release is always right.
 func (b *Buffer) Release() {
 	block := b.buf
 	b.buf, b.off, b.last = nil, 0, readNothing
 	b.put(block)
 }
 
-// home returns the pool that the Buffer's blocks are of.
+// home returns the pool that the Buffer's blocks come from.
 func (b *Buffer) home() *BytePool {
 	if b.pool == nil {
 		b.pool = Default()
@@ -89,8 +89,8 @@ func (b *Buffer) put(block []byte) {
 	}
 }
 
-// Write appends p. It returns len(p) and nil; it panics with bytes.ErrTooLarge
-// where the Buffer would become too large.
+// Write appends p. It returns len(p) and nil. It panics with [bytes.ErrTooLarge] if the
+// Buffer would become too large.
 func (b *Buffer) Write(p []byte) (n int, err error) {
 	b.last = readNothing
 	at := len(b.buf)
@@ -101,7 +101,7 @@ func (b *Buffer) Write(p []byte) (n int, err error) {
 	return copy(b.buf[at:], p), nil
 }
 
-// writeSlow is Write where the block has no room.
+// writeSlow is Write when the block has no room.
 func (b *Buffer) writeSlow(p []byte) (n int, err error) {
 	at, old := b.grow(len(p))
 	n = copy(b.buf[at:], p)
@@ -137,8 +137,8 @@ func (b *Buffer) WriteByte(c byte) (err error) {
 	return // "return nil" would be too long to be inlined
 }
 
-// WriteRune appends r in UTF-8, or U+FFFD for what is no rune, and returns the
-// number of bytes and nil. It panics as Write does.
+// WriteRune appends r in UTF-8, or U+FFFD if r is not a valid rune. It returns the number
+// of bytes and nil. It panics as Write does.
 func (b *Buffer) WriteRune(r rune) (n int, err error) {
 	if uint32(r) < utf8.RuneSelf { // one byte needs no room for four
 		return 1, b.WriteByte(byte(r))
@@ -152,9 +152,9 @@ func (b *Buffer) WriteRune(r rune) (n int, err error) {
 	return len(b.buf) - before, nil
 }
 
-// Grow makes room for n more bytes, which can then be written without another
-// block. Where about so many are known to come it saves growing step by step. It
-// panics if n is negative, and as Write does.
+// Grow makes room for n more bytes, which can then be written without taking another
+// block. If the final size is roughly known, Grow saves growing step by step. It panics
+// if n is negative, and as Write does.
 func (b *Buffer) Grow(n int) {
 	if n < 0 {
 		panic("bytes.Buffer.Grow: negative count")
@@ -167,10 +167,10 @@ func (b *Buffer) Grow(n int) {
 	}
 }
 
-// ReadFrom appends what r returns until io.EOF, which is no error, or another
-// error. It returns the bytes read. Each Read is offered bytes.MinRead bytes or
-// more, which are of the Buffer's block: r must neither keep them nor use the
-// Buffer. It panics if r returns a negative count, and as Write does.
+// ReadFrom appends what r returns until [io.EOF] or another error. It returns the number
+// of bytes read, and the error unless it is io.EOF. Each Read gets a slice of
+// [bytes.MinRead] bytes or more of the Buffer's block: r must neither keep the slice nor
+// use the Buffer. ReadFrom panics if r returns a negative count, and as Write does.
 func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	b.last = readNothing
 	for {
@@ -198,9 +198,9 @@ func (b *Buffer) reserve(n int) {
 	b.put(old)
 }
 
-// grow lengthens the contents by n bytes and returns where those start. If it took
-// a larger block it returns the old one as well, for the caller to put back once
-// it has written the n bytes: they may come from there.
+// grow lengthens the contents by n bytes and returns where those start. If it takes
+// a larger block it also returns the old one. The caller puts that back after it has
+// written the n bytes, because they may come from the old block.
 func (b *Buffer) grow(n int) (at int, old []byte) {
 	unread := b.Len()
 	if unread == 0 && b.off != 0 {
@@ -212,9 +212,9 @@ func (b *Buffer) grow(n int) (at int, old []byte) {
 		b.buf = b.buf[:at+n]
 		return at, nil
 	case n <= b.off-unread:
-		// More was read than is kept, so those reads pay for moving it down. Only
-		// buf[:off-n] is overwritten: neither what is unread nor what Next has
-		// just returned, and one of them may be what the caller is to write.
+		// More has been read than is unread, so the earlier reads pay for this copy.
+		// It overwrites only buf[:off-n]: neither the unread bytes nor what Next has
+		// just returned, either of which may be what the caller is about to write.
 		copy(b.buf, b.buf[b.off:])
 	default:
 		block := b.larger(unread, n)
@@ -226,9 +226,10 @@ func (b *Buffer) grow(n int) (at int, old []byte) {
 	return unread, old
 }
 
-// larger takes a block for the unread bytes and n more, with room for what may
-// follow. A block of the largest class that is mostly unread gives way to one beyond
-// the classes: another of its size would have to be copied again at once.
+// larger takes a block for the unread bytes and n more, with room for later writes. If
+// the Buffer has a block of the largest class that is mostly unread, larger takes a
+// slice beyond the classes: another block of that size would soon be full, and would
+// have to be copied again.
 func (b *Buffer) larger(unread, n int) []byte {
 	has := cap(b.buf)
 	if has > math.MaxInt-has-n {
@@ -241,7 +242,7 @@ func (b *Buffer) larger(unread, n int) []byte {
 	return b.take(size)
 }
 
-// take is Get, but panics as bytes.Buffer does where so much cannot be allocated.
+// take is BytePool.Get, but panics as bytes.Buffer does if the allocation is impossible.
 func (b *Buffer) take(size int) []byte {
 	p := b.home()
 	if size > p.classes.Largest() {
@@ -258,8 +259,8 @@ func (b *Buffer) take(size int) []byte {
 // writes, grows or releases.
 func (b *Buffer) Bytes() []byte { return b.buf[b.off:] }
 
-// AvailableBuffer returns an empty slice of what is free in the Buffer's block, to
-// append to and then give to Write, with no other call between.
+// AvailableBuffer returns an empty slice of the free part of the Buffer's block. The
+// caller may append to it and pass it to the immediately succeeding Write.
 func (b *Buffer) AvailableBuffer() []byte { return b.buf[len(b.buf):] }
 
 // String returns a copy of the unread bytes, and "<nil>" for a nil Buffer.
@@ -273,7 +274,7 @@ func (b *Buffer) String() string {
 // Len returns the number of unread bytes.
 func (b *Buffer) Len() int { return len(b.buf) - b.off }
 
-// Cap returns the size of the Buffer's block, 0 if it has none.
+// Cap returns the size of the Buffer's block, or 0 if it has none.
 func (b *Buffer) Cap() int { return cap(b.buf) }
 
 // Available returns how many bytes can be written before the Buffer has to grow.

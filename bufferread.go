@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// exhausted reports whether nothing is left to read. If so it resets the Buffer,
-// whose whole block can then be written again.
+// exhausted reports whether nothing is left to read. If so it resets the Buffer, so that
+// its whole block can be written again.
 func (b *Buffer) exhausted() bool {
 	if b.off < len(b.buf) {
 		return false
@@ -16,7 +16,7 @@ func (b *Buffer) exhausted() bool {
 	return true
 }
 
-// Read reads up to len(p) bytes into p. With nothing left it returns io.EOF,
+// Read reads up to len(p) bytes into p. If nothing is left it returns [io.EOF],
 // unless p is empty.
 func (b *Buffer) Read(p []byte) (n int, err error) {
 	b.last = readNothing
@@ -33,8 +33,8 @@ func (b *Buffer) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Next reads n bytes, or all if there are fewer, and returns them where they are:
-// the slice is valid until the next call that writes, grows or releases.
+// Next reads n bytes, or all if there are fewer, and returns them as a slice of the
+// Buffer's block. The slice is valid until the next call that writes, grows or releases.
 func (b *Buffer) Next(n int) []byte {
 	b.last = readNothing
 	n = min(n, b.Len())
@@ -46,8 +46,8 @@ func (b *Buffer) Next(n int) []byte {
 	return next
 }
 
-// Peek returns what Next would without reading it, with io.EOF if that is fewer
-// than n bytes.
+// Peek returns the next n bytes without reading them, or all that are left and [io.EOF]
+// if there are fewer. The slice is valid as long as that of Next.
 func (b *Buffer) Peek(n int) ([]byte, error) {
 	if n > b.Len() {
 		return b.buf[b.off:], io.EOF
@@ -55,7 +55,7 @@ func (b *Buffer) Peek(n int) ([]byte, error) {
 	return b.buf[b.off : b.off+n], nil
 }
 
-// ReadByte reads a byte. With nothing left it returns io.EOF.
+// ReadByte reads a byte. If nothing is left it returns [io.EOF].
 func (b *Buffer) ReadByte() (byte, error) {
 	if b.exhausted() {
 		return 0, io.EOF
@@ -66,8 +66,9 @@ func (b *Buffer) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// ReadRune reads a rune in UTF-8 and returns its size in bytes as well: U+FFFD
-// and 1 for what is not UTF-8. With nothing left it returns io.EOF.
+// ReadRune reads a rune in UTF-8, and returns it and its size in bytes. If the bytes are
+// not valid UTF-8 it reads one byte and returns U+FFFD and 1. If nothing is left it
+// returns [io.EOF].
 func (b *Buffer) ReadRune() (r rune, size int, err error) {
 	if b.exhausted() {
 		return 0, 0, io.EOF
@@ -79,12 +80,12 @@ func (b *Buffer) ReadRune() (r rune, size int, err error) {
 }
 
 // UnreadRune takes back a ReadRune. It returns an error if the last call that read
-// or wrote was another.
+// or wrote was not a successful ReadRune.
 func (b *Buffer) UnreadRune() error {
 	if b.last <= readNothing {
 		return errUnreadRune
 	}
-	// After a Grow that moved the contents there is nothing to go back to.
+	// A Grow that moved the contents has dropped the bytes that were read.
 	if size := int(b.last); b.off >= size {
 		b.off -= size
 	}
@@ -93,7 +94,7 @@ func (b *Buffer) UnreadRune() error {
 }
 
 // UnreadByte takes back the last byte that was read. It returns an error if the
-// last call that read or wrote did not read.
+// last call that read or wrote was not a successful read.
 func (b *Buffer) UnreadByte() error {
 	if b.last == readNothing {
 		return errUnreadByte
@@ -103,14 +104,14 @@ func (b *Buffer) UnreadByte() error {
 	return nil
 }
 
-// ReadBytes reads up to and including the first delim and returns a copy. Without a
-// delim it returns all that is left, and io.EOF.
+// ReadBytes reads up to and including the first delim and returns a copy. If there is no
+// delim it returns all that is left, and [io.EOF].
 func (b *Buffer) ReadBytes(delim byte) (line []byte, err error) {
 	part, err := b.readThrough(delim)
 	return append(line, part...), err
 }
 
-// ReadString is ReadBytes for a string.
+// ReadString is like [Buffer.ReadBytes], but returns a string.
 func (b *Buffer) ReadString(delim byte) (line string, err error) {
 	part, err := b.readThrough(delim)
 	return string(part), err
@@ -129,10 +130,10 @@ func (b *Buffer) readThrough(delim byte) (part []byte, err error) {
 	return part, err
 }
 
-// WriteTo writes all that is left to w, in one Write. It returns the count and the error of
-// that, or io.ErrShortWrite if it wrote less without an error; what was not
-// written stays. w must neither keep the bytes nor use the Buffer. WriteTo
-// panics if w returns a count larger than what it was given.
+// WriteTo writes all that is left to w, in one Write. It returns the count and the error
+// of that Write, or [io.ErrShortWrite] if it wrote less without an error. What was not
+// written stays in the Buffer. w must neither keep the bytes nor use the Buffer. WriteTo
+// panics if w returns a count larger than the number of bytes it was given.
 func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
 	b.last = readNothing
 	if left := b.Len(); left > 0 {
@@ -140,7 +141,7 @@ func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
 		if m > left {
 			panic("bytes.Buffer.WriteTo: invalid Write count")
 		}
-		// Some return -1 with an error, as system calls do: nothing was written.
+		// Some writers return -1 with an error, as system calls do: nothing was written.
 		b.off += max(m, 0)
 		switch {
 		case err != nil:

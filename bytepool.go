@@ -14,39 +14,43 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// A BytePool hands out blocks of bytes and takes them back for their next owner.
-// It keeps them across garbage collections, within its bounds, until Trim or
-// Close. Make one with NewBytePool. The zero BytePool works too: from its first use on
-// it has the default options, and its Get and Put take twice as long as those of one
-// that was made, 1.7 times as long as a zero sync.Pool's (BenchmarkZeroValue). A
-// BytePool must not be copied.
+// A BytePool hands out blocks of bytes and takes them back for reuse.
+// It keeps idle blocks across garbage collections, within its bounds, until
+// [BytePool.Trim], [BytePool.Close] or decay releases them. Make a pool with
+// [NewBytePool].
 //
-// All methods may be called by any number of goroutines at once. A Put of a block
-// synchronizes before the Get that returns it.
+// The zero BytePool is also ready to use: from its first use it has the default
+// options. Its Get and Put take twice as long as those of a pool made by
+// NewBytePool, and 1.7 times as long as a zero [sync.Pool]'s (BenchmarkZeroValue).
 //
-// The caller of Get owns the block until Put, and nobody afterwards: a pool
-// cannot see that a slice is still in use, nor that it is put back twice while
-// its block is out again. docs/ownership.md has what is refused and what is not.
+// A BytePool must not be copied. All its methods may be called by any number of
+// goroutines at once. A Put of a block synchronizes before the Get that returns it.
+//
+// The caller of Get owns the block until Put. After Put no caller may use it: a pool
+// cannot see that a slice is still in use, or that it is put back twice while
+// its block is out again. The ownership document of the repository lists which misuse
+// is refused and which is not:
+// https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 type BytePool struct {
-	// What Get and Put read of the pool itself comes first, in one cache line.
+	// The fields that Get and Put read come first, in one cache line.
 	blocks  memory.Blocks // the ledger's
 	zero    ZeroPolicy
 	onPut   step
 	onGet   step
-	made    bool   // by NewBytePool; else this is the zero BytePool
-	others  uint32 // with watchSome, a Get whose number has none of these bits is watched
+	made    bool   // by NewBytePool; false in the zero BytePool
+	others  uint32 // watchSome: hit number k is sampled when k&others == 0
 	engine  magazine.Engine
 	classes sizeclass.Table
 
 	source   memory.Source     // nil: the Go heap
-	ledger   memory.Ledger     // the same, where it is one
-	fallback *memory.Fallbacks // blocks of the Go heap that stand in for the source's
+	ledger   memory.Ledger     // source, if it is a Ledger; else nil
+	fallback *memory.Fallbacks // blocks of the Go heap that replace the source's when it fails
 
 	name  string
 	entry *registry.Entry // in livePools
 
 	handles magazine.Engine // idle handles of leases, one class of size 1
-	leased  atomic.Bool     // whether there ever was a handle
+	leased  atomic.Bool     // set once the pool has made a handle
 
 	decay  decay.Decayer
 	gate   admission.Gate
@@ -56,31 +60,32 @@ type BytePool struct {
 	standIn standIn[BytePool]
 }
 
-// Get and Put read the first of these lines, and of the engine its first three words:
-// this does not compile where a field has pushed them out of it.
+// Get and Put read the pool's first cache line, which includes the engine's first three
+// words. This does not compile if a field pushes those words out of the line.
 const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
-// A step is what Put does to a block before the engine gets it, or Get to one that
-// comes from there: the pool's options, boiled down to the one comparison that the
-// fast path has time for.
+// A step says what Put does to a block before the engine gets it, or what Get does to a
+// block from the engine. It sums up the pool's options, so that the fast path needs one
+// comparison.
 type step uint8
 
 const (
 	clearBlock step = 1 << iota
-	askSource       // in Put whether the block is its own, in Get to note it
+	askSource       // Put: ask the Source whether it owns the block; Get: note that the block is out
 	watchSome       // CheckSampled
 	watchAll        // CheckAll
-	askBudget       // in Put whether it has been charged, and has room
+	askBudget       // Put: ask whether the block is charged, and whether the Budget has room
 
 	keepAsIs step = 0
 	watch         = watchSome | watchAll
 )
 
-// Get returns a slice of n bytes whose cap is the smallest class that holds them, and
-// which begins at an address that is a multiple of 16.
-// The bytes are zero unless the pool's policy is ZeroNever. A size above the
-// largest class is allocated and not pooled. Get is never refused: what it
-// allocates past AllocLimit is counted in OverLimit. It panics if n is negative.
+// Get returns a slice of n bytes. Its cap is the smallest class that holds n bytes, and
+// it begins at an address that is a multiple of 16.
+// The bytes are zero unless the pool's policy is [ZeroNever]. If n is larger than the
+// largest class, Get allocates a slice that is not pooled. Get is never
+// refused: past [BytePoolOptions.AllocLimit] it still allocates, and counts that in
+// [Stats.OverLimit]. It panics if n is negative.
 //
 //go:nosplit
 func (p *BytePool) Get(n int) []byte {
@@ -88,8 +93,8 @@ func (p *BytePool) Get(n int) []byte {
 		return p.getLarge(n)
 	}
 	small := p.classes.Small(uint(n))
-	// This is engine.Pop, opened up: one call less, of five. nosplit saves
-	// the check for stack space; nothing that is called from here needs much.
+	// This is engine.Pop, inlined by hand: it saves one call of five. nosplit saves
+	// the check for stack space; no function called from here needs much stack.
 	x := p.engine.Enter()
 	slot := p.engine.Slot(x, small.Number())
 	block := slot.Take()
@@ -109,7 +114,7 @@ func (p *BytePool) Get(n int) []byte {
 		if uint32(number)&p.others == 0 {
 			p.prepare(block, small, number)
 		}
-	case askSource: // this is note, opened up
+	case askSource: // this is note, inlined by hand
 		if state := p.blocks.Find(uintptr(block), small.Size()); state != nil {
 			issue(state, memory.WhenOut(uintptr(block), small.Size()))
 			runtime.KeepAlive(p)
@@ -122,7 +127,7 @@ func (p *BytePool) Get(n int) []byte {
 	return (*[1 << 24]byte)(block)[:n:small.Size()]
 }
 
-// getLarge is Get above MaxSmall.
+// getLarge is Get for sizes above MaxSmall.
 func (p *BytePool) getLarge(n int) []byte {
 	if uint(n) <= sizeclass.MaxLarge {
 		small := p.classes.Large(uint(n))
@@ -141,11 +146,11 @@ func (p *BytePool) getLarge(n int) []byte {
 	return p.getSlow(n)
 }
 
-// blockAlignment is what each block starts at a multiple of, in bytes.
+// blockAlignment is the alignment of every block, in bytes.
 const blockAlignment = 16
 
-// prepare makes a block that was idle ready for the caller of Get. number is that of the
-// shard's hit.
+// prepare makes an idle block ready for the caller of Get. number is the shard's number
+// of this hit.
 func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number uintptr) {
 	b := unsafe.Slice((*byte)(block), small.Size())
 	if p.onGet&watch != 0 && uint32(number)&p.others == 0 {
@@ -157,7 +162,7 @@ func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number u
 	p.note(b)
 }
 
-// getSlow is Get for a large size, or where no idle block was found.
+// getSlow is Get for a large size, or when the shard has no idle block.
 func (p *BytePool) getSlow(n int) []byte {
 	if !p.made {
 		return p.actual().Get(n)
@@ -182,8 +187,8 @@ func (p *BytePool) getSlow(n int) []byte {
 	}
 	b, err := p.allocate(class, p.gate.Uncharge)
 	if err != nil {
-		// Get always has memory. This block is not the Source's, so its Put will
-		// be refused and the collector has it.
+		// The Source failed, and Get must return memory. This block is not the Source's,
+		// so its Put will be refused and the collector frees it.
 		p.count.class[class].misses.Add(1)
 		p.count.class[class].strays.Add(1)
 		b = make([]byte, p.classes.Size(class))
@@ -192,15 +197,21 @@ func (p *BytePool) getSlow(n int) []byte {
 	return b[:n]
 }
 
-// Put gives a block back, whatever the slice's length. The caller must not use
-// it any more. Put ignores nil; it refuses and counts what cannot be a block of
-// this pool: a slice whose cap is no class, or that does not begin at a multiple of 16
-// (DroppedForeign), or whose cap is more than the largest class (DroppedOversize). A
-// pool off the heap refuses whatever is not exactly
-// one of its blocks (DroppedForeign), and a block that is not out (DroppedDouble). A
-// block that the pool has no room for is dropped (DroppedFull), as is any after Close
-// (DroppedClosed). A pool with a Budget refuses whatever it has not handed out
-// (DroppedForeign), and drops every block while the Budget is overdrawn (DroppedFull).
+// Put gives a block back, whatever the slice's length. The caller must no longer use
+// it. Put ignores nil. It refuses, and counts in [Stats], what cannot be a block of this
+// pool:
+//
+//   - a slice whose cap is not the size of a class, or that does not begin at a multiple
+//     of 16 (DroppedForeign);
+//   - a slice whose cap is more than the largest class (DroppedOversize);
+//   - off the heap, a slice that is not exactly one of the pool's blocks
+//     (DroppedForeign), and a block that is not out (DroppedDouble);
+//   - in a pool with a [Budget], a slice that the pool has not handed out
+//     (DroppedForeign).
+//
+// Put drops a block that the pool has no room for (DroppedFull), every block while the
+// pool's Budget is overdrawn (DroppedFull), and every block after [BytePool.Close]
+// (DroppedClosed).
 //
 //go:nosplit
 func (p *BytePool) Put(b []byte) {
@@ -221,12 +232,12 @@ func (p *BytePool) Put(b []byte) {
 				return
 			}
 			if p.onPut == watchSome {
-				goto give // for CheckSampled's sake, and without a test more for the others
+				goto give // fast for CheckSampled, and costs the other modes no test
 			}
 		}
 		if p.onPut&askSource != 0 {
-			// Of several Puts of one block one is accepted: from here on it has
-			// the block alone. For the others putSlow finds out what they are.
+			// If several goroutines Put one block, one Put is accepted and from here on
+			// owns the block. putSlow classifies the others.
 			state := p.blocks.Find(addressOf(b), n)
 			if state == nil || !state.Return(memory.WhenOut(addressOf(b), n)) {
 				p.putSlow(b)
@@ -239,7 +250,8 @@ func (p *BytePool) Put(b []byte) {
 	}
 give:
 	block := unsafe.Pointer(unsafe.SliceData(b))
-	// This is engine.Push, opened up.
+	// This is engine.Push, inlined by hand. Give passes ownership of the block to the
+	// engine.
 	x := p.engine.Enter()
 	slot := p.engine.Slot(x, small.Number())
 	if slot.Give(block) {
@@ -253,7 +265,7 @@ give:
 	}
 }
 
-// putLarge is Put above MaxSmall.
+// putLarge is Put for caps above MaxSmall.
 func (p *BytePool) putLarge(b []byte) {
 	n := uint(cap(b))
 	if n > sizeclass.MaxLarge {
@@ -275,8 +287,8 @@ func (p *BytePool) putLarge(b []byte) {
 	}
 }
 
-// cleaned makes a block ready for its next owner, as Put does, or reports that it wants
-// putSlow: then it has not touched it.
+// cleaned makes a block ready for its next owner, as Put does. If it returns false the
+// block needs putSlow, and cleaned has not touched it.
 func (p *BytePool) cleaned(b []byte) bool {
 	if p.onPut&(watchAll|askBudget) != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
 		return false
@@ -293,9 +305,9 @@ func (p *BytePool) cleaned(b []byte) bool {
 	return true
 }
 
-// pushSmall is Put where the shard has no room.
+// pushSmall is the end of Put when the shard has no room.
 func (p *BytePool) pushSmall(small sizeclass.Small, block unsafe.Pointer) {
-	if small.Number() == 0 { // cap 0, in a pool that has no small class
+	if small.Number() == 0 { // cap 0, in a pool without a small class
 		if block != nil {
 			p.actual().count.droppedForeign.Add(1)
 		}
@@ -305,7 +317,7 @@ func (p *BytePool) pushSmall(small sizeclass.Small, block unsafe.Pointer) {
 }
 
 // putSlow is Put for large blocks, blocks of a pool with a Budget, blocks of a Source
-// that has no table of them, and what is no block.
+// without a table of its blocks, and slices that are not blocks of this pool.
 func (p *BytePool) putSlow(b []byte) {
 	switch {
 	case b == nil:
@@ -327,7 +339,7 @@ func (p *BytePool) putSlow(b []byte) {
 		p.count.droppedOversize.Add(1)
 		p.gate.LetGoLarge(dataOf(b), cap(b))
 		return
-	case !ok, addressOf(b)%sizeclass.Multiple != 0: // Scope.Slice relies on that
+	case !ok, addressOf(b)%sizeclass.Multiple != 0: // Scope.Slice relies on this alignment
 		p.count.droppedForeign.Add(1)
 		if p.onPut&watchAll != 0 {
 			p.checks.Stranger(addressOf(b), cap(b))
@@ -350,7 +362,7 @@ func (p *BytePool) putSlow(b []byte) {
 	p.gate.Put(class, blockOf(b))
 }
 
-// putCharged is putSlow for the case that counts: a small block of the heap.
+// putCharged is the fast part of putSlow: a small heap block of a pool with a Budget.
 func (p *BytePool) putCharged(small sizeclass.Small, b []byte) {
 	if !p.gate.Holds(small.Number()-1, addressOf(b)) {
 		p.count.droppedForeign.Add(1)

@@ -7,14 +7,15 @@ import (
 )
 
 var (
-	// ErrExhausted is what TryGet returns where nothing idle may be handed out and
-	// no more may be made now: a BytePool has no idle block and its AllocLimit
-	// allows no miss, or the Limit of a Pool is out.
+	// ErrExhausted is returned by [BytePool.TryGet] if no block is idle and the pool's
+	// AllocLimit or [Budget] does not allow it to allocate one now, by
+	// [BytePool.GetContext] for a block that is larger than the whole Budget, and by
+	// [Pool.TryGet] if Limit objects are out.
 	ErrExhausted = admission.ErrExhausted
 
-	// ErrReleased is what Release returns to an owner who has released before.
+	// ErrReleased is returned by [Lease.Release] if this owner has released before.
 	ErrReleased = errors.New("dewpond: the lease was released")
 
-	// ErrClosed is what TryGet, GetContext and Prewarm return after Close.
+	// ErrClosed is returned by TryGet, GetContext and Prewarm after Close.
 	ErrClosed = admission.ErrClosed
 )

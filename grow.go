@@ -2,9 +2,9 @@ package dewpond
 
 import "fmt"
 
-// Grow returns b with room for another n bytes, as slices.Grow does: b itself
-// where its cap allows, else a larger block of this pool with b's bytes, and b's
-// block goes back. b may be nil. It panics if n is negative.
+// Grow returns b with room for another n bytes, as [slices.Grow] does. If b's cap is too
+// small, Grow copies b's bytes to a larger block of this pool and puts b's block back.
+// b may be nil. Grow panics if n is negative.
 func (p *BytePool) Grow(b []byte, n int) []byte {
 	if n < 0 || len(b)+n < 0 {
 		panic(fmt.Sprintf("dewpond: Grow by %d bytes from %d on pool %q: the size is negative or overflows", n, len(b), p.Name()))
@@ -15,8 +15,8 @@ func (p *BytePool) Grow(b []byte, n int) []byte {
 	return p.moved(b, append(p.Get(len(b) + n)[:0], b...))
 }
 
-// moved gives back the block that what is in grown was in. Where that panics, in a
-// Source's Free or a report, nobody will have grown, so it goes back too.
+// moved puts back b, whose bytes are now in grown, and returns grown. If the Put panics,
+// in a Source's Free or in a report, no caller gets grown, so moved puts it back too.
 func (p *BytePool) moved(b, grown []byte) []byte {
 	returned := false
 	defer func() {
@@ -29,9 +29,9 @@ func (p *BytePool) moved(b, grown []byte) []byte {
 	return grown
 }
 
-// Append appends x to b, as append does: in place where b's cap allows, else in a
-// larger block of this pool, and b's block goes back. b may be nil, and x may be
-// part of b.
+// Append appends x to b, as the built-in append does. If b's cap is too small, Append
+// copies b's bytes to a larger block of this pool and puts b's block back. b may be nil,
+// and x may be part of b.
 func (p *BytePool) Append(b []byte, x ...byte) []byte {
 	if len(x) <= cap(b)-len(b) {
 		return append(b, x...)
@@ -39,8 +39,8 @@ func (p *BytePool) Append(b []byte, x ...byte) []byte {
 	p = p.actual()
 	n := len(b) + len(x)
 	if n > p.classes.Largest() {
-		// No more classes to grow by: leave room, as append would, or many
-		// small appends would copy everything each time.
+		// There is no larger class. Leave room, as append does: otherwise each of many
+		// small appends would copy everything.
 		n = max(n, cap(b)+cap(b)/4)
 	}
 	return p.moved(b, append(append(p.Get(n)[:0], b...), x...))

@@ -9,50 +9,52 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// A Lease is a block of bytes that cannot be given back twice, nor used through
-// this handle by anybody after it has been. It is a small value (two words on
-// 64-bit machines): copies of a Lease are one owner, and which of them releases
-// does not matter. Retain makes another owner; the block goes back with the last.
+// A Lease is a block of bytes that cannot be given back twice, and that cannot be
+// reached through the Lease after it has been given back. It is a small value (two words
+// on 64-bit machines). All copies of a Lease are one owner, and any of them may release.
+// [Lease.Retain] makes another owner. The block goes back to the pool when the last
+// owner releases.
 //
-// All methods may be called by any number of goroutines at once. A lease that was
-// released stays so: nothing that becomes of the block or of the pool makes it valid
-// again. What is not protected is a slice that Bytes returned earlier: it is bare
-// memory, and after the last Release another owner's.
+// All methods may be called by any number of goroutines at once. A released lease stays
+// released, whatever happens to the block and to the pool. A slice that [Lease.Bytes]
+// returned earlier is not protected: it is plain memory, and after the last Release it
+// may belong to another owner.
 //
-// The zero Lease is a released one. A lease that is lost unreleased leaves its
-// block to the collector.
+// The zero Lease is a released lease. If a lease is lost without a Release, the garbage
+// collector frees its block.
 type Lease struct {
 	h          *handle
 	generation uint32
 	n          uint32
 }
 
-// A handle is what leases refer to: one for each owner. Handles are pooled, and
-// each use of one is a generation of it. A handle is never anything else and never
-// another pool's, so a stale lease can always look at it, and finds that its own
-// generation is over.
+// A handle is what leases refer to. Each owner has one. Handles are pooled, and each use
+// of a handle is one generation of it. The memory of a handle is never used for anything
+// else, and a handle never changes its pool. So a stale lease can always read its handle,
+// and finds that its own generation is over.
 type handle struct {
-	// word tells whose the handle is, in one atomic word, so that to check that a
-	// lease is valid and to act on it are one step:
+	// word holds the state of the handle in one atomic word, so that a lease is checked
+	// and acted on in one step:
 	//
-	//	bits  0-30  what needs the handle besides its owner: owners that were retained
-	//	            from it, if it is a root, and for a moment those who are about to
-	//	bit   31    its owner has not released
+	//	bits  0-30  number of pins: owners that were retained from this handle, if it
+	//	            is a root, and calls of Retain that are under way
+	//	bit   31    set while the owner has not released
 	//	bits 32-63  generation
 	//
-	// A handle whose owner is gone and that nobody else needs is in the next
-	// generation, with bit 31 set for the owner to come. After the last generation
-	// the word is 0, and the handle is not used again.
+	// A handle without an owner and without pins is in the next generation already,
+	// with bit 31 set for its next owner. After the last generation the word is 0, and
+	// the handle is not used again.
 	word atomics.Uint64
 
-	// data is where the block begins. Whoever reads it looks at word next: the
-	// next generation writes it only after it has begun.
+	// data is where the block begins. A reader loads word after data: the next
+	// generation stores data only after it has begun, so the reader sees that its own
+	// generation is over.
 	data atomics.Pointer[byte]
 
-	root *handle   // whose block this is, for an owner that was retained; its owner's to read
+	root *handle   // the handle that holds the block, if this owner was retained; only this owner reads it
 	pool *BytePool // never changes
 
-	_ [32]byte // the handles of two owners do not share a cache line
+	_ [32]byte // keeps the handles of two owners out of one cache line
 }
 
 const (
@@ -65,14 +67,14 @@ const (
 	// idleHandles is how many handles a pool keeps, of 64 bytes each.
 	idleHandles = 4096
 
-	// staleBytes is the largest block to which a handle keeps pointing when it is
-	// idle, and which it so keeps from the collector if the pool has let it go: at
-	// most 4 MiB in all. For larger ones a store does not show.
+	// staleBytes is the size of the largest block that an idle handle goes on pointing
+	// to. Such a block stays alive even if the pool has let it go: at most 4 MiB in all.
+	// For larger blocks the time of the store that clears the pointer does not show.
 	staleBytes = 1024
 )
 
-// Lease is Get for a block that goes back by Release of what it returns. n must be
-// below 4 GiB.
+// Lease is like [BytePool.Get], but returns a [Lease]: [Lease.Release] gives the block
+// back. It panics unless n is below 4 GiB.
 func (p *BytePool) Lease(n int) Lease {
 	if uint64(n) > math.MaxUint32 {
 		p.refuseLease("Lease", n)
@@ -80,8 +82,8 @@ func (p *BytePool) Lease(n int) Lease {
 	return newLease(p.getLeased(n), n)
 }
 
-// TryLease is TryGet for a block that goes back by Release of what it returns. n
-// must be below 4 GiB.
+// TryLease is like [BytePool.TryGet], but returns a [Lease]: [Lease.Release] gives the
+// block back. It panics unless n is below 4 GiB.
 func (p *BytePool) TryLease(n int) (Lease, error) {
 	if uint64(n) > math.MaxUint32 {
 		p.refuseLease("TryLease", n)
@@ -100,25 +102,25 @@ func (p *BytePool) refuseLease(method string, n int) {
 	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.Name(), uint32(math.MaxUint32)))
 }
 
-// newLease is the lease of a handle's owner.
+// newLease returns the lease of a handle's owner.
 func newLease(h *handle, n int) Lease {
 	return Lease{h, uint32(h.word.Load() >> 32), uint32(n)}
 }
 
-// hold gives an unused handle its block. In a steady state it had the same one
-// before, and a store costs as much as the rest.
+// hold gives an unused handle its block. In a steady state the handle had the same block
+// before, so hold compares first: a store costs as much as the rest.
 func (h *handle) hold(data *byte) {
 	if h.data.Load() != data {
 		h.data.Store(data)
 	}
 }
 
-// Len returns the n that the lease was made with, also after Release; 0 for the
-// zero Lease.
+// Len returns the n that the lease was made with, even after Release. It returns 0 for
+// the zero Lease.
 func (l Lease) Len() int { return int(l.n) }
 
-// Bytes returns the block, with the length asked for and the cap of its class. It
-// panics if this owner has released. The slice may be used until then.
+// Bytes returns the block, with the length asked for and the cap of its class. The slice
+// may be used until this owner releases. Bytes panics if this owner has released.
 func (l Lease) Bytes() []byte {
 	if l.h != nil {
 		data := l.h.data.Load()
@@ -134,13 +136,13 @@ func (l Lease) holds(word uint64) bool {
 	return uint32(word>>32) == l.generation && word&ownerHolds != 0
 }
 
-// Retain makes another owner of the block, who releases for himself. It panics if
-// this owner has released.
+// Retain makes another owner of the block, which must be released too. It panics if this
+// owner has released.
 func (l Lease) Retain() Lease {
 	if l.h == nil || !l.pin() {
 		panic("dewpond: Retain of a Lease that was released")
 	}
-	// From here on the handle stays in this generation, and so does the root.
+	// The pin keeps the handle in this generation, and so the root too.
 	root := l.h
 	if l.h.root != nil {
 		root = l.h.root
@@ -153,7 +155,7 @@ func (l Lease) Retain() Lease {
 	return newLease(h, int(l.n))
 }
 
-// pin counts one who needs the lease's handle, if the lease is valid.
+// pin adds a pin to the lease's handle if the lease is valid, and reports whether it is.
 func (l Lease) pin() bool {
 	for word := l.h.word.Load(); l.holds(word); word = l.h.word.Load() {
 		if l.h.pinned(word) {
@@ -163,13 +165,13 @@ func (l Lease) pin() bool {
 	return false
 }
 
-// pin counts one more who needs a handle that the caller knows to be needed.
+// pin adds a pin to a handle that the caller knows to have an owner or a pin.
 func (h *handle) pin() {
 	for !h.pinned(h.word.Load()) {
 	}
 }
 
-// pinned is pin if the word is still the same.
+// pinned adds a pin if the handle's word is still the same, and reports whether it was.
 func (h *handle) pinned(word uint64) bool {
 	if word&othersMask == othersMask {
 		panic("dewpond: Retain of a Lease that has two billion owners")
@@ -177,9 +179,9 @@ func (h *handle) pinned(word uint64) bool {
 	return h.word.CompareAndSwap(word, word+1)
 }
 
-// Release ends this owner's use of the block, and gives the block back if no other
-// owner holds it. It returns ErrReleased, and does nothing, where this owner has
-// released before.
+// Release ends this owner's use of the block, and gives the block back to the pool if no
+// other owner holds it. If this owner has released before, Release does nothing and
+// returns [ErrReleased].
 func (l Lease) Release() error {
 	if l.h == nil {
 		return ErrReleased
@@ -196,8 +198,8 @@ func (l Lease) Release() error {
 	return l.releaseSlow()
 }
 
-// releaseSlow is Release where the handle has other users, is in its last
-// generation, or in a later one than the lease.
+// releaseSlow is Release when the handle has pins, is in its last generation, or is in a
+// later generation than the lease.
 func (l Lease) releaseSlow() error {
 	for {
 		word := l.h.word.Load()
@@ -218,8 +220,7 @@ func (l Lease) releaseSlow() error {
 	}
 }
 
-// drop takes back one pin, or one owner that was retained; n is the length of the
-// leases of this block.
+// drop removes one pin. n is the length of the leases of this block.
 func (h *handle) drop(n uint32) {
 	for {
 		word := h.word.Load()
@@ -237,7 +238,7 @@ func (h *handle) drop(n uint32) {
 	}
 }
 
-// nextGeneration is the word of a handle that its last user leaves.
+// nextGeneration returns the word of a handle after its last owner or pin is gone.
 func nextGeneration(word uint64) uint64 {
 	if word>>32 == math.MaxUint32 {
 		return 0
@@ -245,7 +246,8 @@ func nextGeneration(word uint64) uint64 {
 	return word>>32*generationUnit + generationUnit + ownerHolds
 }
 
-// end is called by the last user of a generation, who alone has the handle now.
+// end is called by the release or drop that ended the handle's generation. The caller
+// alone uses the handle now.
 func (h *handle) end(n uint32) {
 	if h.root == nil {
 		h.pool.putLeased(h, n)
@@ -257,7 +259,8 @@ func (h *handle) end(n uint32) {
 	root.drop(n)
 }
 
-// forget gives an unused handle back without its block, unless it is used up.
+// forget clears an unused handle's block and gives the handle back, unless it has been
+// through its last generation.
 func (h *handle) forget() {
 	h.data.Store(nil)
 	if h.word.Load() != 0 {
@@ -265,8 +268,8 @@ func (h *handle) forget() {
 	}
 }
 
-// getLeased is Get into a handle. Where both lie in this P's shards it finds them in
-// one section.
+// getLeased is Get into a handle. If this P's shards have both a block and a handle, it
+// takes them in one pinned section.
 func (p *BytePool) getLeased(n int) *handle {
 	var h *handle
 	if uint(n) <= sizeclass.MaxSmall {
@@ -286,7 +289,7 @@ func (p *BytePool) getLeased(n int) *handle {
 			if h == nil {
 				h = p.handle()
 			}
-			if h.data.Load() != (*byte)(block) { // hold, opened up
+			if h.data.Load() != (*byte)(block) { // hold, inlined by hand
 				h.data.Store((*byte)(block))
 			}
 			return h
@@ -299,7 +302,7 @@ func (p *BytePool) getLeased(n int) *handle {
 	return h
 }
 
-// putLeased is Put of what a handle holds, and of the handle.
+// putLeased puts back a handle and the block that it holds.
 func (p *BytePool) putLeased(h *handle, n uint32) {
 	block := unsafe.Pointer(h.data.Load())
 	small := sizeclass.Small(0)
@@ -321,7 +324,7 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 	y := p.handles.EnterBeside(x)
 	slot := p.engine.Slot(x, small.Number())
 	kept := slot.Give(block) || slot.GiveMore(block)
-	// The handle of a small block keeps pointing to it: hold will find it.
+	// The handle of a small block goes on pointing to it, which saves hold a store.
 	handles := p.handles.Slot(y, 1)
 	if kept && (handles.Give(unsafe.Pointer(h)) || handles.GiveMore(unsafe.Pointer(h))) {
 		y.ExitBeside()
@@ -336,7 +339,7 @@ func (p *BytePool) putLeased(h *handle, n uint32) {
 	}
 }
 
-// handle returns a handle that nobody uses.
+// handle returns an unused handle.
 func (p *BytePool) handle() *handle {
 	if h := (*handle)(p.handles.Pop(0)); h != nil {
 		return h
@@ -347,7 +350,7 @@ func (p *BytePool) handle() *handle {
 	return h
 }
 
-// putHandle gives back a handle that nobody uses.
+// putHandle gives back an unused handle.
 func (p *BytePool) putHandle(h *handle) {
 	p.handles.Push(0, unsafe.Pointer(h))
 	p.decay.Kept()

@@ -12,21 +12,23 @@ import (
 	"github.com/dewpond/dewpond/internal/semaphore"
 )
 
-// A Pool hands out objects of one type and takes them back for their next owner.
-// It keeps them across garbage collections, within MaxIdle, until Trim or Close.
-// Make one with NewPool. The zero Pool works too, where NewPool would without options:
-// from its first use on it has the default ones, and its Get and Put take 2.4 times as
-// long as those of one that was made, 1.8 times as long as a zero sync.Pool's
-// (BenchmarkZeroValue). A Pool must not be copied.
+// A Pool hands out objects of one type and takes them back for reuse.
+// It keeps idle objects across garbage collections, within [PoolOptions.MaxIdle], until
+// [Pool.Trim], [Pool.Close] or decay releases them. Make a pool with [NewPool].
 //
-// All methods may be called by any number of goroutines at once. A Put of an
-// object synchronizes before the Get that returns it.
+// The zero Pool is also ready to use, for every T for which NewPool accepts the zero
+// [PoolOptions]: from its first use it has the default options. Its Get and Put take 2.4
+// times as long as those of a pool made by NewPool, and 1.8 times as long as a zero
+// [sync.Pool]'s (BenchmarkZeroValue).
 //
-// The caller of Get owns the object until Put, and nobody afterwards: a pool
-// cannot see that an object is still in use, nor that it is put back twice, unless it
-// Checks.
+// A Pool must not be copied. All its methods may be called by any number of goroutines
+// at once. A Put of an object synchronizes before the Get that returns it.
+//
+// The caller of Get owns the object until Put. After Put no caller may use it. Unless
+// [PoolOptions.Check] is set, a pool cannot see that an object is still in use, or that
+// it is put back twice.
 type Pool[T any] struct {
-	// What Get and Put read of the pool itself comes first, in one cache line.
+	// The fields that Get and Put read come first, in one cache line.
 	onPut  objectStep
 	reset  func(*T) // nil: set to zero
 	checks *checks
@@ -42,26 +44,27 @@ type Pool[T any] struct {
 
 	decay decay.Decayer
 
-	out   semaphore.Semaphore // where onPut is countOut
+	out   semaphore.Semaphore // counts the objects that are out, if there is a Limit
 	count objectCounts
 
 	standIn standIn[Pool[T]]
 }
 
-// An objectStep is what Put does to an object before the engine gets it: the pool's
-// options, boiled down to the one comparison that the fast path has time for.
+// An objectStep says what Put does to an object before the engine gets it. It sums up
+// the pool's options, so that the fast path needs one comparison.
 type objectStep uint8
 
 const (
-	askStandIn objectStep = iota // this is the zero Pool
+	askStandIn objectStep = iota // this is the zero Pool: call its stand-in
 	setZero
 	callReset
-	askKeep   // and then what reset says
-	countOut  // there is a Limit; and then what keep and reset say
-	askChecks // it may be watched; and then what all the others say
+	askKeep   // call keep, then reset if it is set
+	countOut  // there is a Limit; then keep and reset, if they are set
+	askChecks // the object may be watched; then all of the above
 )
 
-// NewPool makes a pool. It panics on options that cannot be meant, and names each.
+// NewPool makes a pool. It panics if options are invalid, with an error that names each
+// of them.
 func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -86,8 +89,9 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	p.engine.Init(magazine.Config{
 		Sizes:        []int{1},
 		MaxIdleBytes: int64(o.MaxIdle) - p.checks.quarantined()/p.size,
-		// An object is made only where none is idle, so a limited pool makes no more
-		// than may be out, but for those that Drop still has in hand.
+		// A limited pool keeps all idle objects in the depot, where every Get finds
+		// them. So it makes an object only if none is idle, and has no more than Limit,
+		// apart from those that Drop has not finished with.
 		Direct: p.limited() || p.checks.everything(),
 	})
 	var settle func()
@@ -105,14 +109,14 @@ func NewPool[T any](o PoolOptions[T]) *Pool[T] {
 	return p
 }
 
-// Get returns an object that was put back, or one from New. It is never refused:
-// what it hands out beyond Limit is counted in OverLimit. It panics if New returns
-// nil.
+// Get returns an object that was put back, or a new one from [PoolOptions.New]. It is
+// never refused: beyond [PoolOptions.Limit] it still hands out objects, and counts them
+// in [Stats.OverLimit]. It panics if New returns nil.
 //
 //go:nosplit
 func (p *Pool[T]) Get() *T {
-	// This is engine.Pop, opened up: see BytePool.Get. In a limited pool it finds
-	// nothing, for all objects are in the depot.
+	// This is engine.Pop, inlined by hand: see BytePool.Get. In a limited pool it finds
+	// nothing, because all idle objects are in the depot.
 	x := p.engine.Enter()
 	if v := p.engine.Slot(x, 1).Take(); v != nil {
 		x.Exit()
@@ -127,7 +131,7 @@ func (p *Pool[T]) Get() *T {
 
 func (p *Pool[T]) limited() bool { return p.out.Limit() > 0 }
 
-// getSlow is Get where the shard has no object, or the pool has a Limit.
+// getSlow is Get when the shard has no object, as always in a pool with a Limit.
 func (p *Pool[T]) getSlow() *T {
 	if p.onPut == askStandIn {
 		return p.actual().Get()
@@ -141,8 +145,8 @@ func (p *Pool[T]) getSlow() *T {
 	return p.made()
 }
 
-// TryGet is Get, but where Limit objects are out it returns ErrExhausted. After
-// Close it returns ErrClosed.
+// TryGet is like [Pool.Get], but returns [ErrExhausted] if [PoolOptions.Limit] objects
+// are out. After [Pool.Close] it returns [ErrClosed].
 func (p *Pool[T]) TryGet() (*T, error) {
 	p = p.actual()
 	if p.limited() && !p.out.TryAcquire() {
@@ -155,18 +159,18 @@ func (p *Pool[T]) TryGet() (*T, error) {
 	return p.acquired()
 }
 
-// GetContext is TryGet, but instead of ErrExhausted it waits: until an object is
-// put back or ctx is done, whose error it then returns. Those who wait are served
-// in the order in which they came. ctx is looked at only before waiting. Close
-// ends every wait with ErrClosed.
+// GetContext is like [Pool.TryGet], but instead of returning [ErrExhausted] it waits
+// until an object is put back or ctx is done. In the latter case it returns the error of
+// ctx. Waiting calls are served in the order in which they arrived. If a call need not
+// wait, it does not look at ctx. Close ends every wait with [ErrClosed].
 //
-// While a call waits in a testing/synctest bubble the pool is that bubble's alone: who
-// would have to wake it from elsewhere, or to wait beside it, panics.
+// While a call waits in a [testing/synctest] bubble the pool belongs to that bubble: a
+// call from outside the bubble that would wake it, or wait beside it, panics.
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	p = p.actual()
 	if p.limited() {
 		if err := p.out.Acquire(ctx); err != nil {
-			if p.engine.Closed() { // also where ctx is done too
+			if p.engine.Closed() { // even if ctx is done too
 				return nil, ErrClosed
 			}
 			p.count.refused.Add(1)
@@ -176,13 +180,13 @@ func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	return p.acquired()
 }
 
-// acquired returns an object for somebody whom the semaphore counts.
+// acquired returns an object for a caller that the semaphore has counted.
 func (p *Pool[T]) acquired() (*T, error) {
 	if v := p.engine.Pop(0); v != nil {
 		return p.watch((*T)(v)), nil
 	}
 	if p.engine.Closed() {
-		if p.limited() { // Get counts on
+		if p.limited() { // Get goes on counting after Close
 			p.out.Release()
 		}
 		return nil, ErrClosed
@@ -190,13 +194,14 @@ func (p *Pool[T]) acquired() (*T, error) {
 	return p.made(), nil
 }
 
-// made returns a new object for somebody whom the semaphore counts. Where New
-// fails nothing is counted.
+// made returns a new object for a caller that the semaphore has counted. If New
+// panics, nothing is counted.
 func (p *Pool[T]) made() *T {
 	v := p.counted()
-	return p.watch(v) // which gives the object back if it panics
+	return p.watch(v) // gives the object back if it panics
 }
 
+// counted is fresh with the bookkeeping of a miss.
 func (p *Pool[T]) counted() (v *T) {
 	defer func() {
 		if v != nil {
@@ -208,7 +213,7 @@ func (p *Pool[T]) counted() (v *T) {
 	return p.fresh()
 }
 
-// fresh calls New.
+// fresh makes an object by New, or by new(T) if New is nil.
 func (p *Pool[T]) fresh() *T {
 	if p.new == nil {
 		return new(T)
@@ -220,17 +225,18 @@ func (p *Pool[T]) fresh() *T {
 	return v
 }
 
-// Put gives an object back, after Keep has been asked and Reset called. The caller
-// must not use it any more. Put ignores nil. An object that the pool does not keep
-// goes to Drop: one that Keep refuses (DroppedOversize), one that MaxIdle has no
-// room for (DroppedFull), and any after Close (DroppedClosed). A pool that Checks
-// refuses one that is idle (DroppedDouble), and leaves it as it is.
+// Put gives an object back: it calls [PoolOptions.Keep], then [PoolOptions.Reset]. The
+// caller must no longer use the object. Put ignores nil. An object that the pool does
+// not keep goes to [PoolOptions.Drop]: one that Keep refuses ([Stats.DroppedOversize]),
+// one that MaxIdle has no room for ([Stats.DroppedFull]), and every object after
+// [Pool.Close] ([Stats.DroppedClosed]). If [PoolOptions.Check] is set, Put refuses an
+// object that is idle ([Stats.DroppedDouble]), and leaves it as it is.
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
 		return
 	}
-	// Both halves end in engine.Push, opened up. To share it costs the first, which
-	// most pools take, an eighth of a Get and Put.
+	// Both halves end in engine.Push, inlined by hand. If they shared it, the first half,
+	// which most pools take, would cost an eighth of a Get and Put more.
 	if p.onPut == setZero {
 		clearObject(v)
 		x := p.engine.Enter()
@@ -264,8 +270,8 @@ func (p *Pool[T]) Put(v *T) {
 	}
 }
 
-// asked is what Put does where there is more than a Reset to call. It reports
-// whether the object is still to be kept.
+// asked does what Put has to do in a pool with more than a Reset to call. It reports
+// whether Put is to keep the object.
 func (p *Pool[T]) asked(v *T) bool {
 	if p.onPut == askKeep {
 		return p.cleaned(v)
@@ -284,8 +290,8 @@ func (p *Pool[T]) asked(v *T) bool {
 	return p.cleaned(v)
 }
 
-// putLimited is Put in a pool that has a Limit. The object counts as out until
-// another can have it, or until Keep, Reset or Drop has panicked.
+// putLimited is Put in a pool with a Limit. The object counts as out until another
+// caller can get it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
 	defer p.out.Release()
 	if p.cleaned(v) {
@@ -293,7 +299,7 @@ func (p *Pool[T]) putLimited(v *T) {
 	}
 }
 
-// cleaned makes the object ready for its next owner, unless Keep is against it.
+// cleaned makes the object ready for its next owner, and reports whether Keep accepts it.
 func (p *Pool[T]) cleaned(v *T) bool {
 	if p.keep != nil && !p.keep(v) {
 		p.refused(v)
@@ -307,8 +313,8 @@ func (p *Pool[T]) cleaned(v *T) bool {
 	return true
 }
 
-// clearObject sets an object to zero. A large one is not assigned to: the compiler
-// would make the zero of as many bytes on the stack.
+// clearObject sets an object to zero. It does not assign to a large object, because the
+// compiler would build the zero value on the stack.
 func clearObject[T any](v *T) {
 	if unsafe.Sizeof(*v) > 256 {
 		clear(unsafe.Slice(v, 1))
@@ -318,15 +324,15 @@ func clearObject[T any](v *T) {
 	*v = zero
 }
 
-// refused lets go of an object that Keep is against.
+// refused lets go of an object that Keep refuses.
 func (p *Pool[T]) refused(v *T) {
 	p.count.puts.Add(1)
 	p.count.droppedOversize.Add(1)
-	p.seal(v) // as it is: Reset has not been called
+	p.seal(v) // with its present contents: Reset has not been called
 	p.letGo(v)
 }
 
-// pushSlow is engine.PushSlow of an object that is ready for its next owner.
+// pushSlow is engine.PushSlow for an object that is ready for its next owner.
 func (p *Pool[T]) pushSlow(v *T) {
 	r := p.engine.PushSlow(0, unsafe.Pointer(v))
 	if r == magazine.Full || r == magazine.Closed {
@@ -335,10 +341,10 @@ func (p *Pool[T]) pushSlow(v *T) {
 	p.settled(v, r)
 }
 
-// add is engine.Add: what it keeps does not count as a Put.
+// add is engine.Add: an object that it keeps does not count as a Put.
 func (p *Pool[T]) add(v *T) magazine.Result { return p.engine.Add(0, unsafe.Pointer(v)) }
 
-// settled is what comes after the engine has kept an object or not.
+// settled acts on the engine's answer to an object it was given.
 func (p *Pool[T]) settled(v *T, r magazine.Result) {
 	switch r {
 	case magazine.Kept, magazine.KeptDirect:
@@ -359,7 +365,7 @@ func (p *Pool[T]) letGo(v *T) {
 	p.letGoLate(v, &l)
 }
 
-// letGoLate is letGo for whoever has more to let go.
+// letGoLate is letGo for a caller that lets go of several objects and then calls l.End.
 func (p *Pool[T]) letGoLate(v *T, l *late.List) {
 	p.checks.unwatch(watchedObject(v), l)
 	if p.drop != nil {
@@ -368,9 +374,9 @@ func (p *Pool[T]) letGoLate(v *T, l *late.List) {
 }
 
 // Prewarm makes count objects, so that the first Gets hit. They do not count as
-// misses. Where MaxIdle leaves no room for all of them it keeps those that fit,
-// drops one, and returns an error that says how many; after Close it returns
-// ErrClosed.
+// misses. If [PoolOptions.MaxIdle] has no room for all of them, Prewarm keeps those that
+// fit, drops one, and returns an error that says how many it kept. After [Pool.Close] it
+// returns [ErrClosed].
 func (p *Pool[T]) Prewarm(count int) error {
 	p = p.actual()
 	if count < 0 {
@@ -395,12 +401,14 @@ func (p *Pool[T]) Prewarm(count int) error {
 	return nil
 }
 
-// Trim lets go of every object that was idle when it was called and still is, those
-// that lie with other processors too, and returns their bytes, counting the size of T
-// alone. Objects that are put back meanwhile may stay, or that leave the quarantine of
-// a pool that is checked. It stops the world twice, each time for tens of microseconds,
-// and longer where others stop it too; until that is over every Get finds nothing idle.
-// (A limited pool has all its objects in one place and stops nothing.)
+// Trim lets go of every object that was idle when Trim was called and still is, on all
+// processors, and returns how many bytes those objects have, counting only the size of
+// T. Objects that are put back during Trim, or that leave the quarantine of a checked
+// pool, may stay.
+//
+// Trim stops the world twice, each time for tens of microseconds, and for longer if
+// other goroutines stop it too. Until that is over every Get finds nothing idle. (A pool
+// with a Limit keeps all its objects in one place, and its Trim does not stop the world.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
@@ -408,7 +416,7 @@ func (p *Pool[T]) Trim() (released int64) {
 	return p.checks.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))*p.size
 }
 
-// trimReserved is Trim as decay does it.
+// trimReserved is Trim as called by decay.
 func (p *Pool[T]) trimReserved() {
 	var l late.List
 	defer l.End()
@@ -423,9 +431,9 @@ func (p *Pool[T]) shed(class uint8, n int) {
 	p.engine.Shed(class, n, p.free(&l))
 }
 
-// Close lets go of every idle object and makes the pool keep nothing more: Get
-// makes new ones, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It
-// wakes all who wait. Objects that are out stay valid. A second Close does nothing.
+// Close lets go of every idle object. From then on the pool keeps nothing: Get makes
+// new objects, TryGet, GetContext and Prewarm return [ErrClosed], and Put drops. Close
+// ends all waits. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
 	p = p.actual()
 	p.out.MustReach()
@@ -434,22 +442,22 @@ func (p *Pool[T]) Close() error {
 	defer l.End()
 	defer livePools.Remove(p.entry)
 	defer p.out.Close(ErrClosed)     // also if Drop panics
-	defer p.engine.Close(p.free(&l)) // also if it panics for what is in quarantine
+	defer p.engine.Close(p.free(&l)) // also if trimQuarantine panics
 	p.checks.trimQuarantine(true, &l)
 	return nil
 }
 
-// free returns a function that lets go of an object that the engine held. Whoever makes it
-// be called calls l.end afterwards.
+// free returns a function that lets go of an object that the engine held. After its
+// calls, l.End must be called.
 func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 	return func(_ uint8, v unsafe.Pointer) { p.letGoLate((*T)(v), l) }
 }
 
-// overhead returns the bytes that the pool has beside its objects.
+// overhead returns the bytes that the pool has in addition to its objects.
 func (p *Pool[T]) overhead() int64 { return p.engine.Overhead() + int64(unsafe.Sizeof(*p)) }
 
-// bytesOf and objectOf turn an object into what the checks see of it and back. The
-// bytes keep it alive, and what it points to.
+// bytesOf and objectOf convert between an object and the bytes that the checks see. The
+// bytes keep the object alive, and what it points to.
 func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
 
 func objectOf[T any](b []byte) *T { return (*T)(unsafe.Pointer(unsafe.SliceData(b))) }

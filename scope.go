@@ -10,50 +10,51 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// A Scope hands out many pieces of memory that all end together: what a request,
-// a frame or a message needs until it is answered. Make one with BytePool.Scope
-// and end it with Close:
+// A Scope hands out many pieces of memory that all end together, such as all that a
+// request, a frame or a message needs until it is answered. Make one with
+// [BytePool.Scope] and end it with [Scope.Close]:
 //
 //	s := pool.Scope()
 //	defer s.Close()
 //
-// Small pieces are cut off chunks, which are blocks of the pool: 8 KiB first, then
-// twice as much each time up to 32 KiB. A piece larger than a quarter of the chunk
-// is a block of its own. Nothing that a Scope hands out may be used after Close,
-// for it is somebody else's memory then. That includes what was copied out of it
-// without its bytes: sub-slices, and strings made by unsafe means.
+// Small pieces are cut off chunks, which are blocks of the pool: the first has 8 KiB,
+// each further one twice as much, up to 32 KiB. A piece larger than a quarter of the
+// chunk is a block of its own. Nothing that a Scope hands out may be used after Close,
+// because the memory may have another owner then. That includes everything that shares
+// the memory: sub-slices, and strings made with package unsafe.
 //
-// A Scope is not for use by several goroutines at once, and must not be copied.
+// A Scope must not be used by several goroutines at once, and must not be copied.
 type Scope struct {
 	_     noCopy
 	pool  *BytePool    // nil once closed
-	chunk []byte       // what is handed out of it is its length, a multiple of alignment
-	most  uint         // the largest piece that is cut off the chunk
+	chunk []byte       // its length is what has been handed out of it, a multiple of alignment
+	most  uint         // size of the largest piece that is cut off the chunk
 	plain reflect.Type // the last T that Slice has found to hold no pointers
 
-	// held are the other blocks, each as long as what was handed out of it. They
-	// are all most requests need; further ones are in more.
+	// held has the other blocks, each as long as what was handed out of it. Most
+	// requests need no more; further blocks are in more.
 	held  [8][]byte
 	count int
 	more  [][]byte
 }
 
 const (
-	alignment  = 8 // of each piece; no Go type wants more
+	alignment  = 8 // of each piece; no Go type needs more
 	firstChunk = 8 << 10
 	lastChunk  = 32 << 10
 )
 
-// Scope returns a Scope on blocks of this pool, which takes none before the first
-// piece. One that does not escape its caller costs no allocation, one that does
-// costs one: the Scope itself is never pooled, so one that is closed stays closed.
+// Scope returns a [Scope] on blocks of this pool. The Scope takes no block before the
+// first piece. A Scope that does not escape its caller costs no allocation, one that
+// escapes costs one: the Scope itself is never pooled, so a closed Scope stays closed.
 func (p *BytePool) Scope() *Scope {
 	return &Scope{pool: p.actual()} // a nil pool panics here
 }
 
-// Get returns n bytes that no other piece overlaps, valid until Close. Their cap is
-// n, so that append moves to memory of its own. They are zero unless the pool's
-// policy is ZeroNever. Get panics if n is negative or the Scope is closed.
+// Get returns a slice of n bytes that no other piece overlaps. It is valid until Close.
+// Its cap is n, so that append moves the bytes to memory outside the Scope. The bytes
+// are zero unless the pool's policy is [ZeroNever]. Get panics if n is negative or the
+// Scope is closed.
 func (s *Scope) Get(n int) []byte {
 	at := len(s.chunk)
 	if uint(n-1) >= s.most || n > cap(s.chunk)-at { // n-1: 0 bytes are a rare case
@@ -63,7 +64,7 @@ func (s *Scope) Get(n int) []byte {
 	return s.chunk[at : at+n : at+n]
 }
 
-// getSlow is Get where the chunk has no room, or the piece is none of a chunk.
+// getSlow is Get when the chunk has no room, or the piece must not be cut off a chunk.
 func (s *Scope) getSlow(n int) []byte {
 	switch {
 	case s.pool == nil:
@@ -84,7 +85,7 @@ func (s *Scope) getSlow(n int) []byte {
 		s.hold(b)
 		return b[:n:n]
 	}
-	chunk := s.pool.Get(size)[:0] // which may panic, where the pool has a Source
+	chunk := s.pool.Get(size)[:0] // may panic, if the pool has a Source
 	if s.chunk != nil {
 		s.hold(s.chunk)
 	}
@@ -109,8 +110,8 @@ func (s *Scope) Copy(b []byte) []byte {
 	return c
 }
 
-// Close gives every block back. Nothing that the Scope has handed out may be used
-// any more. Get after Close panics; a second Close does nothing.
+// Close gives every block back to the pool. Nothing that the Scope has handed out may be
+// used after that. [Scope.Get] after Close panics. A second Close does nothing.
 func (s *Scope) Close() {
 	p := s.pool
 	if p == nil {
@@ -120,8 +121,8 @@ func (s *Scope) Close() {
 	s.giveBack(p)
 }
 
-// giveBack puts all blocks back, also those after one whose Put panics, in a Source's Free or
-// a report.
+// giveBack puts all blocks back. If the Put of one panics, in a Source's Free or in a
+// report, the others are still put back.
 func (s *Scope) giveBack(p *BytePool) {
 	done := false
 	defer func() {
@@ -135,7 +136,7 @@ func (s *Scope) giveBack(p *BytePool) {
 	s.more, done = nil, true
 }
 
-// drop returns a block that the scope has, and forgets it, or nil.
+// drop removes a block from the Scope and returns it, or returns nil if there is none.
 func (s *Scope) drop() (b []byte) {
 	if s.chunk != nil {
 		b, s.chunk = s.chunk, nil
@@ -148,7 +149,8 @@ func (s *Scope) drop() (b []byte) {
 	return b
 }
 
-// putUsed is Put for a block of which nobody could write beyond its length.
+// putUsed is Put for a block whose owners could not write beyond its length. It clears
+// only up to there.
 func (p *BytePool) putUsed(b []byte) {
 	size := uint(cap(b))
 	if p.onPut != clearBlock || size > sizeclass.MaxSmall || p.classes.Small(size).Size() != size {
@@ -166,11 +168,11 @@ func (p *BytePool) putUsed(b []byte) {
 	}
 }
 
-// Slice returns n values of T that no other piece overlaps, valid until Close,
-// aligned as T needs, with cap n and all zero whatever the pool's policy. T must
-// hold no pointers, for the collector does not look into blocks: Slice panics on a
-// T that is or holds a pointer, string, slice, map, func, channel or interface, on
-// a negative n, on one whose size overflows, and on a Scope that is closed.
+// Slice returns a slice of n values of T that no other piece overlaps. It is valid until
+// [Scope.Close], aligned as T needs, and has cap n. The values are zero whatever the
+// pool's policy is. T must hold no pointers, because the garbage collector does not look
+// into blocks. Slice panics if T is or holds a pointer, string, slice, map, func, channel
+// or interface, if n is negative, if the size overflows, and if the Scope is closed.
 func Slice[T any](s *Scope, n int) []T {
 	t := reflect.TypeFor[T]()
 	if s.plain != t {
@@ -187,7 +189,7 @@ func Slice[T any](s *Scope, n int) []T {
 		return make([]T, n) // takes no memory
 	}
 	if s.pool.zero == ZeroNever {
-		clear(b) // not every T may hold any bytes: think of bool
+		clear(b) // some types, such as bool, must not hold arbitrary bytes
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
@@ -195,7 +197,7 @@ func Slice[T any](s *Scope, n int) []T {
 // plain holds the types that Slice has found to hold no pointers.
 var plain sync.Map // of reflect.Type
 
-// mustBePlain panics unless t holds no pointers. It looks at each type once.
+// mustBePlain panics if t holds pointers. It inspects each type once.
 func mustBePlain(t reflect.Type) {
 	if _, ok := plain.Load(t); ok {
 		return
@@ -206,7 +208,7 @@ func mustBePlain(t reflect.Type) {
 	plain.Store(t, nil)
 }
 
-// pointerIn returns a type in t that is a pointer to the collector, or nil.
+// pointerIn returns a type in t that the collector has to follow, or nil.
 func pointerIn(t reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.Array:
