@@ -42,10 +42,14 @@ func Now() time.Time { return time.Now() }
 func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 
 // AfterCollection calls f once, after the next garbage collection. f must be quick: the
-// cleanups of the whole program wait for it.
+// finalizers of the whole program wait for it.
+//
+// It uses a finalizer because a cleanup can get lost: in Go 1.26 cleanups that the sweeper has
+// queued on a P wait there, maybe forever, if GOMAXPROCS falls and takes the P away
+// (runtime.cleanupQueue.flush looks at the Ps that are left).
 func AfterCollection(f func()) {
 	type garbage struct{ _, _ *byte } // large enough to be an object of its own
-	runtime.AddCleanup(new(garbage), func(f func()) { f() }, f)
+	runtime.SetFinalizer(new(garbage), func(*garbage) { f() })
 }
 
 // AddCleanup is runtime.AddCleanup.
