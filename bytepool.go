@@ -33,14 +33,14 @@ import (
 // https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
-	blocks  memory.Blocks // the ledger's
-	zero    ZeroPolicy
-	onPut   step
-	onGet   step
-	made    bool   // by NewBytePool; false in the zero BytePool
-	others  uint32 // watchSome: hit number k is sampled when k&others == 0
-	engine  magazine.Engine
-	classes sizeclass.Table
+	blocks     memory.Blocks // the ledger's
+	zero       ZeroPolicy
+	onPut      step
+	onGet      step
+	made       bool   // by NewBytePool; false in the zero BytePool
+	sampleMask uint32 // watchSome: hit number k is sampled when k&sampleMask == 0
+	engine     magazine.Engine
+	classes    sizeclass.Table
 
 	source   memory.Source     // nil: the Go heap
 	ledger   memory.Ledger     // source, if it is a Ledger; else nil
@@ -111,7 +111,7 @@ func (p *BytePool) Get(n int) []byte {
 	x.Exit()
 	switch p.onGet {
 	case watchSome:
-		if uint32(number)&p.others == 0 {
+		if uint32(number)&p.sampleMask == 0 {
 			p.prepare(block, small, number)
 		}
 	case askSource: // this is note, inlined by hand
@@ -153,7 +153,7 @@ const blockAlignment = 16
 // of this hit.
 func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number uintptr) {
 	b := unsafe.Slice((*byte)(block), small.Size())
-	if p.onGet&watch != 0 && uint32(number)&p.others == 0 {
+	if p.onGet&watch != 0 && uint32(number)&p.sampleMask == 0 {
 		p.watchThis(b)
 	}
 	if p.onGet&clearBlock != 0 {

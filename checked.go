@@ -31,10 +31,10 @@ import (
 type checks struct {
 	*check.Watch
 	*reports
-	others uint64        // hit number k is sampled when k&others == 0
-	heap   bool          // the blocks are on the Go heap
-	leak   time.Duration // LeakAfter; 0: no limit
-	looked func()        // for tests: called when Stats has read what is in quarantine
+	sampleMask uint64        // one Get in sampleMask+1 has its block watched
+	heap       bool          // the blocks are on the Go heap
+	leak       time.Duration // LeakAfter; 0: no limit
+	looked     func()        // for tests: called when Stats has read what is in quarantine
 }
 
 // quarantineBytes bounds a pool's quarantine, which is a part of its MaxIdleBytes.
@@ -84,13 +84,13 @@ func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *c
 	}
 	r := &reports{on: on}
 	c := &checks{
-		Watch:   check.NewWatch(mode == CheckAll, objects, classes, r.report),
-		reports: r,
-		others:  uint64(every) - 1,
-		heap:    true,
+		Watch:      check.NewWatch(mode == CheckAll, objects, classes, r.report),
+		reports:    r,
+		sampleMask: uint64(every) - 1,
+		heap:       true,
 	}
 	if c.All() {
-		c.others = 0
+		c.sampleMask = 0
 	}
 	return c
 }
@@ -112,7 +112,7 @@ func (c *checks) steps() step {
 }
 
 // chosen reports whether the block or object that a caller gets now is to be watched.
-func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.others == 0 }
+func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.sampleMask == 0 }
 
 // watch starts to watch a block that a caller gets, if it is chosen. It must be called
 // before the block is cleared, because it looks at the poison.

@@ -79,7 +79,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	})
 	if p.checks != nil {
 		p.checks.pool = p.name
-		p.others = uint32(p.checks.others)
+		p.sampleMask = uint32(p.checks.sampleMask)
 	}
 	p.gate.Join() // from here on its other pools may look at this one
 	publish(p.entry)
