@@ -211,7 +211,7 @@ type owner BytePool
 // Free lets go of a block that the pool no longer has.
 func (o *owner) Free(class uint8, block magazine.Block, l *late.List) {
 	p := (*BytePool)(o)
-	b := p.whole(class, block)
+	b := p.sliceOf(class, block)
 	p.checks.unwatch(watched(class, b), l)
 	if p.source != nil {
 		defer l.Catch()
