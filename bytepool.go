@@ -190,7 +190,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		// The Source failed, and Get must return memory. This block is not the Source's,
 		// so its Put will be refused and the collector frees it.
 		p.count.class[class].misses.Add(1)
-		p.count.class[class].strays.Add(1)
+		p.count.class[class].fallbacks.Add(1)
 		b = make([]byte, p.classes.Size(class))
 		p.fallback.Add(dataOf(b), addressOf(b))
 	}

@@ -110,10 +110,10 @@ type counts struct {
 }
 
 type classCounts struct {
-	misses  atomic.Uint64
-	strays  atomic.Uint64 // misses for which the Source had no block
-	puts    atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
-	trimmed atomic.Uint64 // blocks that were let go in quarantine
+	misses    atomic.Uint64
+	fallbacks atomic.Uint64 // misses for which the Source had no block
+	puts      atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
+	trimmed   atomic.Uint64 // blocks that were let go in quarantine
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
@@ -164,9 +164,9 @@ func (p *BytePool) Stats() Stats {
 		s.Trimmed += c.Released + trimmed
 		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
 		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
-		strays := own.strays.Load()
-		s.HeapFallback += strays
-		if out := int64(cs.Gets - strays - cs.Puts); out > 0 {
+		fallbacks := own.fallbacks.Load()
+		s.HeapFallback += fallbacks
+		if out := int64(cs.Gets - fallbacks - cs.Puts); out > 0 {
 			s.InUseBytes += out * int64(cs.Size)
 		}
 	}
