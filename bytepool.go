@@ -35,8 +35,8 @@ type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
 	blocks     memory.Blocks // the ledger's
 	zero       ZeroPolicy
-	onPut      step
-	onGet      step
+	onPut      mode
+	onGet      mode
 	made       bool   // by NewBytePool; false in the zero BytePool
 	sampleMask uint32 // watchSome: hit number k is sampled when k&sampleMask == 0
 	engine     magazine.Engine
@@ -64,19 +64,19 @@ type BytePool struct {
 // words. This does not compile if a field pushes those words out of the line.
 const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
-// A step says what Put does to a block before the engine gets it, or what Get does to a
+// A mode says what Put does to a block before the engine gets it, or what Get does to a
 // block from the engine. It sums up the pool's options, so that the fast path needs one
 // comparison.
-type step uint8
+type mode uint8
 
 const (
-	clearBlock step = 1 << iota
-	askSource       // Put: ask the Source whether it owns the block; Get: note that the block is out
+	clearBlock mode = 1 << iota
+	trackState      // Put: ask the Source whether it owns the block; Get: note that the block is out
 	watchSome       // CheckSampled
 	watchAll        // CheckAll
 	askBudget       // Put: ask whether the block is charged, and whether the Budget has room
 
-	keepAsIs step = 0
+	keepAsIs mode = 0
 	watch         = watchSome | watchAll
 )
 
@@ -114,7 +114,7 @@ func (p *BytePool) Get(n int) []byte {
 		if uint32(number)&p.sampleMask == 0 {
 			p.prepare(block, small, number)
 		}
-	case askSource: // this is note, inlined by hand
+	case trackState: // this is note, inlined by hand
 		if state := p.blocks.Find(uintptr(block), small.Size()); state != nil {
 			issue(state, memory.WhenOut(uintptr(block), small.Size()))
 			runtime.KeepAlive(p)
@@ -235,7 +235,7 @@ func (p *BytePool) Put(b []byte) {
 				goto give // fast for CheckSampled, and costs the other modes no test
 			}
 		}
-		if p.onPut&askSource != 0 {
+		if p.onPut&trackState != 0 {
 			// If several goroutines Put one block, one Put is accepted and from here on
 			// owns the block. putSlow classifies the others.
 			state := p.blocks.Find(addressOf(b), n)
@@ -293,7 +293,7 @@ func (p *BytePool) cleaned(b []byte) bool {
 	if p.onPut&(watchAll|askBudget) != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
 		return false
 	}
-	if p.onPut&askSource != 0 {
+	if p.onPut&trackState != 0 {
 		state := p.blocks.Find(addressOf(b), uint(len(b)))
 		if state == nil || !state.Return(memory.WhenOut(addressOf(b), uint(len(b)))) {
 			return false
@@ -348,7 +348,7 @@ func (p *BytePool) putSlow(b []byte) {
 	case p.onPut&watch != 0:
 		goOn, watched = p.putChecked(b)
 	}
-	if !goOn || p.onPut&(askSource|askBudget) != 0 && !p.accepts(class, b) {
+	if !goOn || p.onPut&(trackState|askBudget) != 0 && !p.accepts(class, b) {
 		return
 	}
 	b = b[:cap(b)]

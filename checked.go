@@ -100,8 +100,8 @@ func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *c
 // which would keep it alive, so that its leak would not be found.
 func (c *checks) everything() bool { return c != nil && c.All() }
 
-// steps returns what Get and Put have to do for the checks.
-func (c *checks) steps() step {
+// modes returns what Get and Put have to do for the checks.
+func (c *checks) modes() mode {
 	switch {
 	case c == nil:
 		return keepAsIs

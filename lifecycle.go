@@ -31,12 +31,12 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		checks:   blockChecks(o),
 		count:    newCounts(len(o.Classes)),
 	}
-	p.onPut, p.onGet = p.checks.steps(), p.checks.steps()
+	p.onPut, p.onGet = p.checks.modes(), p.checks.modes()
 	if o.Memory != nil {
-		p.onPut |= askSource
+		p.onPut |= trackState
 	}
 	if p.ledger, _ = o.Memory.(memory.Ledger); p.ledger != nil {
-		p.onGet |= askSource
+		p.onGet |= trackState
 		p.blocks = p.ledger.Blocks()
 	}
 	if o.Budget != nil {
