@@ -54,7 +54,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
 	if p.checks.everything() {
-		p.engine.Gather() // for good
+		p.engine.EnterDirect() // permanently
 	}
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
 	var settle func()
@@ -75,7 +75,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	p.name = p.entry.Name()
 	p.gate.Init(admission.Config{
 		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
-		Budget: o.Budget.admission(), Heap: p.source == nil, Gathered: p.checks.everything(),
+		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
 	})
 	if p.checks != nil {
 		p.checks.pool = p.name
