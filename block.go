@@ -20,15 +20,15 @@ func (p *BytePool) reuse(class uint8) []byte {
 
 // reused makes an idle block ready for a caller, and turns nil into nil.
 func (p *BytePool) reused(class uint8, block unsafe.Pointer) []byte {
-	b := p.whole(class, block)
+	b := p.sliceOf(class, block)
 	if b != nil {
 		p.issue(b)
 	}
 	return b
 }
 
-// whole turns a block of the engine into a slice, and nil into nil.
-func (p *BytePool) whole(class uint8, block unsafe.Pointer) []byte {
+// sliceOf turns a block of the engine into a slice, and nil into nil.
+func (p *BytePool) sliceOf(class uint8, block unsafe.Pointer) []byte {
 	if block == nil {
 		return nil
 	}

@@ -7,9 +7,8 @@ import (
 )
 
 // A Budget bounds the bytes that any number of pools of type [BytePool] have together,
-// idle and in
-// use: see [BytePoolOptions.Budget]. All methods may be called by any number of
-// goroutines at once.
+// idle and in use: see [BytePoolOptions.Budget]. All methods may be called by any number
+// of goroutines at once.
 //
 // A block is charged with the size of its class, from its allocation until the pool lets
 // it go: idle blocks stay charged. A slice above the largest class is charged with its

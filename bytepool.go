@@ -33,14 +33,14 @@ import (
 // https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
-	blocks  memory.Blocks // the ledger's
-	zero    ZeroPolicy
-	onPut   step
-	onGet   step
-	made    bool   // by NewBytePool; false in the zero BytePool
-	others  uint32 // watchSome: hit number k is sampled when k&others == 0
-	engine  magazine.Engine
-	classes sizeclass.Table
+	blocks     memory.Blocks // the ledger's
+	zero       ZeroPolicy
+	onPut      mode
+	onGet      mode
+	made       bool   // by NewBytePool; false in the zero BytePool
+	sampleMask uint32 // watchSome: hit number k is sampled when k&sampleMask == 0
+	engine     magazine.Engine
+	classes    sizeclass.Table
 
 	source   memory.Source     // nil: the Go heap
 	ledger   memory.Ledger     // source, if it is a Ledger; else nil
@@ -64,19 +64,19 @@ type BytePool struct {
 // words. This does not compile if a field pushes those words out of the line.
 const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
-// A step says what Put does to a block before the engine gets it, or what Get does to a
+// A mode says what Put does to a block before the engine gets it, or what Get does to a
 // block from the engine. It sums up the pool's options, so that the fast path needs one
 // comparison.
-type step uint8
+type mode uint8
 
 const (
-	clearBlock step = 1 << iota
-	askSource       // Put: ask the Source whether it owns the block; Get: note that the block is out
+	clearBlock mode = 1 << iota
+	trackState      // Put: ask the Source whether it owns the block; Get: note that the block is out
 	watchSome       // CheckSampled
 	watchAll        // CheckAll
 	askBudget       // Put: ask whether the block is charged, and whether the Budget has room
 
-	keepAsIs step = 0
+	keepAsIs mode = 0
 	watch         = watchSome | watchAll
 )
 
@@ -111,10 +111,10 @@ func (p *BytePool) Get(n int) []byte {
 	x.Exit()
 	switch p.onGet {
 	case watchSome:
-		if uint32(number)&p.others == 0 {
+		if uint32(number)&p.sampleMask == 0 {
 			p.prepare(block, small, number)
 		}
-	case askSource: // this is note, inlined by hand
+	case trackState: // this is note, inlined by hand
 		if state := p.blocks.Find(uintptr(block), small.Size()); state != nil {
 			issue(state, memory.WhenOut(uintptr(block), small.Size()))
 			runtime.KeepAlive(p)
@@ -153,7 +153,7 @@ const blockAlignment = 16
 // of this hit.
 func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number uintptr) {
 	b := unsafe.Slice((*byte)(block), small.Size())
-	if p.onGet&watch != 0 && uint32(number)&p.others == 0 {
+	if p.onGet&watch != 0 && uint32(number)&p.sampleMask == 0 {
 		p.watchThis(b)
 	}
 	if p.onGet&clearBlock != 0 {
@@ -190,7 +190,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		// The Source failed, and Get must return memory. This block is not the Source's,
 		// so its Put will be refused and the collector frees it.
 		p.count.class[class].misses.Add(1)
-		p.count.class[class].strays.Add(1)
+		p.count.class[class].fallbacks.Add(1)
 		b = make([]byte, p.classes.Size(class))
 		p.fallback.Add(dataOf(b), addressOf(b))
 	}
@@ -235,7 +235,7 @@ func (p *BytePool) Put(b []byte) {
 				goto give // fast for CheckSampled, and costs the other modes no test
 			}
 		}
-		if p.onPut&askSource != 0 {
+		if p.onPut&trackState != 0 {
 			// If several goroutines Put one block, one Put is accepted and from here on
 			// owns the block. putSlow classifies the others.
 			state := p.blocks.Find(addressOf(b), n)
@@ -293,7 +293,7 @@ func (p *BytePool) cleaned(b []byte) bool {
 	if p.onPut&(watchAll|askBudget) != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
 		return false
 	}
-	if p.onPut&askSource != 0 {
+	if p.onPut&trackState != 0 {
 		state := p.blocks.Find(addressOf(b), uint(len(b)))
 		if state == nil || !state.Return(memory.WhenOut(addressOf(b), uint(len(b)))) {
 			return false
@@ -348,7 +348,7 @@ func (p *BytePool) putSlow(b []byte) {
 	case p.onPut&watch != 0:
 		goOn, watched = p.putChecked(b)
 	}
-	if !goOn || p.onPut&(askSource|askBudget) != 0 && !p.accepts(class, b) {
+	if !goOn || p.onPut&(trackState|askBudget) != 0 && !p.accepts(class, b) {
 		return
 	}
 	b = b[:cap(b)]

@@ -16,31 +16,32 @@ import (
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
-// checks are what a BytePool or a Pool in checked mode has besides: nil with CheckOff.
+// checks is the part of a BytePool or a Pool that checked mode needs. It is nil with
+// CheckOff.
 //
-// With CheckAll every block is watched from its first Get on, and stays so while it is
-// idle: poisoned, in quarantine and then in the engine, until it is handed out again or
-// let go, which is when poison that has changed is found.
+// With CheckAll every block is watched from its first Get on. It stays watched while it
+// is idle, in quarantine and then in the engine, and has poison in it. When it is handed
+// out again or let go, the checks look whether the poison has changed.
 //
-// Blocks of a Ledger that is a memory.Guard have more than poison: any touch of them
-// faults while they are idle, and ExplainFaults says whose they were.
+// Idle blocks of a Ledger that is a memory.Guard are protected in addition: any read or
+// write of them faults, and ExplainFaults says whose they were.
 //
 // With CheckSampled one Get in so many has its block watched, and only until the block
 // leaves quarantine.
 type checks struct {
 	*check.Watch
 	*reports
-	others uint64        // a Get whose number has none of these bits set is watched
-	heap   bool          // the collector has the blocks
-	leak   time.Duration // for how long a block may be out; 0: for ever
-	looked func()        // of tests: what happens when Stats has looked at what is held
+	sampleMask uint64        // one Get in sampleMask+1 has its block watched
+	heap       bool          // the blocks are on the Go heap
+	leak       time.Duration // LeakAfter; 0: no limit
+	looked     func()        // for tests: called when Stats has read what is in quarantine
 }
 
-// quarantineBytes is the most that a pool has in quarantine: a part of MaxIdleBytes.
+// quarantineBytes bounds a pool's quarantine, which is a part of its MaxIdleBytes.
 const quarantineBytes = 1 << 20
 
-// quarantined returns the bytes that the engine may not keep, so that both together
-// stay within MaxIdleBytes.
+// quarantined returns the size of the quarantine in bytes. The engine must keep as many
+// fewer, so that both together stay within MaxIdleBytes.
 func (c *checks) quarantined() int64 {
 	if c == nil {
 		return 0
@@ -48,7 +49,8 @@ func (c *checks) quarantined() int64 {
 	return int64(c.Quarantine.Bytes)
 }
 
-// blockChecks returns nil where nothing is to be checked. The options are sound.
+// blockChecks returns the checks of a BytePool, or nil if nothing is to be checked. The
+// options are valid.
 func blockChecks(o BytePoolOptions) *checks {
 	c := newChecks(o.Check, o.OnViolation, len(o.Classes), false)
 	if c == nil {
@@ -63,18 +65,18 @@ func blockChecks(o BytePoolOptions) *checks {
 	if g, ok := o.Memory.(memory.Guard); ok && c.All() && g.Isolate() {
 		c.Guard = g
 	}
-	// What is in quarantine nobody finds who is refused or waits.
+	// Calls that are refused or wait do not find blocks in quarantine.
 	if o.AllocLimit == 0 && o.Budget == nil && o.MaxIdlePerClass == 0 {
 		c.Quarantine.Bytes = int(min(quarantineBytes, o.MaxIdleBytes/4))
 	}
 	return c
 }
 
-// uselessLeakAfter is for the first pool that has the option LeakAfter and no checks.
+// uselessLeakAfter logs once that a pool has the option LeakAfter but no checks.
 var uselessLeakAfter = new(sync.Once)
 
-// newChecks returns checks without a quarantine for a pool of so many classes on the Go
-// heap, or nil. Objects are sealed. The mode is sound.
+// newChecks returns checks without a quarantine for a pool on the Go heap, or nil if the
+// effective mode is CheckOff. Objects are sealed, blocks poisoned. The mode is valid.
 func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *checks {
 	mode, every := mode.effective()
 	if mode == CheckOff {
@@ -82,24 +84,24 @@ func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *c
 	}
 	r := &reports{on: on}
 	c := &checks{
-		Watch:   check.NewWatch(mode == CheckAll, objects, classes, r.report),
-		reports: r,
-		others:  uint64(every) - 1,
-		heap:    true,
+		Watch:      check.NewWatch(mode == CheckAll, objects, classes, r.report),
+		reports:    r,
+		sampleMask: uint64(every) - 1,
+		heap:       true,
 	}
 	if c.All() {
-		c.others = 0
+		c.sampleMask = 0
 	}
 	return c
 }
 
-// everything reports whether every block is watched. The engine then has them all in its
-// depots: a shard's slots go on pointing to a block that they gave out, which would keep
-// it alive, so that nobody is told when its owner loses it.
+// everything reports whether every block is watched. If so, the engine keeps all idle
+// blocks in its depots: a shard's slots go on pointing to a block that they gave out,
+// which would keep it alive, so that its leak would not be found.
 func (c *checks) everything() bool { return c != nil && c.All() }
 
-// steps are what Get and Put have to do for the checks.
-func (c *checks) steps() step {
+// modes returns what Get and Put have to do for the checks.
+func (c *checks) modes() mode {
 	switch {
 	case c == nil:
 		return keepAsIs
@@ -109,23 +111,23 @@ func (c *checks) steps() step {
 	return watchSome
 }
 
-// chosen reports whether what a caller gets now is watched.
-func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.others == 0 }
+// chosen reports whether the block or object that a caller gets now is to be watched.
+func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.sampleMask == 0 }
 
-// watch notes that a caller gets a block, if this is one that is watched. It comes
-// before the block is cleared.
+// watch starts to watch a block that a caller gets, if it is chosen. It must be called
+// before the block is cleared, because it looks at the poison.
 func (p *BytePool) watch(b []byte) {
 	if p.checks.chosen() {
 		p.watchThis(b)
 	}
 }
 
-// watchThis notes that a caller gets a block that is watched.
+// watchThis starts to watch a block that a caller gets.
 func (p *BytePool) watchThis(b []byte) {
 	c := p.checks
 	panics := true
 	defer func() {
-		if panics { // the report, so that no caller gets the block
+		if panics { // in a report: no caller gets the block
 			p.note(b)
 			p.Put(b)
 		}
@@ -133,11 +135,11 @@ func (p *BytePool) watchThis(b []byte) {
 	c.Get(addressOf(b), b, c.heap)
 	panics = false
 	if c.leak > 0 {
-		p.decay.Loosened() // so that a tick looks how long it is out
+		p.decay.Loosened() // so that a tick looks how long the block has been out
 	}
 }
 
-// reportOld reports what has been out for too long.
+// reportOld reports the blocks that have been out for longer than LeakAfter.
 func (p *BytePool) reportOld() {
 	if c := p.checks; c.leak > 0 {
 		var l late.List
@@ -148,8 +150,8 @@ func (p *BytePool) reportOld() {
 	}
 }
 
-// putChecked asks the checks about a slice whose cap is a class. It reports whether Put
-// goes on, and whether the block is watched.
+// putChecked asks the checks about a slice whose cap is the size of a class. It reports
+// whether Put goes on, and whether the block is watched.
 func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 	c := p.checks
 	switch c.Put(addressOf(b), cap(b)) {
@@ -171,22 +173,22 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 	return false, false
 }
 
-// putWatched is the rest of Put for a whole block that is watched.
+// putWatched is the end of Put for a watched block.
 func (p *BytePool) putWatched(class uint8, b []byte) { p.checks.Retire(watched(class, b)) }
 
-// watched is a block as the checks have it.
+// watched returns a block in the form that the checks use.
 func watched(class uint8, b []byte) check.Block {
 	return check.Block{At: addressOf(b), Class: class, Bytes: b}
 }
 
-// A blockKeeper is a BytePool as its checks see it.
+// A blockKeeper is a BytePool as check.Keeper, for its checks.
 type blockKeeper BytePool
 
 func (k *blockKeeper) Count(class uint8, did check.Deed) {
 	switch did {
 	case check.Quarantined:
 		k.count.class[class].puts.Add(1)
-		k.decay.Loosened() // a tick ends the quarantine of what is in it now
+		k.decay.Loosened() // so that a tick ends the block's quarantine
 	case check.Trimmed:
 		k.count.class[class].trimmed.Add(1)
 	}
@@ -195,7 +197,7 @@ func (k *blockKeeper) Count(class uint8, did check.Deed) {
 func (k *blockKeeper) Keep(block check.Block, counted bool) {
 	p, class, b := (*BytePool)(k), block.Class, block.Bytes
 	if !p.checks.All() && p.zero == ZeroOnPut {
-		clear(b) // of poison
+		clear(b) // removes the poison
 	}
 	if counted {
 		p.gate.Requeue(class, blockOf(b))
@@ -206,7 +208,8 @@ func (k *blockKeeper) Keep(block check.Block, counted bool) {
 
 func (k *blockKeeper) Free(b check.Block, l *late.List) { k.gate.Drop(b.Class, blockOf(b.Bytes), l) }
 
-// trimQuarantine is check.Watch.Empty. It returns the bytes that were let go.
+// trimQuarantine is check.Watch.Empty if there are checks. It returns the bytes that were
+// let go.
 func (c *checks) trimQuarantine(end bool, l *late.List) (released int64) {
 	if c != nil {
 		_, released = c.Empty(end, l)
@@ -214,8 +217,8 @@ func (c *checks) trimQuarantine(end bool, l *late.List) (released int64) {
 	return released
 }
 
-// inQuarantine returns how many blocks of each class are in quarantine. Stats looks here
-// first, see check.Watch.Held.
+// inQuarantine returns how many blocks of each class are in quarantine. Stats calls it
+// before it reads the engine's counts: see check.Watch.Held.
 func (c *checks) inQuarantine(classes int) (held []int) {
 	if c == nil {
 		return nil
@@ -229,41 +232,43 @@ func (c *checks) inQuarantine(classes int) (held []int) {
 	return held
 }
 
-// unwatch checks an idle block for the last time, if it is watched.
+// unwatch checks a block that the pool lets go for the last time, if it is watched.
 func (c *checks) unwatch(b check.Block, l *late.List) {
 	if c != nil {
 		c.Unwatch(b, l)
 	}
 }
 
-// A CheckMode says how closely a pool watches what its callers do with what they get.
-// The environment variable DEWPOND_CHECK (off, sampled, sampled=1/N or all; N is rounded
-// up to a power of two) overrides every pool's. Any other value counts as off, so that a
-// mistyped one slows no program down, and the log has an error, once, when the program
-// starts.
+// A CheckMode says how closely a pool watches what its callers do with its blocks or
+// objects. The environment variable DEWPOND_CHECK overrides the mode of every pool. Its
+// value is off, sampled, sampled=1/N or all, where N is rounded up to a power of two. Any
+// other value counts as off, so that a mistyped value does not slow a program down, and
+// is logged as an error once, when the program starts.
 type CheckMode uint8
 
 const (
-	// CheckOff finds what costs nothing to find: see docs/ownership.md.
+	// CheckOff finds only the misuse that costs nothing to find. The ownership document
+	// lists it: https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 	CheckOff CheckMode = iota
-	// CheckSampled is CheckAll for one in 1024 of what is handed out, and for
-	// nothing else: for production. What it finds, it finds soon where it happens
-	// often: of a leak, 710 are needed for an even chance to see one, and 4714 for
-	// 99 in 100.
+	// CheckSampled does what CheckAll does, but only for one in 1024 of the blocks or
+	// objects that are handed out. It is meant for production. It soon finds misuse that
+	// happens often: after 710 leaks the chance that it has seen one is 50 %, after 4714
+	// leaks 99 %.
 	CheckSampled
-	// CheckAll watches everything, at a cost of microseconds for each Get: for tests.
-	// Whatever is misused is reported with the stacks of the Get, of the Put and of
-	// the offence. Off the heap idle blocks fault on any touch: see ExplainFaults.
+	// CheckAll watches everything, at a cost of microseconds for each Get. It is meant
+	// for tests. Each misuse is reported with the stacks of the Get, of the Put and of
+	// the misuse. Off the heap any read or write of an idle block faults: see
+	// [ExplainFaults].
 	CheckAll
 )
 
-// sampleEvery is what CheckSampled means where DEWPOND_CHECK gives no number.
+// sampleEvery is the N of CheckSampled if DEWPOND_CHECK gives no number.
 const sampleEvery = 1024
 
-// checkEnvironment is the variable that overrides the option Check.
+// checkEnvironment is the environment variable that overrides the option Check.
 const checkEnvironment = "DEWPOND_CHECK"
 
-// valid returns an error where the option Check is no mode.
+// valid returns an error if the option Check is not a mode.
 func (m CheckMode) valid() error {
 	if m > CheckAll {
 		return fmt.Errorf("option Check %d: give CheckOff, CheckSampled or CheckAll", m)
@@ -271,7 +276,7 @@ func (m CheckMode) valid() error {
 	return nil
 }
 
-// effective returns the mode that holds, and of how many one is watched: a power of
+// effective returns the mode that is in force, and N if one in N is watched: a power of
 // two.
 func (m CheckMode) effective() (mode CheckMode, every uint) {
 	text := os.Getenv(checkEnvironment)
@@ -287,12 +292,13 @@ func (m CheckMode) effective() (mode CheckMode, every uint) {
 	return mode, every
 }
 
-// unknownMode is for the first value of the environment that is no mode.
+// unknownMode logs once that the value in the environment is not a mode.
 var unknownMode = new(sync.Once)
 
-func init() { CheckOff.effective() } // so that the log has it when the program starts
+func init() { CheckOff.effective() } // logs an invalid value when the program starts
 
-// parseMode is what the environment's text says, or CheckOff.
+// parseMode returns the mode that the environment's text names, or CheckOff and false if
+// it names none.
 func parseMode(text string) (mode CheckMode, every uint, ok bool) {
 	switch text {
 	case "off":

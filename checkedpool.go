@@ -5,22 +5,23 @@ import (
 	"github.com/dewpond/dewpond/internal/late"
 )
 
-// A Pool's checks see an object as the bytes of its T. These cannot be poisoned, for
-// they are what Reset made ready for the next owner; so their hash is kept instead, and
-// compared when the object leaves. Nobody but a Pool's callers knows which objects are
-// its own, so a stranger that is put back is adopted.
+// A Pool's checks see an object as the bytes of its T. These cannot be poisoned, because
+// Reset has made them ready for the next owner. So the checks keep their hash instead,
+// and compare it when the object leaves. A Pool cannot know which objects it has handed
+// out, so it adopts a foreign object that is put back.
 
-// objectChecks returns nil where nothing is to be checked. The options are sound.
+// objectChecks returns the checks of a Pool, or nil if nothing is to be checked. The
+// options are valid.
 func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 	c := newChecks(o.Check, o.OnViolation, 1, true)
-	if c != nil && o.Limit == 0 { // else what is in quarantine would be missing
+	if c != nil && o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
 		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
 	}
 	return c
 }
 
-// watch notes that a caller gets an object, if this is one that is watched, and returns
-// the object.
+// watch starts to watch an object that a caller gets, if it is chosen, and returns the
+// object.
 func (p *Pool[T]) watch(v *T) *T {
 	if p.checks.chosen() {
 		p.watchThis(v)
@@ -28,11 +29,11 @@ func (p *Pool[T]) watch(v *T) *T {
 	return v
 }
 
-// watchThis notes that a caller gets an object that is watched.
+// watchThis starts to watch an object that a caller gets.
 func (p *Pool[T]) watchThis(v *T) {
 	panics := true
 	defer func() {
-		if panics { // the report, so that no caller gets the object
+		if panics { // in a report: no caller gets the object
 			p.Put(v)
 		}
 	}()
@@ -41,7 +42,7 @@ func (p *Pool[T]) watchThis(v *T) {
 	panics = false
 }
 
-// putWatched is Put of an object that is watched, and reports whether it is.
+// putWatched is Put if the object is watched, and reports whether it is.
 func (p *Pool[T]) putWatched(v *T) bool {
 	c, b := p.checks, bytesOf(v)
 	var verdict check.Verdict
@@ -65,7 +66,7 @@ func (p *Pool[T]) putWatched(v *T) bool {
 	}
 	panics := true
 	defer func() {
-		if panics { // then the object is nobody's
+		if panics { // in Keep, Reset or Drop: the object has no owner now
 			var l late.List
 			defer l.End()
 			p.seal(v)
@@ -80,7 +81,7 @@ func (p *Pool[T]) putWatched(v *T) bool {
 	return true
 }
 
-// seal notes what an object is like that the checks know to be idle.
+// seal records the present contents of an object that the checks know to be idle.
 func (p *Pool[T]) seal(v *T) {
 	if p.checks != nil {
 		b := bytesOf(v)
@@ -88,17 +89,17 @@ func (p *Pool[T]) seal(v *T) {
 	}
 }
 
-// watchedObject is an object as the checks have it.
+// watchedObject returns an object in the form that the checks use.
 func watchedObject[T any](v *T) check.Block { return watched(0, bytesOf(v)) }
 
-// An objectKeeper is a Pool as its checks see it.
+// An objectKeeper is a Pool as check.Keeper, for its checks.
 type objectKeeper[T any] struct{ *Pool[T] }
 
 func (k objectKeeper[T]) Count(_ uint8, did check.Deed) {
 	switch did {
 	case check.Quarantined:
 		k.count.puts.Add(1)
-		k.decay.Loosened() // a tick ends the quarantine of what is in it now
+		k.decay.Loosened() // so that a tick ends the object's quarantine
 	case check.Trimmed:
 		k.count.trimmed.Add(1)
 	}

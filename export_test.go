@@ -11,7 +11,7 @@ import (
 )
 
 // Gathered reports whether the pool bypasses its shards.
-func Gathered(p *BytePool) bool { return p.engine.Gathered() }
+func Gathered(p *BytePool) bool { return p.engine.IsDirect() }
 
 // Waiting reports whether anybody waits in GetContext.
 func Waiting(p *BytePool) bool { return p.gate.Waiting() > 0 }

@@ -14,8 +14,8 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// NewBytePool makes a pool, or returns one error that names every option that
-// cannot be meant.
+// NewBytePool makes a pool. If options are invalid it returns one error that names each
+// of them.
 func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -31,12 +31,12 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		checks:   blockChecks(o),
 		count:    newCounts(len(o.Classes)),
 	}
-	p.onPut, p.onGet = p.checks.steps(), p.checks.steps()
+	p.onPut, p.onGet = p.checks.modes(), p.checks.modes()
 	if o.Memory != nil {
-		p.onPut |= askSource
+		p.onPut |= trackState
 	}
 	if p.ledger, _ = o.Memory.(memory.Ledger); p.ledger != nil {
-		p.onGet |= askSource
+		p.onGet |= trackState
 		p.blocks = p.ledger.Blocks()
 	}
 	if o.Budget != nil {
@@ -54,7 +54,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		MaxIdlePerClass: o.MaxIdlePerClass,
 	})
 	if p.checks.everything() {
-		p.engine.Gather() // for good
+		p.engine.EnterDirect() // permanently
 	}
 	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
 	var settle func()
@@ -75,18 +75,19 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	p.name = p.entry.Name()
 	p.gate.Init(admission.Config{
 		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
-		Budget: o.Budget.admission(), Heap: p.source == nil, Gathered: p.checks.everything(),
+		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
 	})
 	if p.checks != nil {
 		p.checks.pool = p.name
-		p.others = uint32(p.checks.others)
+		p.sampleMask = uint32(p.checks.sampleMask)
 	}
 	p.gate.Join() // from here on its other pools may look at this one
 	publish(p.entry)
 	return p, nil
 }
 
-// MustBytePool is NewBytePool for variables and mains: it panics on an error.
+// MustBytePool is like [NewBytePool], but panics if the options are invalid. It
+// simplifies the initialization of global variables.
 func MustBytePool(o BytePoolOptions) *BytePool {
 	p, err := NewBytePool(o)
 	if err != nil {
@@ -99,20 +100,22 @@ var defaultPool = sync.OnceValue(func() *BytePool {
 	return MustBytePool(BytePoolOptions{Name: "default"})
 })
 
-// Default returns the pool that Get and Put of this package use. It has the
-// default options and is called "default". Do not close it: it is everybody's.
+// Default returns the pool that [Get] and [Put] use. It has the default options and the
+// name "default". Do not close it: all packages of the program share it.
 func Default() *BytePool { return defaultPool() }
 
-// Get is Default().Get: n bytes, zeroed, on a block that should go back by Put.
+// Get calls [BytePool.Get] of the pool [Default]: it returns n zero bytes on a block that
+// should be given back with [Put].
 func Get(n int) []byte { return defaultPool().Get(n) }
 
-// Put is Default().Put.
+// Put calls [BytePool.Put] of the pool [Default].
 func Put(b []byte) { defaultPool().Put(b) }
 
 // Prewarm allocates count blocks for Gets of size bytes, so that the first of
-// them hit. They count neither as misses nor against AllocLimit. Where the
-// pool's bounds leave no room for all of them it keeps those that fit and returns
-// an error that says how many; after Close it returns ErrClosed.
+// those Gets hit. The blocks count neither as misses nor against
+// [BytePoolOptions.AllocLimit]. If the pool's bounds have no room for all of them,
+// Prewarm keeps those that fit and returns an error that says how many it kept. After
+// [BytePool.Close] it returns [ErrClosed].
 func (p *BytePool) Prewarm(size, count int) error {
 	p = p.actual()
 	class, ok := p.classFor("Prewarm", size)
@@ -123,7 +126,7 @@ func (p *BytePool) Prewarm(size, count int) error {
 	case count < 0:
 		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", size, count, p.name)
 	}
-	if p.engine.Closed() { // also where there is nothing to do
+	if p.engine.Closed() { // even if count is 0
 		return ErrClosed
 	}
 	for i := range count {
@@ -149,14 +152,16 @@ func (p *BytePool) Prewarm(size, count int) error {
 	return nil
 }
 
-// Trim lets go of every block that was idle when it was called and still is, those
-// that lie with other processors too, and returns their bytes. Blocks that are put
-// back meanwhile may stay, or that leave the quarantine of a pool that is checked. Off
-// the heap it then gives memory that is in no block to the system. It stops the world
-// twice, each time for tens of microseconds, and longer where others stop it too. Until
-// that is over every Get finds nothing idle and allocates, which may be thousands of
-// times, and TryGet and GetContext wait where AllocLimit does not let them do that. Trims
-// of many pools at once draw this out for all of them: call one after another.
+// Trim lets go of every block that was idle when Trim was called and still is, on all
+// processors, and returns how many bytes those blocks have. Blocks that are put back
+// during Trim, or that leave the quarantine of a checked pool, may stay. Off the heap
+// Trim then returns the memory that no block uses to the system.
+//
+// Trim stops the world twice, each time for tens of microseconds, and for longer if
+// other goroutines stop it too. Until that is over every Get finds nothing idle and
+// allocates, which may be thousands of times, and TryGet and GetContext wait if
+// AllocLimit does not let them allocate. Concurrent Trims of many pools take longer for
+// all of them: trim one pool after another.
 func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
@@ -166,13 +171,14 @@ func (p *BytePool) Trim() (released int64) {
 		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
 	}
 	if p.ledger != nil {
-		// What the system refuses stays in Stats.CommittedBytes, and is asked again.
+		// If the system refuses, the memory stays in Stats.CommittedBytes, and the next
+		// Decommit tries again.
 		_, _ = p.ledger.Decommit()
 	}
 	return released
 }
 
-// trimReserved is Trim as decay does it.
+// trimReserved is Trim as called by decay.
 func (p *BytePool) trimReserved() {
 	var l late.List
 	defer l.End()
@@ -181,14 +187,15 @@ func (p *BytePool) trimReserved() {
 	p.gate.ServeInReach()
 }
 
-// Close lets go of every idle block and makes the pool keep nothing more: Get
-// allocates, TryGet, GetContext and Prewarm return ErrClosed, Put drops. It wakes
-// all who wait. Blocks that are out stay valid. A second Close does nothing.
+// Close lets go of every idle block. From then on the pool keeps nothing: Get allocates,
+// TryGet, GetContext and Prewarm return [ErrClosed], and Put drops. Close ends all
+// waits. Blocks that are out stay valid. A second Close does nothing.
 //
-// Off the heap Close also gives up the pool's memory and address space. While blocks
-// are out, or a timer is about to let some go, it cannot: then it returns an error that says how many, as does every
-// further Close, and the Put of the last one gives them up. Whoever uses a block after
-// that faults. Get then takes from the Go heap, and counts HeapFallback.
+// Off the heap Close also releases the pool's memory and address space. It cannot do
+// that while blocks are out, or while a timer is about to let some go. In that case
+// Close, and every further Close, returns an error that says how many blocks there are,
+// and the Put of the last one releases the memory. Using a block after that faults. Get
+// then allocates on the Go heap, and counts [Stats.HeapFallback].
 func (p *BytePool) Close() error {
 	p = p.actual()
 	p.gate.MustReach()
@@ -201,9 +208,9 @@ func (p *BytePool) Close() error {
 	p.checks.trimQuarantine(true, &l)
 	p.gate.Close(&l)
 	if p.checks != nil && !p.checks.heap {
-		p.checks.Leaks(0, time.Time{}, &l) // nobody else will find these
+		p.checks.Leaks(0, time.Time{}, &l) // off the heap no collection finds them
 		if !p.checks.All() {
-			p.checks.End() // nor forget them
+			p.checks.End() // and no collection makes the checks forget them
 		}
 	}
 	if p.ledger != nil {
@@ -214,7 +221,7 @@ func (p *BytePool) Close() error {
 	return nil
 }
 
-// settle is what decay calls after it has let blocks go, and after others have.
+// settle is called by decay after blocks were let go, by decay itself or by other calls.
 func (p *BytePool) settle() {
 	if p.checks != nil {
 		p.checks.Flush()
@@ -225,25 +232,25 @@ func (p *BytePool) settle() {
 	}
 }
 
-// A standIn is what does the work of a zero pool: a pool with default options, which
-// the first use makes. Every method goes there from its first line or, where that would
-// cost the pools that a constructor has made something, from its slow path: for the
-// fast ones find nothing in an engine that is zero.
+// A standIn does the work of a zero pool. It is a pool with default options, which the
+// first use of the zero pool makes. Every method calls the stand-in from its first line
+// or, if that would slow down pools made by a constructor, from its slow path: the fast
+// path finds nothing in a zero engine.
 //
-// Nothing of the zero pool is ever written but the pointer here. So there is no moment
-// at which somebody could see half of it, or skip what Put clears, on any machine:
-// whoever loads the pointer sees all that was stored before it was, and whoever does not
-// yet sees zeros, which lead to the lock.
+// Only the pointer here is ever written in a zero pool. So no goroutine can see a pool
+// that is half made, or skip the clearing in Put, on any machine: a goroutine that loads
+// the pointer sees all that was stored before it, and one that does not see it yet sees
+// zeros, which lead to the lock.
 type standIn[P any] struct {
 	pool atomic.Pointer[P]
 
-	// mu is held while the pool is made. A second one that loses a race would show in
-	// Pools, and take the name.
+	// mu is held while the stand-in is made, so that only one is: a second one would
+	// show in Pools and take the name.
 	mu sync.Mutex
 }
 
-// make returns the pool, which it makes where nobody has. Where newPool panics, every use
-// does.
+// make returns the stand-in, which it makes if there is none. If newPool panics, so does
+// every use of the zero pool.
 func (s *standIn[P]) make(newPool func() *P) *P {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +260,8 @@ func (s *standIn[P]) make(newPool func() *P) *P {
 	return s.pool.Load()
 }
 
-// actual returns the pool that does the work: p itself, unless it is the zero BytePool.
-// It is inlined: a pool that a constructor has made pays for one comparison.
+// actual returns the pool that does the work: p itself, or its stand-in if p is the zero
+// BytePool. It is inlined: it costs a pool made by a constructor one comparison.
 func (p *BytePool) actual() *BytePool {
 	if p.made {
 		return p
@@ -270,7 +277,8 @@ func (p *BytePool) other() *BytePool {
 	return p.standIn.make(func() *BytePool { return MustBytePool(BytePoolOptions{}) })
 }
 
-// actual returns the pool that does the work: p itself, unless it is the zero Pool.
+// actual returns the pool that does the work: p itself, or its stand-in if p is the zero
+// Pool.
 func (p *Pool[T]) actual() *Pool[T] {
 	if p.onPut != askStandIn {
 		return p

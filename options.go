@@ -12,147 +12,164 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// NoIdle as MaxIdleBytes or MaxIdle keeps nothing idle: every Get allocates.
+// NoIdle, as the value of [BytePoolOptions.MaxIdleBytes] or [PoolOptions.MaxIdle], makes
+// a pool keep nothing idle: every Get allocates.
 const NoIdle = -1
 
 // defaultMaxIdleBytes is what MaxIdleBytes 0 means.
 const defaultMaxIdleBytes = 64 << 20
 
-// BytePoolOptions say how a BytePool behaves. The zero value is a sane default.
+// BytePoolOptions configure a [BytePool]. The zero value is a sane default.
 type BytePoolOptions struct {
-	// Name is what the pool is called in statistics. A second live pool of a
+	// Name is the pool's name in statistics. A second live pool with the same
 	// name reports as name-2. Default: "pool".
 	Name string
 
 	// Classes are the block sizes in bytes: strictly ascending multiples of 16
 	// from 64 B to 64 MiB, at most 128 of them, and each a size that Go
 	// allocates exactly (7168 is not: Go rounds it up to 8192).
-	// Default: DefaultClasses().
+	// Default: [DefaultClasses].
 	Classes []int
 
-	// MaxIdleBytes bounds the bytes kept idle, over all classes. 0 means
-	// 64 MiB, NoIdle nothing. It holds at every moment; under contention a pool
-	// may keep less, but at least half, before it drops what is put back.
+	// MaxIdleBytes bounds the bytes kept idle, over all classes. It holds at every
+	// moment. Under contention a pool may drop blocks before it keeps as much, but not
+	// before it keeps half of it. If MaxIdleBytes is [NoIdle], none are kept.
+	// Default: 64 MiB.
 	MaxIdleBytes int64
 
-	// MaxIdlePerClass bounds the blocks kept idle in each class, as firmly.
-	// 0: MaxIdleBytes alone bounds them.
+	// MaxIdlePerClass bounds the number of blocks kept idle in each class, in the same
+	// way. Default: only MaxIdleBytes bounds them.
 	MaxIdlePerClass int
 
-	// Budget bounds the bytes that this pool and all others with the same one have
-	// together, idle and in use. TryGet and GetContext obey it; Get allocates all the
-	// same and counts OverBudget. Idle blocks of any of the pools are let go before
-	// anybody is refused. A pool with a Budget takes back only what it has handed out.
-	// nil: no limit.
+	// Budget bounds the bytes that all pools with this Budget have together, idle and
+	// in use. TryGet and GetContext obey it. Get allocates even past it, and counts
+	// [Stats.OverBudget]. Before a call is refused, idle blocks of any of the pools are
+	// let go. A pool with a Budget takes back only what it has handed out.
+	// Default: no limit.
 	Budget *Budget
 
-	// AllocLimit is how many misses a second may allocate, with at most one
-	// second's worth saved up. TryGet and GetContext obey it; Get takes from it
-	// what there is, allocates all the same, and counts OverLimit. In a
-	// testing/synctest bubble it counts by the bubble's clock, from the beginning in
-	// each. 0: no limit.
+	// AllocLimit is how many misses a second may allocate. What is not used is saved up,
+	// for at most one second. TryGet and GetContext obey the limit. Get takes what is
+	// left of it, allocates even past it, and counts [Stats.OverLimit]. In a
+	// [testing/synctest] bubble the limit follows the bubble's clock, and starts anew in
+	// each bubble. Default: no limit.
 	AllocLimit int
 
-	// Memory is where blocks come from; nil is the Go heap. Packages of this
-	// module set it.
+	// Memory is where blocks come from. Packages of this module set it. Default: the Go
+	// heap.
 	Memory memory.Source
 
-	// Zero says when blocks are cleared. Default: ZeroOnPut.
+	// Zero says when blocks are cleared. Default: [ZeroOnPut].
 	Zero ZeroPolicy
 
 	// Check says how closely the pool watches what its callers do with its blocks.
-	// The environment's DEWPOND_CHECK overrides it. Default: CheckOff.
+	// The environment variable DEWPOND_CHECK overrides it. Default: [CheckOff].
 	Check CheckMode
 
-	// OnViolation is called for each misuse that Check finds, several at once, by the
-	// method that finds it when it has done all else, by a timer, or by a cleanup of
-	// the collector, which must not be kept waiting. It may call pools, this one too:
-	// no lock is held. If it panics, so does the method, and nothing is lost by that:
-	// what Get would have returned goes back to the pool. A panic in a timer or cleanup
-	// ends the program. Default: log it by log/slog, each pair of stacks once, unless
-	// the function OnViolation was called.
+	// OnViolation is called for each misuse that Check finds. It may be called
+	// concurrently: by the method that finds the misuse, after its other work, by a
+	// timer, or by a cleanup of the garbage collector, which it must not block. The pool
+	// holds no lock meanwhile, so OnViolation may call any pool, including this one. If
+	// it panics, the method that called it panics too; nothing is lost, for what Get
+	// would have returned goes back to the pool. A panic in a timer or a cleanup ends
+	// the program.
+	//
+	// Default: log the misuse with [log/slog], once for each pair of stacks, unless a
+	// function is registered with [OnViolation].
 	OnViolation func(Violation)
 
-	// LeakAfter is for how long a block that Check watches may be out before it is
-	// reported as a Leak, where a collection would find it later or, off the heap,
-	// Close. It is looked at about 32 times in an IdleTimeout, which it needs, until the
-	// pool is closed; a block that comes back after all is taken. Of a pool that several
-	// testing/synctest bubbles use at once it tells nothing true. Without Check it does
-	// nothing, which the log says once. 0: for ever.
+	// LeakAfter is how long a block that Check watches may be out before it is reported
+	// as a [Leak]. Without it a leak is found by a garbage collection or, off the heap,
+	// by Close. The pool looks about 32 times in each IdleTimeout, until it is closed, so
+	// IdleTimeout must not be negative. A block that is put back after the report is
+	// accepted. The reports are unreliable if several [testing/synctest] bubbles use the
+	// pool at once. Without Check the option does nothing, and the log says so once.
+	// Default: no limit.
 	LeakAfter time.Duration
 
-	// IdleTimeout is for how long idle blocks are kept that nobody needs. Those
-	// that were not needed at any moment of such a time are let go, the oldest
-	// first, along a smooth curve over as long again; four times as fast under
-	// medium pressure, and all at once under high (see Pressure). 0 means 60 s, a
-	// negative time never, whatever the pressure; at least 100 ms.
+	// IdleTimeout is how long the pool keeps idle blocks that are not needed. It lets
+	// go of blocks that were not needed at any moment of an IdleTimeout, the oldest
+	// first, along a smooth curve over a second IdleTimeout. It does so four times as
+	// fast under medium pressure, and at once under high pressure: see [Pressure].
+	//
+	// The minimum is 100 ms. If IdleTimeout is negative, idle blocks are kept for ever,
+	// whatever the pressure. Default: 60 s.
 	IdleTimeout time.Duration
 }
 
-// PoolOptions say how a Pool behaves. The zero value is a sane default.
+// PoolOptions configure a [Pool]. The zero value is a sane default.
 type PoolOptions[T any] struct {
-	// Name is what the pool is called in statistics. A second live pool of a
+	// Name is the pool's name in statistics. A second live pool with the same
 	// name reports as name-2. Default: "pool".
 	Name string
 
-	// New makes an object where none is idle. It is called by whoever asked for
-	// one, several at once, and must not return nil. Default: new(T). It must be given
-	// where T is a pointer, interface, channel or function: new(T) is nil then.
+	// New makes an object when none is idle. It is called by the goroutine that asks
+	// for one, so it may be called concurrently. It must not return nil. If T is a
+	// pointer, interface, channel or function, New must be set, because new(T) would
+	// point to nil. Default: new(T).
 	New func() *T
 
-	// Reset makes an object that comes back ready for its next owner: nothing of
-	// the last one may stay readable. Default: the Reset method of *T where it has
-	// one without arguments and results, else *v = *new(T). Where New is given
-	// and *T has no such method, Reset must be given too: the zero T is not what
-	// New makes. So must it where the method is only that of an embedded field, for
-	// that leaves the other fields, and where T is a slice or map, of which nil would
-	// keep nothing.
+	// Reset makes an object that was put back ready for its next owner: nothing that
+	// the last owner wrote may stay readable. Default: the Reset method of *T, if *T has
+	// one without arguments and results; otherwise *v = *new(T).
+	//
+	// Reset must be set in these cases: if New is set and *T has no such method, because
+	// the zero T is not what New makes; if the method is promoted from an embedded
+	// field, because it leaves the other fields as they are; and if T is a slice or a
+	// map, because setting it to nil would lose the memory worth keeping.
 	Reset func(*T)
 
-	// Keep is asked about each object that comes back, before Reset. One that it
-	// refuses is dropped: a buffer that has grown too large. Default: keep all.
+	// Keep reports whether the pool is to keep an object that was put back, for instance
+	// a buffer that may have grown too large. It is called before Reset. An object that
+	// it refuses is dropped. Default: keep all.
 	Keep func(*T) bool
 
-	// Drop is called once for each object that the pool lets go: one that Keep
-	// refuses (before Reset), one that it has no room for, and by Trim, Close and
-	// with time those that are idle. Never for one in use. It is called by whoever
-	// called the pool, or by a timer, several at once. A pool that is collected
-	// without Close drops nothing, nor does it drop an object whose Keep or Reset
-	// has panicked, or what else a Trim lets go of when Drop panics. Default: the
-	// collector has it.
+	// Drop is called once for each object that the pool lets go: one that Keep refuses
+	// (before Reset), one that the pool has no room for, and idle objects that Trim,
+	// Close or decay lets go. It is never called for an object in use. It is called by
+	// the goroutine that called the pool, or by a timer, so it may be called
+	// concurrently.
+	//
+	// Drop is not called for the objects of a pool that is collected without Close, for
+	// an object whose Keep or Reset has panicked, or for the remaining objects of a Trim
+	// when Drop panics. Default: leave the object to the garbage collector.
 	Drop func(*T)
 
-	// MaxIdle bounds the objects kept idle. 0 means 4096, NoIdle none. It holds
-	// at every moment; under contention a pool may keep less, but at least half.
-	// The pool does not know what its objects point to: give fewer where they are
-	// large (4096 idle gzip.Writers hold 3 GB).
+	// MaxIdle bounds the number of objects kept idle. It holds at every moment. Under
+	// contention a pool may keep fewer, but at least half. The pool does not know what
+	// its objects point to: choose a smaller bound if they are large (4096 idle
+	// gzip.Writers hold 3 GB). If MaxIdle is [NoIdle], none are kept. Default: 4096.
 	MaxIdle int
 
-	// Limit is how many objects may be out at once. TryGet and GetContext obey
-	// it; Get hands one out all the same and counts OverLimit. An object that is
-	// never put back counts as out for ever. A limited pool is slower: it counts,
-	// and makes no object while one is idle anywhere: Get and its like make no more
-	// than Limit, but for what Prewarm makes and what Drop still has in hand. 0: no
+	// Limit is how many objects may be out at once. TryGet and GetContext obey it. Get
+	// hands out an object even past it, and counts [Stats.OverLimit]. An object that is
+	// never put back counts as out for ever.
+	//
+	// A pool with a Limit is slower: it counts, and it makes no object while one is idle
+	// anywhere. So TryGet and GetContext make no more than Limit objects, apart from
+	// those that Prewarm makes and those that Drop has not finished with. Default: no
 	// limit.
 	Limit int
 
-	// Check says how closely the pool watches what its callers do with its objects:
-	// a Put of one that is idle, one that was never put back, and one that has
-	// changed while it was idle. The environment's DEWPOND_CHECK overrides it. Default:
-	// CheckOff.
+	// Check says how closely the pool watches what its callers do with its objects: it
+	// can find a Put of an object that is idle, an object that is never put back, and an
+	// object that changes while it is idle. The environment variable DEWPOND_CHECK
+	// overrides it. Default: [CheckOff].
 	//
-	// The bytes of T count as changed when they are not what Reset left, those of
-	// what they point to do not. So no T may change by itself, by a goroutine of its
-	// own say. The collector notices a leak only with other objects that it has put
-	// into one block where T has less than 16 bytes and no pointers. New's objects
-	// must be Go memory, not C's or mapped.
+	// An idle object has changed if the bytes of T are not what Reset left. The bytes
+	// that T points to do not count. So no T may change by itself, for instance by a
+	// goroutine of its own. If T has less than 16 bytes and no pointers, Go allocates
+	// several objects in one block, and a leak is noticed only when all objects of the
+	// block are unreachable. The objects that New makes must be Go memory, not memory
+	// of C or mapped memory.
 	Check CheckMode
 
-	// OnViolation is as in BytePoolOptions.
+	// OnViolation is the same as [BytePoolOptions.OnViolation].
 	OnViolation func(Violation)
 
-	// IdleTimeout is for how long idle objects are kept that nobody needs: see
-	// BytePoolOptions. 0 means 60 s, a negative time never; at least 100 ms.
+	// IdleTimeout is how long the pool keeps idle objects that are not needed: see
+	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. If IdleTimeout is negative,
+	// idle objects are kept for ever. Default: 60 s.
 	IdleTimeout time.Duration
 }
 
@@ -160,7 +177,7 @@ type PoolOptions[T any] struct {
 const defaultMaxIdle = 4096
 
 // withDefaults returns the options with every default in place, or one error
-// that names each option that cannot be meant.
+// that names each invalid option.
 func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -205,8 +222,9 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	return o, nil
 }
 
-// needs says what to do where a T needs a New, since the zero T is nil, or a Reset, since
-// all that is worth pooling would be lost with nil.
+// needs returns advice for a T that needs a New, because the zero T is nil, and for a T
+// that needs a Reset, because setting it to nil would lose what is worth pooling. The
+// advice is empty if T does not need one.
 func needs(t reflect.Type) (toHaveNew, toHaveReset string) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -223,8 +241,8 @@ func needs(t reflect.Type) (toHaveNew, toHaveReset string) {
 	return "", ""
 }
 
-// promotedReset returns the embedded field whose Reset method is also that of a
-// struct which has other fields.
+// promotedReset returns the embedded field from which t's Reset method is promoted, if t
+// is a struct that has other fields too.
 func promotedReset(t reflect.Type) (field string, ok bool) {
 	m, has := reflect.PointerTo(t).MethodByName("Reset")
 	if !has || t.Kind() != reflect.Struct {
@@ -232,14 +250,14 @@ func promotedReset(t reflect.Type) (field string, ok bool) {
 	}
 	named := 0
 	for i := range t.NumField() {
-		if t.Field(i).Name != "_" { // nobody can read the others
+		if t.Field(i).Name != "_" { // blank fields cannot be read
 			named++
 		}
 	}
 	if named < 2 {
 		return "", false
 	}
-	// A method that the struct does not declare itself is the compiler's.
+	// The compiler generates the methods that the struct does not declare itself.
 	if file, _ := runtime.FuncForPC(m.Func.Pointer()).FileLine(m.Func.Pointer()); file != "<autogenerated>" {
 		return "", false
 	}
@@ -257,11 +275,12 @@ func promotedReset(t reflect.Type) (field string, ok bool) {
 const (
 	// defaultIdleTimeout is what IdleTimeout 0 means.
 	defaultIdleTimeout = 60 * time.Second
-	// minIdleTimeout keeps the ticks, of which there are decay.Epochs in it, apart.
+	// minIdleTimeout keeps enough time between ticks: decay.Epochs of them divide it.
 	minIdleTimeout = 100 * time.Millisecond
 )
 
-// idleTimeout returns an IdleTimeout with its default in place, and 0 for never.
+// idleTimeout returns an IdleTimeout with its default in place, or 0 if the pool never
+// decays.
 func idleTimeout(t time.Duration, fail func(format string, args ...any)) time.Duration {
 	switch {
 	case t == 0:
@@ -274,8 +293,8 @@ func idleTimeout(t time.Duration, fail func(format string, args ...any)) time.Du
 	return t
 }
 
-// resetMethod returns the method expression (*T).Reset, or nil where *T has no such
-// method. Called through an interface it would have to be looked up in each Put.
+// resetMethod returns the method expression (*T).Reset, or nil if *T has no such method.
+// If Put called it through an interface instead, each call would have to look it up.
 func resetMethod[T any]() func(*T) {
 	m, ok := reflect.TypeFor[*T]().MethodByName("Reset")
 	if !ok {
@@ -285,27 +304,27 @@ func resetMethod[T any]() func(*T) {
 	return reset
 }
 
-// A ZeroPolicy says when a pool clears a block, always to its whole cap. Clearing
-// costs more than the rest of Get and Put from about 1 KiB on.
+// A ZeroPolicy says when a pool clears a block. It always clears the whole cap. For
+// blocks of about 1 KiB or more, clearing costs more than the rest of Get and Put.
 type ZeroPolicy uint8
 
 const (
-	// ZeroOnPut clears when the block comes back: nothing that an owner wrote
+	// ZeroOnPut clears a block when it is put back: nothing that an owner wrote
 	// stays readable in idle memory.
 	ZeroOnPut ZeroPolicy = iota
-	// ZeroOnGet clears when the block goes out again.
+	// ZeroOnGet clears a block when it is handed out again.
 	ZeroOnGet
-	// ZeroNever leaves the last owner's bytes in the block: for callers that
-	// overwrite what they read.
+	// ZeroNever leaves the last owner's bytes in the block. It is for callers that
+	// write every byte before they read it.
 	ZeroNever
 )
 
-// DefaultClasses returns the block sizes of a pool whose options name none: 58
-// sizes that Go allocates exactly, 64 B to 1 MiB, about four in each doubling.
+// DefaultClasses returns the default of [BytePoolOptions.Classes]: 58 sizes from 64 B to
+// 1 MiB that Go allocates exactly, about four in each doubling.
 func DefaultClasses() []int { return sizeclass.Default() }
 
 // withDefaults returns the options with every default in place, or one error
-// that names each option that cannot be meant.
+// that names each invalid option.
 func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

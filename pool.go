@@ -29,7 +29,7 @@ import (
 // it is put back twice.
 type Pool[T any] struct {
 	// The fields that Get and Put read come first, in one cache line.
-	onPut  objectStep
+	onPut  objectMode
 	reset  func(*T) // nil: set to zero
 	checks *checks
 	engine magazine.Engine // of one class; its blocks are *T, each of size 1
@@ -50,12 +50,12 @@ type Pool[T any] struct {
 	standIn standIn[Pool[T]]
 }
 
-// An objectStep says what Put does to an object before the engine gets it. It sums up
+// An objectMode says what Put does to an object before the engine gets it. It sums up
 // the pool's options, so that the fast path needs one comparison.
-type objectStep uint8
+type objectMode uint8
 
 const (
-	askStandIn objectStep = iota // this is the zero Pool: call its stand-in
+	askStandIn objectMode = iota // this is the zero Pool: call its stand-in
 	setZero
 	callReset
 	askKeep   // call keep, then reset if it is set

@@ -13,22 +13,24 @@ import (
 	"github.com/dewpond/dewpond/internal/registry"
 )
 
-// A StatsSource is a pool of any type, for exporters.
+// A StatsSource is a [BytePool] or a [Pool] of any type. It is what an exporter of
+// statistics needs: see [Pools].
 type StatsSource interface {
 	Name() string
 	Stats() Stats
 }
 
-// A livePool is what this package asks of a pool of any type besides.
+// A livePool is a pool of any type, as this package needs it.
 type livePool interface {
 	StatsSource
 	engines() []*magazine.Engine
 }
 
-// livePools are all pools that are neither closed nor collected.
+// livePools has all pools that are neither closed nor collected.
 var livePools registry.Registry[livePool]
 
-// Pools yields every pool that is neither closed nor collected, by name.
+// Pools yields every pool that is neither closed nor collected, in the order of their
+// names.
 func Pools() iter.Seq[StatsSource] {
 	return func(yield func(StatsSource) bool) {
 		all := livePools.Live()
@@ -41,15 +43,15 @@ func Pools() iter.Seq[StatsSource] {
 	}
 }
 
-// Name returns what the pool is called in statistics: the name of its options,
-// or that and a number where an older live pool has it.
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
 func (p *BytePool) Name() string { return p.actual().name }
 
-// Name returns what the pool is called in statistics: the name of its options,
-// or that and a number where an older live pool has it.
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
 func (p *Pool[T]) Name() string { return p.actual().name }
 
-// reserve finds a name for a pool that is being made. publish makes that one of Pools.
+// reserve finds a name for a pool that is being made. publish then adds the pool to Pools.
 func reserve[P any, S interface {
 	*P
 	livePool
@@ -68,30 +70,30 @@ func publish(entry *registry.Entry) {
 	awaitCollection()
 }
 
-// While there are pools, afterCollection is called after each garbage collection:
-// magazine.ClearStale says what for. It needs neither a goroutine that lives nor a timer,
-// so it works for pools that do not decay too.
+// While there are pools, afterCollection is called after each garbage collection: see
+// magazine.ClearStale. It needs neither a permanent goroutine nor a timer, so it also
+// works for pools that do not decay.
 
 func (p *BytePool) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine, &p.handles} }
 
 func (p *Pool[T]) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine} }
 
-// awaited is whether the next collection will call afterCollection.
+// awaited reports whether the next collection will call afterCollection.
 var awaited atomic.Bool
 
-// awaitCollection has afterCollection called once after the next collection.
+// awaitCollection has afterCollection called once, after the next collection.
 func awaitCollection() {
 	if awaited.CompareAndSwap(false, true) {
-		atomics.AfterCollection(func() { go afterCollection() }) // for cleanups wait in line
+		atomics.AfterCollection(func() { go afterCollection() }) // go: other cleanups wait for this one
 	}
 }
 
-// collections is how often afterCollection was called, for tests.
+// collections counts the calls of afterCollection, for tests.
 var collections atomic.Int64
 
-// afterCollection lets go of what the slots of idle pools still point to.
+// afterCollection clears what the slots of idle pools still point to.
 func afterCollection() {
-	awaited.Store(false) // before the look: a pool that it does not see awaits the next one itself
+	awaited.Store(false) // before Live: a pool made later awaits the next collection itself
 	var engines []*magazine.Engine
 	for _, p := range livePools.Live() {
 		engines = append(engines, p.engines()...)

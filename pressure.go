@@ -12,16 +12,16 @@ import (
 // A Level says how scarce memory is for this process.
 type Level uint8
 
-// From 70 % of a limit on the level is medium, from 90 % on high. Limits are
-// GOMEMLIMIT, against the live heap, the runtime's own memory and what all off-heap
-// pools have committed, and those of the process's cgroups, against their working
-// sets. Off-heap bytes for which GOMEMLIMIT has been lowered (offheap.Options.Coupled)
-// are not counted twice: the limit of before counts. Tasks that wait for memory (PSI on
-// Linux) raise the level too, and so does a collector that has run out of processor
-// time. A rise shows at once; the level falls one step at a time, at the earliest 10 s
-// after it has last risen or fallen.
+// The level is medium from 70 % of a limit on, and high from 90 % on. The limits are
+// GOMEMLIMIT, which is compared with the live heap, the runtime's own memory and the
+// committed memory of all off-heap pools, and the limits of the process's cgroups, which
+// are compared with their working sets. Off-heap bytes for which GOMEMLIMIT has been
+// lowered (offheap.Options.Coupled) are not counted twice: the original limit counts.
+// Two things also raise the level: tasks that wait for memory (PSI on Linux), and a
+// garbage collector that has run out of processor time. A rise takes effect at once. The
+// level falls one step at a time, at the earliest 10 s after its last change.
 const (
-	PressureLow    Level = iota // keep what is idle as long as IdleTimeout says
+	PressureLow    Level = iota // pools keep idle memory as long as IdleTimeout says
 	PressureMedium              // pools let idle memory go four times as fast
 	PressureHigh                // pools let all idle memory go, one after another, each at most once a second
 )
@@ -29,23 +29,23 @@ const (
 // String returns low, medium or high.
 func (l Level) String() string { return pressure.Level(l).String() }
 
-// pressureEvery is how often OnPressure looks.
+// pressureEvery is the time between two looks of OnPressure.
 const pressureEvery = time.Second
 
-// shown is every level that Pressure has shown, for those that follow it.
+// shown has the levels that Pressure has shown, for the calls of OnPressure.
 var shown pressure.Log
 
 var monitor = pressure.Monitor{Limit: memory.GoLimit.Found, Changed: shown.Add}
 
-// readLevel is monitor.Level but in tests.
+// readLevel is monitor.Level, except in tests.
 var readLevel = monitor.Level
 
-// Pressure returns the level now. It reads a few small files, tens of microseconds,
-// but not more often than every 100 ms. Pools look by themselves whenever they
-// decay: nobody needs to tell them.
+// Pressure returns the current level. It reads a few small files, which takes tens of
+// microseconds, but at most once every 100 ms. Pools call it themselves whenever they
+// decay.
 func Pressure() Level { return Level(readLevel(memory.OffHeap.Committed())) }
 
-// haste is what the level asks of decay.
+// haste returns how fast decay must be at the current level.
 func haste() decay.Haste {
 	switch Pressure() {
 	case PressureHigh:
@@ -56,12 +56,14 @@ func haste() decay.Haste {
 	return decay.NoHaste
 }
 
-// OnPressure calls f with each level that Pressure shows from now on, to whomever, in
-// order, and first with the level of now unless that is low; from a goroutine of its own
-// and never twice at once. It looks every second until stop is called, so f may hear of
-// two levels at once; only where f takes minutes are some left out. f may be running
-// still when stop returns, but is not called again. Caches that are no pools of
-// dewpond's are what it is for.
+// OnPressure calls f with each new level that [Pressure] returns to any caller from now
+// on, in order, and first with the current level unless that is low. It is meant for
+// caches that are not pools of this package.
+//
+// f runs on a goroutine of its own, and never concurrently with itself. OnPressure looks
+// every second until stop is called, so f may be called for several levels in quick
+// succession. Levels are left out only if f takes minutes. When stop returns f may still
+// be running, but it is not called again.
 func OnPressure(f func(Level)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnPressure(nil): give a function to call")
@@ -76,8 +78,8 @@ func OnPressure(f func(Level)) (stop func()) {
 // A watcher is one call of OnPressure.
 type watcher struct {
 	f    func(Level)
-	next int   // number of the level that f is to hear of next; look's alone, as is
-	last Level // what f has heard last
+	next int   // number in shown of the next level for f; only look uses it, and last
+	last Level // what f was last called with
 
 	mu      sync.Mutex
 	stopped bool
@@ -88,7 +90,7 @@ func (w *watcher) look() {
 	if w.ended() {
 		return
 	}
-	Pressure() // so that somebody reads
+	Pressure() // reads the level, even if no pool does
 	for {
 		read, next, ok := shown.Next(w.next)
 		if !ok {

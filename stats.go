@@ -6,10 +6,10 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// Stats are what a pool has done and holds. They are exact while nobody uses the
-// pool; else every count of what was done is true for some moment during the call that
-// made them, and IdleBytes, InUseBytes and Idle, which are differences of such counts,
-// may be off by what came and went meanwhile.
+// Stats are counts of what a pool has done, and what it holds. They are exact if the
+// pool is not used during the call that returns them. Otherwise each count of events is
+// true for some moment of the call. IdleBytes, InUseBytes and Idle are differences of
+// such counts, and may be off by the blocks that came and went during the call.
 type Stats struct {
 	Name   string
 	Engine string // "pinned", or "portable" and why
@@ -17,31 +17,31 @@ type Stats struct {
 	Gets   uint64 // Hits + Misses + Oversize
 	Hits   uint64 // Gets that found an idle block
 	Misses uint64 // Gets that allocated a block
-	Puts   uint64 // Puts of anything but nil, the dropped ones too
+	Puts   uint64 // Puts of anything but nil, including those that were dropped
 
 	Refused      uint64 // TryGet and GetContext that returned no block on an open pool
 	OverLimit    uint64 // Misses that Get allocated past AllocLimit
 	OverBudget   uint64 // Misses and Oversize that Get allocated past the Budget
-	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on it, outside every bound
+	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on the heap, outside every bound
 	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
 
 	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
 	DroppedOversize uint64 // Puts of slices above the largest class
-	DroppedForeign  uint64 // Puts of slices whose cap is no class, that begin at no multiple of 16, or that the Source does not own
-	DroppedDouble   uint64 // Puts of blocks or objects that were not out; off the heap and in checked mode only, for else nobody can see it
-	DroppedFallback uint64 // Puts of what HeapFallback counts
+	DroppedForeign  uint64 // Puts of slices that are not blocks of the pool: see BytePool.Put
+	DroppedDouble   uint64 // Puts of blocks or objects that were not out; visible only off the heap and in checked mode
+	DroppedFallback uint64 // Puts of blocks that HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
 
-	Violations uint64 // that checked mode has found
+	Violations uint64 // misuses that checked mode has found
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
 
 	IdleBytes       int64 // in blocks in the pool
-	InUseBytes      int64 // in blocks handed out and not put back; as true as the caller's Puts
-	OverBudgetBytes int64 // by which all pools of the Budget together are past it now
-	ReleasedBytes   int64 // in all blocks that were Trimmed
+	InUseBytes      int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
+	OverBudgetBytes int64 // by which all pools of the Budget together exceed it now
+	ReleasedBytes   int64 // in all blocks that Trimmed counts
 
-	OverheadBytes int64 // of magazines, shards and tables that the pool has beside its blocks
+	OverheadBytes int64 // of magazines, shards and tables, which the pool has in addition to its blocks
 
 	ReservedBytes    int64 // off the heap: address space; 0 once it is unmapped
 	CommittedBytes   int64 // off the heap: in pages that may be resident
@@ -50,14 +50,15 @@ type Stats struct {
 	Classes []ClassStats // by ascending size
 }
 
-// ClassStats are the part of one class. Sizes are in bytes, Idle in blocks.
+// ClassStats are the part of [Stats] that belongs to one class. Size is in bytes, Idle in
+// blocks.
 type ClassStats struct {
 	Size                     int
 	Gets, Hits, Misses, Puts uint64
 	Idle                     int
 }
 
-// HitRate returns Hits / Gets, or 0 when there was no Get.
+// HitRate returns Hits / Gets, or 0 if there was no Get.
 func (s Stats) HitRate() float64 {
 	if s.Gets == 0 {
 		return 0
@@ -65,8 +66,8 @@ func (s Stats) HitRate() float64 {
 	return float64(s.Hits) / float64(s.Gets)
 }
 
-// Sub returns what has been counted since previous, an earlier Stats of the same
-// pool. What the pool holds (IdleBytes, InUseBytes, Idle) stays as it is now.
+// Sub returns what has been counted since previous, which must be an earlier Stats of the
+// same pool. What the pool holds (IdleBytes, InUseBytes, Idle) is not subtracted.
 func (s Stats) Sub(previous Stats) Stats {
 	s.Gets -= previous.Gets
 	s.Hits -= previous.Hits
@@ -99,7 +100,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	return s
 }
 
-// counts are what only the slow paths count. The fast path's are the engine's.
+// counts has the counts of the slow paths. The engine counts the fast path.
 type counts struct {
 	refused, oversize               atomic.Uint64
 	overLimit, overBudget           atomic.Uint64
@@ -109,18 +110,19 @@ type counts struct {
 }
 
 type classCounts struct {
-	misses  atomic.Uint64
-	strays  atomic.Uint64 // misses for which the Source had no block
-	puts    atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
-	trimmed atomic.Uint64 // blocks that were let go in quarantine
+	misses    atomic.Uint64
+	fallbacks atomic.Uint64 // misses for which the Source had no block
+	puts      atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
+	trimmed   atomic.Uint64 // blocks that were let go in quarantine
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
 
-// Stats adds up counters that only grow, and nothing else, for what must never go back:
-// the sum of such is at least what it was before, whatever moves meanwhile.
+// A count in Stats that must never decrease is a sum of counters that only grow. Such a
+// sum is never smaller than before, even if the counters change while they are read.
 
-// Stats returns the pool's statistics. It costs microseconds and disturbs nobody.
+// Stats returns the pool's statistics. It takes microseconds and does not slow down other
+// calls.
 func (p *BytePool) Stats() Stats {
 	p = p.actual()
 	s := Stats{
@@ -162,9 +164,9 @@ func (p *BytePool) Stats() Stats {
 		s.Trimmed += c.Released + trimmed
 		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
 		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
-		strays := own.strays.Load()
-		s.HeapFallback += strays
-		if out := int64(cs.Gets - strays - cs.Puts); out > 0 {
+		fallbacks := own.fallbacks.Load()
+		s.HeapFallback += fallbacks
+		if out := int64(cs.Gets - fallbacks - cs.Puts); out > 0 {
 			s.InUseBytes += out * int64(cs.Size)
 		}
 	}
@@ -184,7 +186,7 @@ func (p *BytePool) Stats() Stats {
 	return s
 }
 
-// objectCounts are what only the slow paths of a Pool count.
+// objectCounts has the counts of the slow paths of a Pool.
 type objectCounts struct {
 	misses, refused, overLimit                  atomic.Uint64
 	puts                                        atomic.Uint64 // those that the engine does not count, each once
@@ -192,12 +194,12 @@ type objectCounts struct {
 	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
 }
 
-// Stats returns the pool's statistics. Bytes are objects times the size of T, what
-// they point to not counted; DroppedOversize is what Keep refused. It costs
-// microseconds and disturbs nobody.
+// Stats returns the pool's statistics. Bytes are the number of objects times the size of
+// T, without what the objects point to. DroppedOversize counts the objects that Keep
+// refused. Stats takes microseconds and does not slow down other calls.
 func (p *Pool[T]) Stats() Stats {
 	p = p.actual()
-	held := p.checks.inQuarantine(1) // before what it goes to
+	held := p.checks.inQuarantine(1) // before the engine's counts: see check.Watch.Held
 	c := p.engine.Counts()[0]
 	trimmed := p.count.trimmed.Load()
 	c.Released += trimmed

@@ -8,17 +8,17 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// TryGet is Get, but where no block of the class is idle anywhere in the pool and
-// AllocLimit or Budget does not allow to allocate one now, it returns ErrExhausted. For a
-// Budget, what is idle in any of its pools is let go first, as far as it takes, and if
-// that helps. Off the heap it may be the system that refuses: the error wraps the
-// system's. After Close TryGet returns ErrClosed. It panics if n is negative. Above the
-// largest class it is the Budget alone that may refuse.
+// TryGet is like [BytePool.Get], but returns [ErrExhausted] if no block of the class is
+// idle anywhere in the pool and the pool's AllocLimit or [Budget] does not allow it to
+// allocate one now. Before a Budget refuses, its pools let go of as many idle blocks as
+// needed, if that helps. Above the largest class only the Budget may refuse. Off the heap
+// the system may refuse memory: then the error wraps the system's error. After
+// [BytePool.Close] TryGet returns [ErrClosed]. It panics if n is negative.
 //
-// The first refusal in a while costs tens of microseconds, for each pool of the
-// Budget: blocks that lie idle with other processors are gathered first. The pool then
-// stays gathered, and every Get and Put a little slower, until a tenth of a second has
-// passed without a refusal.
+// The first refusal in a while takes tens of microseconds for each pool of the Budget,
+// because it gathers the idle blocks of other processors in one place. The pool then
+// keeps all idle blocks there, which makes every Get and Put a little slower, until a tenth of a
+// second has passed without a refusal.
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	p = p.actual()
 	b, err := p.tryGet("TryGet", n)
@@ -26,16 +26,18 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 	return b, err
 }
 
-// GetContext is TryGet, but instead of ErrExhausted it waits: until a block of
-// the class is put back, until AllocLimit and Budget allow to allocate (for the Budget
-// any Put to any of its pools counts), or until ctx is done, whose error it then
-// returns. Those who wait are served in the order in which they came, to any pool of a
-// Budget. ctx is looked at only before waiting. Close ends every wait with ErrClosed.
-// A block that is larger than the whole Budget is not waited for: ErrExhausted.
+// GetContext is like [BytePool.TryGet], but instead of returning [ErrExhausted] it waits
+// until a block of the class is put back, until AllocLimit and the [Budget] allow it to
+// allocate (any Put to any pool of the Budget may give it room), or until ctx is done. In
+// the last case it returns the error of ctx. Waiting calls are served in the order in
+// which they arrived, across all pools of a Budget. If a call need not wait, it does not
+// look at ctx. Close ends every wait with [ErrClosed]. GetContext does not wait for a
+// block that is larger than the whole Budget, but returns an error that wraps
+// ErrExhausted.
 //
-// While a call waits in a testing/synctest bubble the pool, with all of its Budget, is
-// that bubble's alone: who would have to wake it from elsewhere, or to wait beside it,
-// panics.
+// While a call waits in a [testing/synctest] bubble the pool and all pools of its Budget
+// belong to that bubble: a call from outside the bubble that would wake it, or wait
+// beside it, panics.
 func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	p = p.actual()
 	b, err := p.tryGet("GetContext", n)
@@ -46,7 +48,7 @@ func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	return b, err
 }
 
-// wait is GetContext where TryGet is refused.
+// wait is GetContext after TryGet was refused.
 func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 	class, ok := p.classes.Class(n)
 	size := n
@@ -77,15 +79,14 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 	return b[:n], nil
 }
 
-// countRefusal counts an error that TryGet or GetContext returns, whatever it is,
-// unless the pool is closed.
+// countRefusal counts any error that TryGet or GetContext returns, except ErrClosed.
 func (p *BytePool) countRefusal(err error) {
 	if err != nil && err != ErrClosed {
 		p.count.refused.Add(1)
 	}
 }
 
-// tryGet is TryGet without counting a refusal, which GetContext may yet avoid.
+// tryGet is TryGet without counting a refusal, because GetContext may wait instead.
 func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	class, ok := p.classFor(method, n)
 	if ok {
@@ -106,8 +107,8 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	return b[:n], nil
 }
 
-// allocateOrReuse returns a fresh block where AllocLimit and the Budget allow it and the
-// Source has memory, else one that lies idle in any shard.
+// allocateOrReuse returns a fresh block if AllocLimit and the Budget allow it and the
+// Source has memory, and otherwise an idle block of any shard.
 func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
 	block, err := p.gate.TryGet(class)
 	if block != nil || err != nil {
@@ -126,8 +127,8 @@ func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
 	return nil, err
 }
 
-// classFor returns the class of a size that a caller asked for, or false for one
-// above the largest.
+// classFor returns the class for a size that a caller asked for, or false if the size is
+// above the largest class.
 func (p *BytePool) classFor(method string, n int) (class uint8, ok bool) {
 	if n < 0 {
 		panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: the size is negative", method, n, p.name))
@@ -135,8 +136,8 @@ func (p *BytePool) classFor(method string, n int) (class uint8, ok bool) {
 	return p.classes.Class(n)
 }
 
-// allocate makes a fresh block for a caller, a miss that the gate has charged. Where there
-// is no block giveBack is called.
+// allocate makes a fresh block for a caller. The gate has charged the miss. If there is
+// no block, giveBack is called.
 func (p *BytePool) allocate(class uint8, giveBack func(class uint8)) ([]byte, error) {
 	b, err := p.fresh(class, giveBack)
 	if err == nil {
@@ -147,8 +148,8 @@ func (p *BytePool) allocate(class uint8, giveBack func(class uint8)) ([]byte, er
 	return b, err
 }
 
-// fresh makes a block that is all zero, which the gate has charged. Where the Source has
-// none giveBack is called.
+// fresh makes a block that is all zero. The gate has charged it. If the Source fails,
+// giveBack is called.
 func (p *BytePool) fresh(class uint8, giveBack func(class uint8)) (b []byte, err error) {
 	size := p.classes.Size(class)
 	if p.source == nil {
@@ -171,9 +172,10 @@ func (p *BytePool) fresh(class uint8, giveBack func(class uint8)) (b []byte, err
 	return b, nil
 }
 
-// oversize makes a slice that no class holds for Get, which the Budget does not refuse.
+// oversize makes a slice above the largest class for Get, which the Budget does not
+// refuse.
 func (p *BytePool) oversize(n int) []byte {
-	b := make([]byte, n) // or panics, before anything is counted
+	b := make([]byte, n) // may panic, before anything is counted
 	if p.gate.OverrunBytes(n) {
 		p.count.overBudget.Add(1)
 	}
@@ -182,7 +184,7 @@ func (p *BytePool) oversize(n int) []byte {
 	return b
 }
 
-// tryOversize is oversize where the Budget, if there is one, has room for it.
+// tryOversize is oversize if the Budget has room for the slice or there is no Budget.
 func (p *BytePool) tryOversize(n int) ([]byte, error) {
 	if !p.gate.TryBytes(n) {
 		return nil, ErrExhausted
@@ -190,10 +192,10 @@ func (p *BytePool) tryOversize(n int) ([]byte, error) {
 	return p.chargedOversize(n), nil
 }
 
-// chargedOversize is oversize where the gate has charged it.
+// chargedOversize is oversize for a slice that the gate has charged.
 func (p *BytePool) chargedOversize(n int) (b []byte) {
 	defer func() {
-		if b == nil { // no machine has as much, and make panics
+		if b == nil { // make panics: n is larger than any memory
 			p.gate.UnchargeBytes(n)
 		}
 	}()
@@ -203,13 +205,13 @@ func (p *BytePool) chargedOversize(n int) (b []byte) {
 	return b
 }
 
-// An owner is a BytePool as its gate sees it.
+// An owner is a BytePool as admission.Owner, for its gate.
 type owner BytePool
 
 // Free lets go of a block that the pool no longer has.
 func (o *owner) Free(class uint8, block magazine.Block, l *late.List) {
 	p := (*BytePool)(o)
-	b := p.whole(class, block)
+	b := p.sliceOf(class, block)
 	p.checks.unwatch(watched(class, b), l)
 	if p.source != nil {
 		defer l.Catch()
@@ -217,8 +219,8 @@ func (o *owner) Free(class uint8, block magazine.Block, l *late.List) {
 	}
 }
 
-// Loosened has settle called, after blocks were let go.
+// Loosened tells decay that blocks were let go, so that it calls settle.
 func (o *owner) Loosened() { o.decay.Loosened() }
 
-// Kept has decay look at the pool, in which something has become idle.
+// Kept tells decay that a block has become idle, so that it looks at the pool.
 func (o *owner) Kept() { o.decay.Kept() }

@@ -13,17 +13,17 @@ import (
 	"github.com/dewpond/dewpond/internal/late"
 )
 
-// A ViolationKind is a kind of misuse that checked mode finds.
+// A ViolationKind is a kind of misuse that checked mode finds: see [CheckMode].
 type ViolationKind uint8
 
 const (
 	DoublePut     ViolationKind = iota // a Put of a block or object that is idle
-	WriteAfterPut                      // a write to one that is idle, found when it leaves the pool or goes to its next owner
-	ForeignPut                         // a Put of what this pool never handed out
-	InteriorPut                        // a Put of a slice of a block that starts later than the block
-	Leak                               // one that was collected, or off the heap out at Close, without a Put
-	UseAfterPut                        // a read or write of a block that is idle, off the heap: it faults
-	PastEnd                            // a read or write behind a block, past its cap, off the heap: it faults
+	WriteAfterPut                      // a write to an idle block or object, found when it leaves the pool or goes to its next owner
+	ForeignPut                         // a Put of a slice that this pool never handed out
+	InteriorPut                        // a Put of a slice that starts inside a block
+	Leak                               // a block or object that was never put back: found when it is collected or, off the heap, at Close
+	UseAfterPut                        // a read or write of an idle block off the heap, which faults
+	PastEnd                            // a read or write past the cap of a block off the heap, which faults
 )
 
 // String returns, for instance, "double Put".
@@ -47,16 +47,18 @@ func (k ViolationKind) String() string {
 	return fmt.Sprintf("ViolationKind(%d)", uint8(k))
 }
 
-// A Violation is one misuse of a pool. The stacks are program counters for
-// runtime.CallersFrames, innermost first: of the Get, of the earlier Put, and of the
-// offence, each nil where there was none or nobody saw it. The first few are this
-// library's; with CheckSampled there are 16 at most. For a write after Put, Offence is
-// where it was found; for a fault, the stack that faulted.
+// A Violation is one misuse of a pool.
+//
+// Got, Put and Offence are the stacks of the Get, of the earlier Put and of the misuse,
+// as program counters for [runtime.CallersFrames], innermost first. Each is nil if there
+// was no such call or if it was not recorded. The first few frames are in this library.
+// With [CheckSampled] a stack has at most 16 frames. For [WriteAfterPut], Offence is the
+// stack that found the write. For a fault it is the stack that faulted.
 type Violation struct {
 	Kind              ViolationKind
 	Pool              string
 	Size              int           // of the block or object, in bytes
-	Age               time.Duration // since its Get, or its Put where that came later
+	Age               time.Duration // since its Get, or since its Put if that was later
 	Got, Put, Offence []uintptr
 }
 
@@ -74,8 +76,8 @@ func (v Violation) String() string {
 	return text
 }
 
-// reports is where a pool's violations go. It outlives the pool, for a leak may be
-// found when both are gone.
+// reports receives a pool's violations. It outlives the pool, because a leak may be found
+// when both the block and the pool are gone.
 type reports struct {
 	pool  string
 	on    func(Violation)
@@ -102,23 +104,24 @@ func (r *reports) report(found check.Violation) {
 	}
 }
 
-// listeners are who wants to know of every pool's violations.
+// listeners has the functions that were registered with OnViolation.
 var listeners struct {
 	mu  sync.Mutex
 	all []*func(Violation)
 }
 
-// OnViolation calls f for every misuse that checked mode finds in any pool, also in one
-// that has been closed or collected, after the pool's own OnViolation and under the same
-// rules. While there is an f nothing is logged. It ends with stop; f may be running
-// still when stop returns. Test harnesses are what it is for.
+// OnViolation registers f for every misuse that checked mode finds in any pool, even in
+// a pool that has been closed or collected. f is called after the pool's own
+// [BytePoolOptions.OnViolation], under the same rules. While an f is registered, nothing
+// is logged. A call of stop ends the registration. When stop returns, f may still be
+// running. OnViolation is meant for test harnesses.
 func OnViolation(f func(Violation)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnViolation(nil): give a function to call")
 	}
 	listeners.mu.Lock()
 	defer listeners.mu.Unlock()
-	listeners.all = append(slices.Clone(listeners.all), &f) // tellAll may have the old one
+	listeners.all = append(slices.Clone(listeners.all), &f) // tellAll may be reading the old slice
 	return func() {
 		listeners.mu.Lock()
 		defer listeners.mu.Unlock()
@@ -126,7 +129,7 @@ func OnViolation(f func(Violation)) (stop func()) {
 	}
 }
 
-// tellAll reports whether there was anybody to tell.
+// tellAll calls every registered function, and reports whether there was one.
 func tellAll(v Violation) bool {
 	listeners.mu.Lock()
 	all := listeners.all
@@ -137,14 +140,16 @@ func tellAll(v Violation) bool {
 	return len(all) > 0
 }
 
-// ReportLeaks reports every block that Check watches and that is out as a Leak, none
-// twice, and returns how many. It is for the end of a test or of a program, when all
-// must have come back; a block that comes back later is taken all the same.
+// ReportLeaks reports every block that is out and watched (see [BytePoolOptions.Check])
+// as a [Leak], and returns how many it reported. It reports no block twice. It is meant
+// for the end of a test or of a program, when all blocks must have been put back. A block
+// that is put back later is still accepted.
 func (p *BytePool) ReportLeaks() int { return p.actual().checks.reportLeaks() }
 
-// ReportLeaks reports every object that Check watches and that is out as a Leak, none
-// twice, and returns how many. It is for the end of a test or of a program, when all
-// must have come back; an object that comes back later is taken all the same.
+// ReportLeaks reports every object that is out and watched (see [PoolOptions.Check]) as
+// a [Leak], and returns how many it reported. It reports no object twice. It is meant for
+// the end of a test or of a program, when all objects must have been put back. An object
+// that is put back later is still accepted.
 func (p *Pool[T]) ReportLeaks() int { return p.actual().checks.reportLeaks() }
 
 func (c *checks) reportLeaks() int {
@@ -157,28 +162,30 @@ func (c *checks) reportLeaks() int {
 	return leaks
 }
 
-// ExplainFaults makes the faults of a goroutine name the block that was touched:
+// ExplainFaults makes a fault of the calling goroutine name the block that was touched:
 //
 //	defer dewpond.ExplainFaults()()
 //
-// Off the heap (package offheap) CheckAll makes any touch of a block fault while it is
-// idle, and any of what is right behind a block. A fault in Go code is fatal, and the
-// runtime then says where it was, but not whose block. From this call until the function
-// that it returns is called, which must be by defer and without another function around
-// it, it is a panic, as by debug.SetPanicOnFault. What it returns recovers that panic,
-// reports the Violation to the pool's OnViolation, and panics again with the Violation,
-// whose String has the stacks of the Get, the Put and the fault. Any other panic goes on
-// with the value that it had.
+// Off the heap (package offheap) [CheckAll] makes every read or write of an idle block
+// fault, and every read or write right behind a block. A fault in Go code is fatal, and
+// the runtime says where it was but not whose block it was.
 //
-// The fault must be in a pool that is neither closed nor collected, and in Go code: in C
-// it is fatal, and a system call (a Read into the block, say) returns EFAULT.
+// ExplainFaults turns the goroutine's faults into panics, as [debug.SetPanicOnFault]
+// does, until end is called. end must be called directly by a defer statement, not by
+// another function. It recovers the panic of a fault, reports the [Violation] to the
+// pool's OnViolation, and panics again with the Violation, whose String has the stacks
+// of the Get, the Put and the fault. It passes on any other panic with its value.
+//
+// The fault must be in a pool that is neither closed nor collected, and in Go code. A
+// fault in C is fatal, and a system call with such a block (a Read into it, for instance)
+// returns EFAULT.
 func ExplainFaults() (end func()) {
 	before := debug.SetPanicOnFault(true)
 	return func() {
 		debug.SetPanicOnFault(before)
 		switch r := recover(); fault := r.(type) {
 		case nil:
-		case interface{ Addr() uintptr }: // as of SetPanicOnFault
+		case interface{ Addr() uintptr }: // the runtime error of a fault: see SetPanicOnFault
 			if v, ok := explain(fault.Addr()); ok {
 				panic(v)
 			}
@@ -189,7 +196,7 @@ func ExplainFaults() (end func()) {
 	}
 }
 
-// explain finds and reports the violation that a fault is.
+// explain finds and reports the violation behind a fault at an address.
 func explain(at uintptr) (Violation, bool) {
 	for s := range Pools() {
 		if p, ok := s.(*BytePool); ok && p.checks != nil {

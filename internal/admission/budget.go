@@ -88,7 +88,7 @@ func (a *account) join(g *Gate) {
 	members = append(members, member{a, weak.Make(g)})
 	b.members.Store(&members)
 	if b.waiting.Load() > 0 {
-		g.engine.Gather() // so that its Puts look at waiting
+		g.engine.EnterDirect() // so that its Puts look at waiting
 	}
 	atomics.AddCleanup(g, (*account).forsake, a)
 }

@@ -32,18 +32,18 @@ type Config struct {
 	AllocLimit int   // misses a second; 0: no limit
 	Budget     *Budget
 	Heap       bool // the blocks are on the Go heap, where the collector finds lost ones
-	Gathered   bool // the engine is gathered permanently
+	Direct     bool // the engine is gathered permanently
 }
 
 // A Gate decides for one pool who gets a block: at once, later, or never. After Init and Join
 // its methods are safe for concurrent use. A pool holds its Gate by value, in a named field;
 // it must not be copied.
 type Gate struct {
-	owner    Owner
-	engine   *magazine.Engine
-	sizes    []int
-	name     string // of the pool
-	gathered bool
+	owner  Owner
+	engine *magazine.Engine
+	sizes  []int
+	name   string // of the pool
+	direct bool
 
 	limiter limiter
 	account *account // nil: no Budget
@@ -63,7 +63,7 @@ type counts struct{ puts, handed, full, closed atomics.Statistic }
 
 // Init prepares a Gate that no other goroutine has yet.
 func (g *Gate) Init(c Config) {
-	g.name, g.owner, g.engine, g.sizes, g.gathered = c.Name, c.Owner, c.Engine, c.Sizes, c.Gathered
+	g.name, g.owner, g.engine, g.sizes, g.direct = c.Name, c.Owner, c.Engine, c.Sizes, c.Direct
 	g.limiter.init(c.AllocLimit)
 	g.counts = make([]counts, len(c.Sizes))
 	g.queue.init(len(c.Sizes), c.Budget)
@@ -127,7 +127,7 @@ func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 			return block, nil
 		case exact:
 			return nil, ErrExhausted
-		case !g.engine.Gather():
+		case !g.engine.EnterDirect():
 			return nil, ErrClosed
 		}
 	}

@@ -255,17 +255,17 @@ func TestScatter(t *testing.T) {
 				p.gate.Uncharge(0)
 			}
 		}
-		if puts(); !p.engine.Gathered() {
+		if puts(); !p.engine.IsDirect() {
 			t.Error("the pool scattered at once")
 		}
 		time.Sleep(scatterAfter)
 		s := sleeps(t, "s", nil, p.waitBytes(t, 100*small))
-		if puts(); !s.done || p.engine.Gathered() {
-			t.Errorf("served %v, gathered %v", s.done, p.engine.Gathered())
+		if puts(); !s.done || p.engine.IsDirect() {
+			t.Errorf("served %v, gathered %v", s.done, p.engine.IsDirect())
 		}
-		p.gate.gathered = true
-		p.engine.Gather()
-		if puts(); !p.engine.Gathered() {
+		p.gate.direct = true
+		p.engine.EnterDirect()
+		if puts(); !p.engine.IsDirect() {
 			t.Error("a permanently gathered pool scattered")
 		}
 	})

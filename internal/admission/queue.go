@@ -35,9 +35,9 @@ type queue struct {
 // A locked is the lock of one queue, or of the queues of all pools of a Budget, with the
 // state that they share.
 type locked struct {
-	// mu is held during Gather and Scatter, which take tens of microseconds, and with a Budget
-	// also while idle blocks are freed. Otherwise it is held for a few list operations. No hit
-	// takes it.
+	// mu is held during EnterDirect and LeaveDirect, which take tens of microseconds, and
+	// with a Budget also while idle blocks are freed. Otherwise it is held for a few list
+	// operations. No hit takes it.
 	mu       atomics.Mutex
 	sleepers bubble.Sleepers // all waiters
 	late     late.List       // reports and panics since mu was locked
@@ -65,7 +65,7 @@ func (w *waiter) enlist() (open bool) {
 	q := &g.queue
 	q.mu.Lock()
 	defer g.queue.unlock()
-	if !g.engine.Gather() {
+	if !g.engine.EnterDirect() {
 		return false
 	}
 	if !q.sleepers.Admit(w.bubble) {
@@ -204,7 +204,7 @@ func (q *queue) refusedNow() { q.refusal.Store(bubble.StampOf(atomics.Now())) }
 // 64th call. It blocks only for the grace period that scattering may cost.
 func (g *Gate) scatter() {
 	q := &g.queue
-	if g.gathered {
+	if g.direct {
 		return
 	}
 	if q.puts.Add(1)%64 != 0 || bubble.Since(q.refusal.Load(), atomics.Now()) < scatterAfter || !q.mu.TryLock() {
@@ -212,7 +212,7 @@ func (g *Gate) scatter() {
 	}
 	defer q.mu.Unlock()
 	if q.waiting.Load() == 0 && g.account.mayScatter() {
-		g.engine.Scatter()
+		g.engine.LeaveDirect()
 	}
 }
 

@@ -70,13 +70,13 @@ func TestNoScatterBesideAWaiter(t *testing.T) {
 		s := sleeps(t, "s", nil, p.wait(t, 0))
 		p.gate.queue.puts.Store(63)
 		p.gate.queue.refusal.Store(0) // long ago
-		if p.gate.scatter(); !p.engine.Gathered() {
+		if p.gate.scatter(); !p.engine.IsDirect() {
 			t.Error("the pool scattered")
 		}
 		p.gate.Put(0, newBlock())
 		synctest.Wait()
 		p.gate.queue.puts.Store(63)
-		if p.gate.scatter(); !s.done || p.engine.Gathered() {
+		if p.gate.scatter(); !s.done || p.engine.IsDirect() {
 			t.Error("the pool did not scatter after the last waiter left")
 		}
 	})

@@ -111,7 +111,7 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 func (b *Budget) gatherLocked() {
 	b.refusedNow()
 	for g := range b.gates() {
-		g.engine.Gather()
+		g.engine.EnterDirect()
 	}
 }
 

@@ -30,7 +30,7 @@ func TestRoomIsMadeOfWhatIsIdle(t *testing.T) {
 	if block, err := p.gate.TryGet(0); block != nil || err != nil || len(other.freed) != 1 || b.Used() != 4*small || other.loosened != 1 {
 		t.Errorf("%v, %v: %d were let go for one, %d bytes are charged", block, err, len(other.freed), b.Used())
 	}
-	other.engine.Gather() // so that makeRoom finds them as shed does
+	other.engine.EnterDirect() // so that makeRoom finds them as shed does
 	if !p.gate.account.makeRoom(large) || len(other.freed) != 3 || b.Used() != 4*small {
 		t.Errorf("%d were let go, %d bytes are charged", len(other.freed), b.Used())
 	}

@@ -47,9 +47,9 @@ func TestCountsWhileInUse(t *testing.T) {
 			default:
 			}
 			if reads%16 == 0 {
-				e.Gather()
+				e.EnterDirect()
 			} else if reads%16 == 8 {
-				e.Scatter()
+				e.LeaveDirect()
 			}
 			puts, hits := ended[0].Load(), ended[1].Load()
 			c := e.Counts()[0]

@@ -26,9 +26,9 @@ func TestReservationsAddUp(t *testing.T) {
 			class := uint8(i * 7 % len(c.Sizes))
 			switch {
 			case i%11 == 0:
-				e.Gather()
+				e.EnterDirect()
 			case i%13 == 0:
-				e.Scatter()
+				e.LeaveDirect()
 			case i%5 == 0:
 				if e.Pop(class) != nil {
 					out[class]++
@@ -109,20 +109,20 @@ func TestWideningMakesWay(t *testing.T) {
 	check(t, &e)
 }
 
-// A Put scatters, so Scatter must not wait for a goroutine that holds mu over a grace
+// A Put scatters, so LeaveDirect must not wait for a goroutine that holds mu over a grace
 // period.
 func TestScatterDoesNotWait(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
-	e.Gather()
+	e.EnterDirect()
 	e.mu.Lock()
-	e.Scatter() // if it waits, the test runs into its timeout
+	e.LeaveDirect() // if it waits, the test runs into its timeout
 	e.mu.Unlock()
-	if !e.Gathered() {
-		t.Error("Scatter replaced the array while another goroutine was about to")
+	if !e.IsDirect() {
+		t.Error("LeaveDirect replaced the array while another goroutine was about to")
 	}
-	if e.Scatter(); e.Gathered() {
-		t.Error("Scatter did nothing")
+	if e.LeaveDirect(); e.IsDirect() {
+		t.Error("LeaveDirect did nothing")
 	}
 }
 

@@ -17,7 +17,7 @@ type owned struct {
 	_   [56]byte
 }
 
-// reclaimStress has 64 goroutines pop and push while Trim and Gather replace the
+// reclaimStress has 64 goroutines pop and push while Trim and EnterDirect replace the
 // array and GOMAXPROCS changes, and returns how often a block had two owners.
 func reclaimStress(length time.Duration) (violations, drains int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -55,9 +55,9 @@ func reclaimStress(length time.Duration) (violations, drains int64) {
 		case 0:
 			runtime.GOMAXPROCS(1 + int(drains/8%8))
 		case 1:
-			e.Gather()
+			e.EnterDirect()
 		case 2:
-			e.Scatter()
+			e.LeaveDirect()
 		default:
 			e.Trim(func(uint8, unsafe.Pointer) {})
 		}

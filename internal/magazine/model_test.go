@@ -53,7 +53,7 @@ func TestEngineFollowsModel(t *testing.T) {
 			}
 			m.empty(m.engine.Close)
 			m.check()
-			if r := m.engine.Push(0, block()); r != Closed || m.engine.Pop(0) != nil || m.engine.Gather() {
+			if r := m.engine.Push(0, block()); r != Closed || m.engine.Pop(0) != nil || m.engine.EnterDirect() {
 				t.Error("a closed engine does something")
 			}
 		})
@@ -83,8 +83,8 @@ func (m *model) step() {
 		m.popped(class, e.Pop(class))
 	case what < 85:
 		b, exact := e.PopExact(class)
-		if b == nil && exact != e.Gathered() {
-			m.t.Errorf("PopExact is exact: %v, and the engine gathered: %v", exact, e.Gathered())
+		if b == nil && exact != e.IsDirect() {
+			m.t.Errorf("PopExact is exact: %v, and the engine gathered: %v", exact, e.IsDirect())
 		}
 		m.popped(class, b)
 	case what < 87:
@@ -94,9 +94,9 @@ func (m *model) step() {
 	case what < 90:
 		e.Strand(uint8(m.rng.IntN(3)))
 	case what < 92:
-		e.Gather()
+		e.EnterDirect()
 	case what < 96:
-		e.Scatter()
+		e.LeaveDirect()
 	default:
 		runtime.GOMAXPROCS(1 + m.rng.IntN(8))
 		e.grow()
@@ -118,7 +118,7 @@ func (m *model) push(class uint8, how func(unsafe.Pointer) Result) {
 
 func (m *model) pushed(class uint8, b unsafe.Pointer, r Result) {
 	want := Kept
-	if m.engine.Gathered() {
+	if m.engine.IsDirect() {
 		want = KeptDirect
 	}
 	switch r {
@@ -149,7 +149,7 @@ func (m *model) popped(class uint8, b unsafe.Pointer) {
 		delete(m.idle[class], b)
 		m.out[class] = append(m.out[class], b)
 		m.counts[class].Hits++
-	case len(m.idle[class]) > 0 && (m.engine.Gathered() || m.config.Direct || int(class) >= m.engine.sharded):
+	case len(m.idle[class]) > 0 && (m.engine.IsDirect() || m.config.Direct || int(class) >= m.engine.sharded):
 		m.t.Errorf("class %d: a Pop found none of %d idle blocks", class, len(m.idle[class]))
 	}
 }

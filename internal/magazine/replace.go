@@ -178,11 +178,11 @@ func (e *Engine) discard(m *magazine) (next *magazine) {
 	return next
 }
 
-// Gather moves every idle block to the depots and keeps them there until
-// [Engine.Scatter]: Pop then finds a block wherever it was put. It costs a grace period
+// EnterDirect moves every idle block to the depots and keeps them there until
+// [Engine.LeaveDirect]: Pop then finds a block wherever it was put. It costs a grace period
 // unless the engine is already gathered, and waits for a Trim that is in progress. It
 // returns false when the engine is closed.
-func (e *Engine) Gather() bool {
+func (e *Engine) EnterDirect() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.array()
@@ -192,10 +192,10 @@ func (e *Engine) Gather() bool {
 	return a.mode == direct
 }
 
-// Scatter ends what [Engine.Gather] began. It does nothing while another goroutine
+// LeaveDirect ends what [Engine.EnterDirect] began. It does nothing while another goroutine
 // replaces the array or counts, so that a caller that calls it now and then never
 // waits.
-func (e *Engine) Scatter() {
+func (e *Engine) LeaveDirect() {
 	if !e.mu.TryLock() {
 		return
 	}
@@ -205,9 +205,9 @@ func (e *Engine) Scatter() {
 	}
 }
 
-// Gathered reports whether the engine is between [Engine.Gather] and [Engine.Scatter],
-// and no Trim is in progress.
-func (e *Engine) Gathered() bool { return e.array().mode == direct }
+// IsDirect reports whether the engine is between [Engine.EnterDirect] and
+// [Engine.LeaveDirect], and no Trim is in progress.
+func (e *Engine) IsDirect() bool { return e.array().mode == direct }
 
 // Closed reports whether the engine is closed.
 func (e *Engine) Closed() bool { return e.array().mode == closed }

@@ -105,8 +105,8 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "enlisted-in-a-closed-pool", File: "queue.go", Scenarios: []string{"wake-close"},
-		Old: "	if !g.engine.Gather() {\n		return false\n	}\n	if !q.sleepers",
-		New: "	g.engine.Gather()\n	if !q.sleepers",
+		Old: "	if !g.engine.EnterDirect() {\n		return false\n	}\n	if !q.sleepers",
+		New: "	g.engine.EnterDirect()\n	if !q.sleepers",
 	},
 	{
 		Name: "claims-outlive-close", File: "queue.go", Scenarios: []string{"close-claim"},

@@ -89,8 +89,8 @@ type engine interface {
 	Push(class uint8, block unsafe.Pointer) magazine.Result
 	Pop(class uint8) unsafe.Pointer
 	PopExact(class uint8) (block unsafe.Pointer, exact bool)
-	Gather() bool
-	Scatter()
+	EnterDirect() bool
+	LeaveDirect()
 }
 
 func newEngine(size int) *magazine.Engine {
@@ -142,9 +142,9 @@ func run(e engine, goroutines, each int) []porcupine.Operation {
 				}
 				switch {
 				case g == 0 && i%16 == 3:
-					e.Gather()
+					e.EnterDirect()
 				case g == 0 && i%16 == 14:
-					e.Scatter()
+					e.LeaveDirect()
 				case g == 1 && i%16 == 7:
 					runtime.GOMAXPROCS(1 + i%4)
 				}

@@ -35,7 +35,7 @@ func (w *world) limits(bytes, perSecond int) {
 func elsewhere(w *world) {
 	engine := new(magazine.Engine)
 	engine.Init(magazine.Config{Sizes: w.scenario.config.Sizes})
-	engine.Gather()
+	engine.EnterDirect()
 	w.other = new(admission.Gate)
 	w.other.Init(admission.Config{Name: "explored", Owner: w, Engine: engine, Sizes: w.scenario.config.Sizes, Budget: w.budget})
 	w.other.Join()
@@ -279,7 +279,7 @@ func (w *world) checkGate(idle map[uint8]int) {
 			w.run.fail("a waiter sleeps while %d blocks of its class are idle", idle[s.class])
 		case w.engine.Closed() && !s.elsewhere:
 			w.run.fail("a waiter sleeps while the pool is closed")
-		case !w.engine.Gathered() && !w.engine.Closed():
+		case !w.engine.IsDirect() && !w.engine.Closed():
 			w.run.fail("a waiter sleeps while the engine uses its shards")
 		case s.InLine():
 			if w.gate.Misses() < w.allowed {

@@ -86,8 +86,8 @@ func sequence(parts ...func(w *world)) func(w *world) {
 }
 
 func trim(w *world)       { w.trim() }
-func gather(w *world)     { w.engine.Gather() }
-func scatter(w *world)    { w.engine.Scatter() }
+func gather(w *world)     { w.engine.EnterDirect() }
+func scatter(w *world)    { w.engine.LeaveDirect() }
 func exact(w *world)      { w.popExact(0) }
 func strand(w *world)     { w.engine.Strand(0) }
 func clearStale(w *world) { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
@@ -419,7 +419,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){drains(2), sequence(pushes(0, 1), pops(0, 1))},
 	},
 	{
-		name: "drain-settle", about: "ShedExact while Gather still drains the shards",
+		name: "drain-settle", about: "ShedExact while EnterDirect still drains the shards",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){drains(1), gather},
 	},
@@ -629,7 +629,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){exact, pops(0, 1)},
 	},
 	{
-		name: "settle", about: "PopExact while Gather still drains the shards",
+		name: "settle", about: "PopExact while EnterDirect still drains the shards",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){exact, gather},
 	},
