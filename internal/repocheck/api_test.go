@@ -227,9 +227,10 @@ type sourceImporter struct {
 }
 
 func newSourceImporter(root string) *sourceImporter {
-	gobuild.Default.CgoEnabled = false // the standard library's importer uses no other context
+	// The standard library's importer uses no other context.
+	gobuild.Default.CgoEnabled = false
+	gobuild.Default.GOOS, gobuild.Default.GOARCH = "linux", "amd64"
 	context := gobuild.Default
-	context.GOOS, context.GOARCH = "linux", "amd64"
 	fset := token.NewFileSet()
 	return &sourceImporter{root, context, fset, importer.ForCompiler(fset, "source", nil), map[string]*types.Package{}}
 }
