@@ -7,10 +7,9 @@ import (
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
-	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// This file converts between blocks and slices. Get and Put contain the same conversions
+// This file converts between blocks and slices. Get and Put have the same conversions
 // inlined by hand.
 
 // reuse returns an idle block of the class, or nil if it finds none.
@@ -41,7 +40,7 @@ func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 	return func(class uint8, block unsafe.Pointer) { p.gate.Drop(class, block, l) }
 }
 
-// dataOf and sliceAt convert between a block and the pointer that a handle has.
+// dataOf returns the pointer that a handle has to a block.
 func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
 
 // blockOf is dataOf in the type that the engine uses.
@@ -60,19 +59,6 @@ func issue(state *memory.State, whenOut uint32) {
 		return
 	}
 	state.Issue(whenOut)
-}
-
-func (p *BytePool) sliceAt(data *byte, n uint) []byte {
-	if n <= sizeclass.MaxSmall {
-		if small := p.classes.Small(n); small != 0 {
-			return (*[1 << 24]byte)(unsafe.Pointer(data))[:n:small.Size()]
-		}
-	}
-	size := int(n)
-	if class, ok := p.classes.Class(size); ok {
-		size = p.classes.Size(class)
-	}
-	return unsafe.Slice(data, size)[:n]
 }
 
 // accepts asks the Source, or on the heap the Budget, whether a slice is a block that a

@@ -67,7 +67,7 @@ type channelled struct {
 	timer   *time.Timer
 }
 
-// fates are how a program ends that hands such an object to somebody outside.
+// fates are how a program ends that uses such an object outside the bubble.
 var fates = map[string]func(t *testing.T, p *dewpond.Pool[channelled]){
 	"send on synctest channel from outside bubble": func(t *testing.T, p *dewpond.Pool[channelled]) {
 		p.Get().channel <- 1
@@ -189,16 +189,16 @@ func TestPoolsInParallelBubbles(t *testing.T) {
 }
 
 // A refusal by one clock is long ago by another: it keeps no pool from its shards.
-func TestPoolScattersByAnyClock(t *testing.T) {
-	notWatched(t, seesGather)
+func TestPoolLeavesDirectByAnyClock(t *testing.T) {
+	notWatched(t, seesDirect)
 	refused := func(p *dewpond.BytePool) {
 		out := useUp(t, p, 64)
-		if !dewpond.Gathered(p) {
-			t.Error("not gathered after a refusal")
+		if !dewpond.IsDirect(p) {
+			t.Error("not in direct mode after a refusal")
 		}
 		putAll(p, out)
 	}
-	scatters := func(p *dewpond.BytePool) { mustScatter(t, p, func() { p.Put(p.Get(64)) }) }
+	leaves := func(p *dewpond.BytePool) { mustLeaveDirect(t, p, func() { p.Put(p.Get(64)) }) }
 	for _, budget := range []bool{false, true} {
 		for _, first := range []string{"outside", "in a bubble, later"} {
 			t.Run(fmt.Sprint(first, ", with a Budget ", budget), func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestPoolScattersByAnyClock(t *testing.T) {
 				} else {
 					synctest.Test(t, func(*testing.T) { time.Sleep(time.Hour); refused(p) })
 				}
-				synctest.Test(t, func(*testing.T) { scatters(p) })
+				synctest.Test(t, func(*testing.T) { leaves(p) })
 			})
 		}
 	}

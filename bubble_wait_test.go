@@ -37,7 +37,7 @@ func (o *outsider) do(f func()) any {
 	return <-o.panicked
 }
 
-// isApart reports whether somebody panicked with a sentence that says what to do.
+// isApart reports whether a call panicked with a sentence that says what to do.
 func isApart(v any, pool string) bool {
 	s, _ := v.(string)
 	return strings.HasPrefix(s, "dewpond: ") && strings.Contains(s, fmt.Sprintf("%q", pool)) &&
@@ -99,7 +99,7 @@ func deep(n int, f func() uint64) uint64 {
 	return deep(n-1, f)
 }
 
-// The timer that a waiter of a bubble has armed dies with it. Who waits next, in
+// The timer that a waiter of a bubble has armed dies with it. The next waiter, in
 // another bubble or in none, has a timer of its own.
 func TestWaiterOfBubbleLeavesNoDeadTimer(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 100, MaxIdleBytes: dewpond.NoIdle})
@@ -130,7 +130,7 @@ func TestWaiterOfBubbleLeavesNoDeadTimer(t *testing.T) {
 	putAll(p, out)
 }
 
-// The timer of one who waited outside is of no use in a bubble.
+// The timer of a waiter outside is of no use in a bubble.
 func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
 	putAll(p, useUp(t, p, 100))
@@ -157,7 +157,7 @@ func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
 			p.Put(b)
 			return err
 		})
-		world.do(timer) // which takes nothing away from who waits now
+		world.do(timer) // which takes nothing away from the waiter
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if err := end(); err != nil {
@@ -166,8 +166,8 @@ func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
 	})
 }
 
-// Who waits outside is served by the world's clock, also where a bubble gives back: it
-// takes nothing of what AllocLimit allows the bubble.
+// A waiter outside is served by the real clock, also if a bubble puts blocks back: it
+// takes none of the misses that AllocLimit allows the bubble.
 func TestOutsidersTakeNoMissesOfBubble(t *testing.T) {
 	const limit = 5
 	budget := dewpond.NewBudget(4096)
@@ -277,7 +277,7 @@ func TestAllocLimitCountsByOneClock(t *testing.T) {
 	})
 }
 
-// While somebody waits in a bubble, who would have to wake it from elsewhere panics, and
+// While a goroutine waits in a bubble, a call from elsewhere that would wake it panics, and
 // does the pool no harm.
 func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 	t.Run("Put and Close of a limited Pool", func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 	}
 }
 
-// Close of a pool ends the waits of its bubble also after somebody else's that panicked.
+// Close of a pool ends the waits of its bubble also after a Close outside that panicked.
 func TestCloseInBubbleAfterOneOutside(t *testing.T) {
 	world := newOutsider(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -410,8 +410,8 @@ func TestCloseInBubbleAfterOneOutside(t *testing.T) {
 	})
 }
 
-// While somebody waits outside, who would wait in a bubble panics: no Put outside could
-// wake it. What is put back in the bubble wakes who waits outside.
+// While a goroutine waits outside, a wait in a bubble panics: no Put outside could wake it.
+// What is put back in the bubble wakes the waiter outside.
 func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 	t.Run("Pool", func(t *testing.T) {
 		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
@@ -457,7 +457,7 @@ func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 			if v := panicOf(func() { _, _ = p.GetContext(t.Context(), 5000) }); !isApart(v, p.Name()) {
 				t.Errorf("GetContext: %v", v)
 			}
-			putAll(p, out) // to who waits
+			putAll(p, out) // to the waiter
 		})
 		cancel()
 		for range many {

@@ -15,10 +15,13 @@ import (
 // size until it is put back. A block that its owner loses stays charged until the
 // garbage collector finds it or, if it is off the heap, until its pool is collected.
 //
-// TryGet and GetContext never allocate what would take [Budget.Used] above the limit.
-// Get is never refused: what it allocates past the limit counts in Used and in
-// [Stats.OverBudget]. While Used is above the limit, a Put to any of the pools lets its
-// block go.
+// TryGet, GetContext and GetBatch never allocate what would take [Budget.Used] above the
+// limit. A caller that waits for blocks must hold none of any pool of the Budget meanwhile,
+// or it may wait for another that does the same: see [BytePool.GetBatch].
+// Get, and what takes blocks as Get does (Append, Grow, Buffer, Lease, Scope), is never
+// refused: what it allocates past the limit counts in Used and in [Stats.OverBudget].
+// While Used is above the limit, by [Stats.OverBudgetBytes], a Put to any of the pools
+// lets its block go.
 //
 // On the heap, a pool with a Budget takes back only the blocks that it has handed out,
 // which it knows by address. What [Stats.HeapFallback] counts is not charged.
@@ -29,9 +32,32 @@ func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		panic(fmt.Sprintf("dewpond: NewBudget(%d): give a number of bytes above 0", limit))
 	}
+	return NewNamedBudget("", limit)
+}
+
+// NewNamedBudget is like [NewBudget] and gives the Budget a name for exporters, which
+// [Stats.BudgetName] reports in each of its pools: by it they report a Budget once. Give
+// every Budget of a program a name of its own.
+func NewNamedBudget(name string, limit int64) *Budget {
+	if limit <= 0 {
+		panic(fmt.Sprintf("dewpond: NewNamedBudget(%q, %d): give a number of bytes above 0", name, limit))
+	}
 	b := new(Budget)
-	b.of.Init(limit)
+	b.of.Init(name, limit)
 	return b
+}
+
+// String returns the name, if there is one, Used and Limit, such as
+// `Budget "frames": 4096 of 65536 bytes used`.
+func (b *Budget) String() string {
+	if b == nil {
+		return "no Budget"
+	}
+	name := ""
+	if b.of.Name() != "" {
+		name = fmt.Sprintf(" %q", b.of.Name())
+	}
+	return fmt.Sprintf("Budget%s: %d of %d bytes used", name, b.Used(), b.Limit())
 }
 
 // Limit returns the limit that [NewBudget] was given.

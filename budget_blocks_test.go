@@ -16,7 +16,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// Slices of a class's size that nobody was charged with are refused, and change nothing.
+// Slices of a class's size that were not charged are refused, and change nothing.
 func TestBudgetRefusesStrangers(t *testing.T) {
 	notWatched(t, putsForeign)
 	budget := dewpond.NewBudget(1 << 20)
@@ -79,8 +79,8 @@ func TestBudgetKnowsWhoseBlockItIs(t *testing.T) {
 	}
 }
 
-// Where a block was that is lost, somebody's make may lie next. It is no block, and what
-// the lost one was charged with comes back.
+// At the address of a lost block there may be a slice of make's next. It is no block, and
+// what the lost one was charged with comes back.
 func TestStrangerAtALostBlocksAddress(t *testing.T) {
 	notWatched(t, putsForeign)
 	onlyOnHeap(t, "nobody's make lies where a block was")
@@ -92,9 +92,12 @@ func TestStrangerAtALostBlocksAddress(t *testing.T) {
 		addresses[fmt.Sprintf("%p", p.Get(size))] = true
 	}
 	met := 0
+	var strangers [][]byte // all of them, so that they come to lie everywhere
 	for budget.Used() > 0 || met == 0 {
+		if budget.Used() == 0 && len(strangers) > 200*count {
+			t.Skip("no slice of make's came to lie where a block was")
+		}
 		runtime.GC()
-		var strangers [][]byte
 		for range 4 * count {
 			b := make([]byte, size)
 			if addresses[fmt.Sprintf("%p", b)] {
@@ -106,8 +109,8 @@ func TestStrangerAtALostBlocksAddress(t *testing.T) {
 		if s := p.Stats(); s.IdleBytes != 0 {
 			t.Fatalf("%d bytes of strangers are idle", s.IdleBytes)
 		}
-		runtime.KeepAlive(strangers)
 	}
+	runtime.KeepAlive(strangers)
 	t.Logf("%d strangers lay where a block was", met)
 }
 
@@ -246,8 +249,8 @@ func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 	}
 }
 
-// Whoever waits for more than the largest class is served in turn, with those that wait
-// for a block in any pool of the Budget.
+// A waiter for more than the largest class is served in turn, with the waiters for blocks
+// in any pool of the Budget.
 func TestBudgetServesOversizeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(8 << 10)
@@ -296,7 +299,7 @@ func TestBudgetServesOversizeInOrder(t *testing.T) {
 }
 
 // A wait for more than the largest class ends with its context, and with Close, and keeps
-// nobody behind it waiting.
+// no waiter behind it.
 func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {

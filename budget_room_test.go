@@ -14,8 +14,8 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// Who came first is served first, also where AllocLimit let him wait for bytes later
-// than others.
+// The waiter that came first is served first, also if AllocLimit let it wait for bytes
+// later than others.
 func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, youngerWants := range []int{1024, 3072} {
@@ -52,8 +52,8 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 	}
 }
 
-// He who came first and for whom there are bytes as soon as AllocLimit allows him a
-// miss gets them, though somebody who came later waits for more than there are.
+// A waiter that came first, and for which there are bytes as soon as AllocLimit allows it a
+// miss, gets them, though a later one waits for more than there are.
 func TestBudgetDoesNotKeepTheOlderWaiting(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func (s *panickySource) Free(b []byte) {
 }
 
 // A Source that panics takes nothing from the budget, nor of what AllocLimit allows,
-// and whoever waits behind the caller is served.
+// and the waiter behind the caller is served.
 func TestBudgetAndPanickingAlloc(t *testing.T) {
 	leavesOut(t, "what it gets to see that no miss and no byte is lost")
 	ways := map[string]func(p *dewpond.BytePool){
@@ -186,8 +186,8 @@ func TestBudgetAndPanickingFree(t *testing.T) {
 	})
 }
 
-// He who is refused all the same costs nobody his idle blocks: where what is in use
-// leaves too little, or what he wants is larger than the whole budget.
+// A call that is refused all the same frees no idle blocks: if what is in use leaves too
+// little, or if it wants more than the whole budget.
 func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 	leavesOut(t, "what the budget has room for in the end")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -222,8 +222,9 @@ func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 	}
 }
 
-// A pool that is collected cannot wake who waits in a bubble, for the collector is in
-// none; but it does not end the program either, and the next who gives back does.
+// A pool that is collected cannot wake a waiter in a bubble, because the collector is in
+// none. It does not end the program either, and the next call in the bubble that gives
+// bytes back wakes the waiter.
 func TestCollectedPoolAndBubble(t *testing.T) {
 	leavesOut(t, "the waiters' blocks")
 	synctest.Test(t, func(t *testing.T) {
@@ -294,8 +295,8 @@ func (s *moodySource) Alloc(size int) ([]byte, error) {
 	return s.meter.Alloc(size)
 }
 
-// Whatever goes wrong for some, at once (no memory, panics, waits given up, pools that
-// are closed while others wait for them), nobody waits in vain and no byte is lost.
+// Whatever goes wrong for some calls at once (no memory, panics, waits given up, pools that
+// are closed while others wait for them), no goroutine waits in vain and no byte is lost.
 func TestBudgetSurvivesEverything(t *testing.T) { surviveEverything(t, new(moodySource)) }
 
 // The same where Free panics too, which a timer would not survive.

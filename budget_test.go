@@ -139,7 +139,7 @@ func TestBudgetServesEverybody(t *testing.T) {
 	}
 }
 
-// Blocks that lie idle in one pool, with whatever processor, make room for another's.
+// Idle blocks of one pool, in the shard of any processor, make room for those of another.
 func TestBudgetLetsIdleBlocksGo(t *testing.T) {
 	leavesOut(t, "the blocks that the budget had room for")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
@@ -230,8 +230,8 @@ func TestGetPastBudget(t *testing.T) {
 	}
 }
 
-// Whatever gives bytes back wakes who waits for them: he is in another pool, and wants
-// another size.
+// Whatever gives bytes back wakes the waiter for them, in another pool and of another
+// size.
 func TestBudgetWakesWaiters(t *testing.T) {
 	leavesOut(t, "the waiters' blocks")
 	const block = 64 << 10
@@ -296,8 +296,8 @@ func (s *slowSource) Free(b []byte) {
 	s.meter.Free(b)
 }
 
-// Who begins to wait while somebody else has the last idle block in hand, to let it
-// go, finds nothing idle; he is served when it is gone.
+// A goroutine that begins to wait while another has the last idle block in hand, to free
+// it, finds nothing idle. It is served when the block is freed.
 func TestBudgetWaiterMissesNothing(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	ways := map[string]func(p *dewpond.BytePool){
@@ -343,7 +343,7 @@ func TestBudgetWaiterMissesNothing(t *testing.T) {
 	}
 }
 
-// Those who wait are served in the order in which they came, whatever they want, from
+// Waiters are served in the order in which they came, whatever they want, from
 // whichever pool: a small one does not overtake a large one, nor does a Put to a pool
 // serve its own waiter before an older one of another pool.
 func TestBudgetServesInOrder(t *testing.T) {
@@ -394,8 +394,8 @@ func TestBudgetServesInOrder(t *testing.T) {
 	})
 }
 
-// A block that is put back goes to the one who has waited longest, not to the one who
-// happens to wait for such a block.
+// A block that is put back goes to the waiter that came first, not to the one
+// that happens to wait for such a block.
 func TestBudgetIsFairToOtherPools(t *testing.T) {
 	leavesOut(t, "the block of the second waiter")
 	synctest.Test(t, func(t *testing.T) {
@@ -464,7 +464,7 @@ func (h *hookedSource) Alloc(size int) ([]byte, error) {
 	return h.meter.Alloc(size)
 }
 
-// What Prewarm has allocated is let go for those who have begun to wait meanwhile.
+// What Prewarm has allocated is freed for goroutines that have begun to wait meanwhile.
 func TestPrewarmServesBudget(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
@@ -487,7 +487,7 @@ func TestPrewarmServesBudget(t *testing.T) {
 	})
 }
 
-// Many who charge and give back at once lose no byte and invent none.
+// Goroutines that charge and give back at once lose no byte and invent none.
 func TestBudgetCountsExactly(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	budget := dewpond.NewBudget(1 << 30)
@@ -529,7 +529,7 @@ func TestBudgetForgetsPools(t *testing.T) {
 	runtime.KeepAlive(open)
 }
 
-// A waiter who gives up does not keep those behind him waiting.
+// A waiter that gives up does not keep those behind it waiting.
 func TestBudgetWaiterGivesUp(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, how := range []string{"context", "Close"} {
@@ -569,7 +569,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 			if err := <-served; err != nil {
 				t.Errorf("%s: the next: %v", how, err)
 			}
-			if how == "context" { // what AllocLimit had allowed him is the next one's
+			if how == "context" { // what AllocLimit had allowed it is the next one's
 				time.Sleep(time.Millisecond)
 				for _, b := range out[:4] {
 					small.Put(b)
@@ -651,7 +651,7 @@ func TestBudgetAndFailingSource(t *testing.T) {
 	}
 }
 
-// Prewarm takes what there is of the budget, and nobody's idle blocks.
+// Prewarm takes what there is of the budget, and frees no idle blocks for more.
 func TestPrewarmKeepsToBudget(t *testing.T) {
 	budget := dewpond.NewBudget(10 << 10)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "warm", Classes: []int{1024, 4096}, Budget: budget})
@@ -697,8 +697,8 @@ func TestBudgetIsTooSmall(t *testing.T) {
 	dewpond.NewBudget(0)
 }
 
-// A block off the heap that nobody puts back stays charged as long as there is its pool,
-// and no longer; whoever waits for its bytes gets them then.
+// A block off the heap that is never put back stays charged as long as there is its pool,
+// and no longer. A waiter for its bytes gets them then.
 func TestForgottenBlockStaysCharged(t *testing.T) {
 	if !offHeap {
 		t.Skip("on the heap the collector finds it: see TestForgottenBlockIsUncharged")
@@ -760,10 +760,10 @@ func TestBudgetAndStrangers(t *testing.T) {
 	}
 }
 
-// A pool that joins while somebody waits is gathered from the start; and once nobody
-// waits, or has been refused for a while, every pool has its shards again.
-func TestBudgetGathersAndScatters(t *testing.T) {
-	notWatched(t, seesGather)
+// A pool that joins while a goroutine waits is in direct mode from the start. Once none
+// waits, and none has been refused for a while, every pool has its shards again.
+func TestBudgetEntersAndLeavesDirect(t *testing.T) {
+	notWatched(t, seesDirect)
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
@@ -784,15 +784,15 @@ func TestBudgetGathersAndScatters(t *testing.T) {
 		synctest.Wait()
 		late := newPool(t, dewpond.BytePoolOptions{Classes: []int{256}, Budget: budget})
 		for _, pool := range []*dewpond.BytePool{p, q, late} {
-			if !dewpond.Gathered(pool) {
-				t.Errorf("%s is not gathered", pool.Name())
+			if !dewpond.IsDirect(pool) {
+				t.Errorf("%s is not in direct mode", pool.Name())
 			}
 		}
 		time.Sleep(time.Second)
 		for range 200 {
 			q.Put(q.Get(64)) // past the budget
 		}
-		if !dewpond.Gathered(q) {
+		if !dewpond.IsDirect(q) {
 			t.Error("q has its shards while somebody waits")
 		}
 		p.Put(out[0])
@@ -804,7 +804,7 @@ func TestBudgetGathersAndScatters(t *testing.T) {
 		for _, b := range out {
 			p.Put(b) // else what q gets is past the budget, and is not kept
 		}
-		mustScatter(t, q, func() { q.Put(q.Get(64)) })
-		mustScatter(t, late, func() { late.Put(late.Get(256)) })
+		mustLeaveDirect(t, q, func() { q.Put(q.Get(64)) })
+		mustLeaveDirect(t, late, func() { late.Put(late.Get(256)) })
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"unicode/utf8"
 )
 
@@ -14,42 +13,50 @@ import (
 //	b := pool.Buffer()
 //	defer b.Release()
 //
+// To append everything in place and write it once is faster than many writes:
+//
+//	b.Grow(1200) // or about as much
+//	p := b.AvailableBuffer()
+//	p = append(p, "id="...)
+//	p = strconv.AppendInt(p, id, 10)
+//	b.Write(p) // copies nothing, unless p has outgrown the block
+//
 // The zero Buffer is empty and ready to use, on the pool [Default]. A Buffer must not be
 // copied after its first use, and must not be used by several goroutines at once.
 //
-// A Buffer that grows takes a larger block, at least twice as large while the pool
-// has such a class, and puts the old block back. So the slices that Bytes,
-// AvailableBuffer, Next and Peek return are valid only until the next call that
-// writes to the Buffer, grows it or releases it: after that their block may have another
-// owner. This is stricter than bytes.Buffer, whose old slices only go stale. The caller
-// must not Put these slices: the Buffer puts its blocks back. A slice that the last call
-// returned may be the argument of the next call: b.Write(b.Bytes()) doubles what b holds.
+// The first write takes a block as large as Buffers of the pool have needed lately. A Buffer
+// that grows takes a larger block, at least twice as large while the pool has such a class,
+// and puts the old block back. So the slices that Bytes, AvailableBuffer, Next and Peek
+// return are valid only until the next call that writes to the Buffer, grows it or releases
+// it: after that their block may have another owner. This is stricter than bytes.Buffer,
+// whose old slices only go stale. The caller must not Put these slices: the Buffer puts its
+// blocks back. A slice that the last call returned may be the argument of the next call:
+// b.Write(b.Bytes()) doubles what b holds.
 type Buffer struct {
 	_    noCopy
 	pool *BytePool // nil: Default()
 	buf  []byte    // from the start of its block; nil: no block
 	off  int       // buf[off:] is unread
-	last lastRead
+
+	// limit is how far a write may fill buf without looking at anything else: cap(buf). If
+	// the last call read, which a write has to undo, limit is readBytes, or readBytes-n for
+	// a rune of n bytes. So a short write compares once, and stores nothing but its bytes
+	// and buf's new length. limit is set where buf's block is, before anything that may
+	// panic.
+	limit int
+
+	try     bool // this is a TryBuffer's: its blocks come from TryGet
+	guessed bool // the block has the size that the pool has learned
+	held    int  // the most that the block has held when it was emptied
 }
+
+const readBytes = -1
 
 // A noCopy in a struct makes go vet report copies of it.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
-
-// A lastRead says what the Buffer's last call read, for UnreadByte and UnreadRune: the
-// size of a rune, or one of these constants.
-type lastRead int8
-
-const (
-	readNothing lastRead = 0
-	readBytes   lastRead = -1
-)
-
-// firstBlock is the smallest block that a first write takes. Growing to it from the
-// smallest class adds 6 % to the time it takes to build a body of 1.2 KB.
-const firstBlock = 512
 
 var (
 	errNegativeRead = errors.New("bytes.Buffer: reader returned negative count from Read")
@@ -60,7 +67,12 @@ var (
 // Buffer returns an empty [Buffer] on blocks of this pool. The Buffer takes no block
 // before the first write. A Buffer that does not escape its caller costs no allocation,
 // one that escapes costs one: the Buffer itself is never pooled, so a stale pointer to
-// it never becomes a pointer to another owner's Buffer.
+// it never becomes a pointer to another owner's Buffer. Where that allocation shows, as it
+// may if a small body is written through an [io.Writer], keep Buffers in a [Pool]:
+//
+//	var buffers = dewpond.MustPool(dewpond.PoolOptions[dewpond.Buffer]{New: pool.Buffer, Reset: (*dewpond.Buffer).Release})
+//
+// Its Put releases the Buffer.
 func (p *BytePool) Buffer() *Buffer {
 	return &Buffer{pool: p.actual()} // a nil pool panics here; the Buffer would take nil for Default()
 }
@@ -69,9 +81,20 @@ func (p *BytePool) Buffer() *Buffer {
 // Buffer can be used again. Release does nothing if the Buffer has no block, for
 // instance because it was released before, so a deferred Release is always right.
 func (b *Buffer) Release() {
-	block := b.buf
-	b.buf, b.off, b.last = nil, 0, readNothing
+	block, _ := b.handOver()
 	b.put(block)
+}
+
+// handOver leaves the Buffer empty and returns the block that it had, which the caller
+// owns now, or nil. block[off:] was unread.
+func (b *Buffer) handOver() (block []byte, off int) {
+	if b.guessed {
+		b.guessed = false
+		b.home().first.Held(max(b.held, len(b.buf)), cap(b.buf))
+	}
+	block, off = b.buf, b.off
+	b.buf, b.off, b.limit, b.held = nil, 0, 0, 0
+	return block, off
 }
 
 // home returns the pool that the Buffer's blocks come from.
@@ -89,92 +112,124 @@ func (b *Buffer) put(block []byte) {
 	}
 }
 
-// Write appends p. It returns len(p) and nil. It panics with [bytes.ErrTooLarge] if the
-// Buffer would become too large.
+// Write appends p. It returns len(p) and nil. It does not copy what is in its place
+// already: what was appended to [Buffer.AvailableBuffer], and fits. It panics with
+// [bytes.ErrTooLarge] if the Buffer would become too large.
 func (b *Buffer) Write(p []byte) (n int, err error) {
-	b.last = readNothing
 	at := len(b.buf)
-	if len(p) > cap(b.buf)-at {
+	if len(p) > b.limit-at {
 		return b.writeSlow(p)
 	}
 	b.buf = b.buf[:at+len(p)]
-	return copy(b.buf[at:], p), nil
+	if dataOf(b.buf[at:]) != dataOf(p) {
+		copy(b.buf[at:], p)
+	}
+	return len(p), nil
 }
 
-// writeSlow is Write when the block has no room.
+// writeSlow is Write when the last call read, or when the block has no room.
 func (b *Buffer) writeSlow(p []byte) (n int, err error) {
-	at, old := b.grow(len(p))
-	n = copy(b.buf[at:], p)
+	var old []byte
+	if b.limit = cap(b.buf); len(p) > b.limit-len(b.buf) {
+		if old, err = b.grow(len(p)); err != nil {
+			return 0, err
+		}
+	}
+	b.buf = append(b.buf, p...)
 	b.put(old)
-	return n, nil
+	return len(p), nil
 }
 
 // WriteString appends s, as Write does.
 func (b *Buffer) WriteString(s string) (n int, err error) {
-	b.last = readNothing
-	at := len(b.buf)
-	if len(s) > cap(b.buf)-at {
-		return b.writeStringSlow(s)
-	}
-	b.buf = b.buf[:at+len(s)]
-	return copy(b.buf[at:], s), nil
-}
-
-func (b *Buffer) writeStringSlow(s string) (n int, err error) {
-	at, old := b.grow(len(s))
-	n = copy(b.buf[at:], s)
-	b.put(old)
-	return n, nil
+	return len(s), appendString(b, s, (*Buffer).writeStringSlow)
 }
 
 // WriteByte appends c and returns nil. It panics as Write does.
-func (b *Buffer) WriteByte(c byte) (err error) {
-	b.last = readNothing
-	if len(b.buf) == cap(b.buf) {
-		b.reserve(1)
+func (b *Buffer) WriteByte(c byte) error { return appendByte(b, c, (*Buffer).writeByteSlow) }
+
+// appendString and appendByte are inlined into the callers of WriteString and WriteByte: a
+// call would take longer than a short write. slow is a parameter because the call of a
+// parameter costs 17 of the inliner's budget of 80, and that of a method 57.
+func appendString(b *Buffer, s string, slow func(b *Buffer, s string) error) error {
+	at := len(b.buf)
+	if len(s) > b.limit-at {
+		return slow(b, s)
+	}
+	b.buf = b.buf[:at+len(s)]
+	copy(b.buf[at:], s)
+	return nil
+}
+
+func appendByte(b *Buffer, c byte, slow func(b *Buffer, c byte) error) error {
+	if len(b.buf) >= b.limit {
+		return slow(b, c)
 	}
 	b.buf = append(b.buf, c)
-	return // "return nil" would be too long to be inlined
+	return nil
+}
+
+func (b *Buffer) writeStringSlow(s string) (err error) {
+	var old []byte
+	if b.limit = cap(b.buf); len(s) > b.limit-len(b.buf) {
+		if old, err = b.grow(len(s)); err != nil {
+			return err
+		}
+	}
+	b.buf = append(b.buf, s...)
+	b.put(old)
+	return nil
+}
+
+func (b *Buffer) writeByteSlow(c byte) (err error) {
+	var old []byte
+	if b.limit = cap(b.buf); len(b.buf) == b.limit {
+		if old, err = b.grow(1); err != nil {
+			return err
+		}
+	}
+	b.buf = append(b.buf, c)
+	b.put(old)
+	return nil
 }
 
 // WriteRune appends r in UTF-8, or U+FFFD if r is not a valid rune. It returns the number
 // of bytes and nil. It panics as Write does.
 func (b *Buffer) WriteRune(r rune) (n int, err error) {
-	if uint32(r) < utf8.RuneSelf { // one byte needs no room for four
-		return 1, b.WriteByte(byte(r))
+	if uint32(r) < utf8.RuneSelf {
+		if err := b.WriteByte(byte(r)); err != nil {
+			return 0, err
+		}
+		return 1, nil
 	}
-	b.last = readNothing
-	if cap(b.buf)-len(b.buf) < utf8.UTFMax {
-		b.reserve(utf8.UTFMax)
+	at := len(b.buf)
+	if utf8.UTFMax > b.limit-at {
+		return b.Write(utf8.AppendRune(make([]byte, 0, utf8.UTFMax), r))
 	}
-	before := len(b.buf)
 	b.buf = utf8.AppendRune(b.buf, r)
-	return len(b.buf) - before, nil
+	return len(b.buf) - at, nil
 }
 
 // Grow makes room for n more bytes, which can then be written without taking another
 // block. If the final size is roughly known, Grow saves growing step by step. It panics
 // if n is negative, and as Write does.
-func (b *Buffer) Grow(n int) {
-	if n < 0 {
-		panic("bytes.Buffer.Grow: negative count")
-	}
-	switch {
-	case b.buf != nil:
-		b.reserve(n)
-	case n > 0:
-		b.buf = b.take(n)[:0]
-	}
-}
+func (b *Buffer) Grow(n int) { b.growBy(n) }
 
 // ReadFrom appends what r returns until [io.EOF] or another error. It returns the number
 // of bytes read, and the error unless it is io.EOF. Each Read gets a slice of
 // [bytes.MinRead] bytes or more of the Buffer's block: r must neither keep the slice nor
-// use the Buffer. ReadFrom panics if r returns a negative count, and as Write does.
+// use the Buffer. If r has a method Len, as a [strings.Reader] has, ReadFrom takes one
+// block for all that r has. ReadFrom panics if r returns a negative count, and as Write
+// does.
 func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
-	b.last = readNothing
+	b.limit = cap(b.buf)
+	if n := lenOf(r); n > 0 && !b.try { // a TryBuffer would be refused twice
+		_ = b.reserve(n + bytes.MinRead)
+	}
 	for {
-		b.reserve(bytes.MinRead)
+		if err := b.reserve(bytes.MinRead); err != nil && b.Available() == 0 {
+			return n, err
+		}
 		at := len(b.buf)
 		m, err := r.Read(b.buf[at:cap(b.buf)])
 		if m < 0 {
@@ -189,70 +244,6 @@ func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 			return n, err
 		}
 	}
-}
-
-// reserve makes room for n more bytes.
-func (b *Buffer) reserve(n int) {
-	at, old := b.grow(n)
-	b.buf = b.buf[:at]
-	b.put(old)
-}
-
-// grow lengthens the contents by n bytes and returns where those start. If it takes
-// a larger block it also returns the old one. The caller puts that back after it has
-// written the n bytes, because they may come from the old block.
-func (b *Buffer) grow(n int) (at int, old []byte) {
-	unread := b.Len()
-	if unread == 0 && b.off != 0 {
-		b.Reset()
-	}
-	switch {
-	case n <= cap(b.buf)-len(b.buf):
-		at = len(b.buf)
-		b.buf = b.buf[:at+n]
-		return at, nil
-	case n <= b.off-unread:
-		// More has been read than is unread, so the earlier reads pay for this copy.
-		// It overwrites only buf[:off-n]: neither the unread bytes nor what Next has
-		// just returned, either of which may be what the caller is about to write.
-		copy(b.buf, b.buf[b.off:])
-	default:
-		block := b.larger(unread, n)
-		copy(block, b.buf[b.off:])
-		old, b.buf = b.buf, block
-	}
-	b.off = 0
-	b.buf = b.buf[:unread+n]
-	return unread, old
-}
-
-// larger takes a block for the unread bytes and n more, with room for later writes. If
-// the Buffer has a block of the largest class that is mostly unread, larger takes a
-// slice beyond the classes: another block of that size would soon be full, and would
-// have to be copied again.
-func (b *Buffer) larger(unread, n int) []byte {
-	has := cap(b.buf)
-	if has > math.MaxInt-has-n {
-		panic(bytes.ErrTooLarge)
-	}
-	size := max(unread+n, 2*has, firstBlock)
-	if largest := b.home().classes.Largest(); unread+n <= largest && (has < largest || unread+n <= has/2) {
-		size = min(size, largest)
-	}
-	return b.take(size)
-}
-
-// take is BytePool.Get, but panics as bytes.Buffer does if the allocation is impossible.
-func (b *Buffer) take(size int) []byte {
-	p := b.home()
-	if size > p.classes.Largest() {
-		defer func() {
-			if recover() != nil {
-				panic(bytes.ErrTooLarge)
-			}
-		}()
-	}
-	return p.Get(size)
 }
 
 // Bytes returns the unread bytes. The slice is valid until the next call that
@@ -282,9 +273,10 @@ func (b *Buffer) Available() int { return cap(b.buf) - len(b.buf) }
 
 // Reset empties the Buffer, which keeps its block.
 func (b *Buffer) Reset() {
+	b.held = max(b.held, len(b.buf))
 	b.buf = b.buf[:0]
 	b.off = 0
-	b.last = readNothing
+	b.limit = cap(b.buf)
 }
 
 // Truncate drops all but the first n unread bytes. It panics if there are fewer,
@@ -294,9 +286,159 @@ func (b *Buffer) Truncate(n int) {
 		b.Reset()
 		return
 	}
-	b.last = readNothing
+	b.limit = cap(b.buf)
 	if n < 0 || n > b.Len() {
 		panic("bytes.Buffer: truncation out of range")
 	}
 	b.buf = b.buf[:b.off+n]
+}
+
+// exhausted reports whether nothing is left to read. If so it resets the Buffer, so that
+// its whole block can be written again.
+func (b *Buffer) exhausted() bool {
+	if b.off < len(b.buf) {
+		return false
+	}
+	b.Reset()
+	return true
+}
+
+// Read reads up to len(p) bytes into p. If nothing is left it returns [io.EOF],
+// unless p is empty.
+func (b *Buffer) Read(p []byte) (n int, err error) {
+	b.limit = cap(b.buf)
+	if b.exhausted() {
+		if len(p) > 0 {
+			err = io.EOF
+		}
+		return 0, err
+	}
+	if n = copy(p, b.buf[b.off:]); n > 0 {
+		b.off += n
+		b.limit = readBytes
+	}
+	return n, nil
+}
+
+// Next reads n bytes, or all if there are fewer, and returns them as a slice of the
+// Buffer's block. The slice is valid until the next call that writes, grows or releases.
+func (b *Buffer) Next(n int) []byte {
+	b.limit = cap(b.buf)
+	n = min(n, b.Len())
+	next := b.buf[b.off : b.off+n]
+	if n > 0 {
+		b.off += n
+		b.limit = readBytes
+	}
+	return next
+}
+
+// Peek returns the next n bytes without reading them, or all that are left and [io.EOF]
+// if there are fewer. The slice is valid as long as that of Next.
+func (b *Buffer) Peek(n int) ([]byte, error) {
+	if n > b.Len() {
+		return b.buf[b.off:], io.EOF
+	}
+	return b.buf[b.off : b.off+n], nil
+}
+
+// ReadByte reads a byte. If nothing is left it returns [io.EOF].
+func (b *Buffer) ReadByte() (byte, error) {
+	if b.exhausted() {
+		return 0, io.EOF
+	}
+	c := b.buf[b.off]
+	b.off++
+	b.limit = readBytes
+	return c, nil
+}
+
+// ReadRune reads a rune in UTF-8, and returns it and its size in bytes. If the bytes are
+// not valid UTF-8 it reads one byte and returns U+FFFD and 1. If nothing is left it
+// returns [io.EOF].
+func (b *Buffer) ReadRune() (r rune, size int, err error) {
+	if b.exhausted() {
+		return 0, 0, io.EOF
+	}
+	r, size = utf8.DecodeRune(b.buf[b.off:])
+	b.off += size
+	b.limit = readBytes - size
+	return r, size, nil
+}
+
+// UnreadRune takes back a ReadRune. It returns an error if the last call that read
+// or wrote was not a successful ReadRune.
+func (b *Buffer) UnreadRune() error {
+	size := readBytes - b.limit
+	if size <= 0 {
+		return errUnreadRune
+	}
+	// A Grow that moved the contents has dropped the bytes that were read.
+	if b.off >= size {
+		b.off -= size
+	}
+	b.limit = cap(b.buf)
+	return nil
+}
+
+// UnreadByte takes back the last byte that was read. It returns an error if the
+// last call that read or wrote was not a successful read.
+func (b *Buffer) UnreadByte() error {
+	if b.limit >= 0 {
+		return errUnreadByte
+	}
+	b.off = max(b.off-1, 0)
+	b.limit = cap(b.buf)
+	return nil
+}
+
+// ReadBytes reads up to and including the first delim and returns a copy. If there is no
+// delim it returns all that is left, and [io.EOF].
+func (b *Buffer) ReadBytes(delim byte) (line []byte, err error) {
+	part, err := b.readThrough(delim)
+	return append(line, part...), err
+}
+
+// ReadString is like [Buffer.ReadBytes], but returns a string.
+func (b *Buffer) ReadString(delim byte) (line string, err error) {
+	part, err := b.readThrough(delim)
+	return string(part), err
+}
+
+// readThrough is ReadBytes without the copy.
+func (b *Buffer) readThrough(delim byte) (part []byte, err error) {
+	part = b.buf[b.off:]
+	if i := bytes.IndexByte(part, delim); i >= 0 {
+		part = part[:i+1]
+	} else {
+		err = io.EOF
+	}
+	b.off += len(part)
+	b.limit = readBytes
+	return part, err
+}
+
+// WriteTo writes all that is left to w, in one Write. It returns the count and the error
+// of that Write, or [io.ErrShortWrite] if it wrote less without an error. What was not
+// written stays in the Buffer. w must neither keep the bytes nor use the Buffer. WriteTo
+// panics if w returns a count larger than the number of bytes it was given.
+func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
+	b.limit = cap(b.buf)
+	if left := b.Len(); left > 0 {
+		m, err := w.Write(b.buf[b.off:])
+		if m > left {
+			panic("bytes.Buffer.WriteTo: invalid Write count")
+		}
+		// Some writers return -1 with an error, as system calls do: nothing was written.
+		b.off += max(m, 0)
+		switch {
+		case err != nil:
+			return int64(m), err
+		case m != left:
+			return int64(m), io.ErrShortWrite
+		}
+		n = int64(m)
+	}
+	b.Reset()
+	return n, nil
 }

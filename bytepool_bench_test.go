@@ -64,6 +64,27 @@ func BenchmarkGetPut(b *testing.B) {
 	}
 }
 
+// BenchmarkReturn is a Get and its Return, and its control a Get and its Put of the same
+// pool, of a slice that is in memory: the difference is a store.
+func BenchmarkReturn(b *testing.B) {
+	p := newPool(b, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
+	versus(b, "size=128", func(n int) {
+		var held struct{ block []byte }
+		keep := &held
+		for range n {
+			keep.block = p.Get(128)
+			p.Return(&keep.block)
+		}
+	}, func(n int) {
+		var held struct{ block []byte }
+		keep := &held
+		for range n {
+			keep.block = p.Get(128)
+			p.Put(keep.block)
+		}
+	})
+}
+
 // BenchmarkBudget is a pool with a Budget, and in turn one without: a Put of the first
 // looks its block up. misses are of a Get that allocates and a Put that lets go.
 func BenchmarkBudget(b *testing.B) {
@@ -115,4 +136,34 @@ func BenchmarkBudgetBytes(b *testing.B) {
 		b.ReportMetric(taken(dewpond.BytePoolOptions{Budget: dewpond.NewBudget(1 << 30)})-without, "bytes/block")
 	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkGetBatch is eight blocks by GetBatch and as many Puts, for each block, and its
+// control eight Gets.
+func BenchmarkGetBatch(b *testing.B) {
+	const count = 8
+	p := newPool(b, dewpond.BytePoolOptions{})
+	blocks := make([][]byte, count)
+	ctx := b.Context()
+	round := func(n int, get func()) {
+		for range n / count {
+			get()
+			putAll(p, blocks)
+		}
+	}
+	compareRounds(b,
+		func(n int) {
+			round(n, func() {
+				if err := p.GetBatch(ctx, blocks, 1000); err != nil {
+					b.Fatal(err)
+				}
+			})
+		},
+		func(n int) {
+			round(n, func() {
+				for i := range blocks {
+					blocks[i] = p.Get(1000)
+				}
+			})
+		})
 }

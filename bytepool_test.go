@@ -15,7 +15,7 @@ func TestGetEveryN(t *testing.T) {
 	classes := dewpond.DefaultClasses()
 	largest := classes[len(classes)-1]
 	class := 0
-	for n := 0; n <= largest; n++ {
+	for n := 1; n <= largest; n++ {
 		if n > 64<<10 && n%509 != 0 && n != classes[class] && n != classes[class]+1 {
 			continue // around every class, and a sample between
 		}
@@ -82,7 +82,7 @@ func TestPutAcceptsAnyLength(t *testing.T) {
 	b := p.Get(100) // 128
 	p.Put(b[:0])
 	p.Put(make([]byte, 3, 128))
-	idle, foreign := int64(256), uint64(0) // nobody can tell it from a block
+	idle, foreign := int64(256), uint64(0) // it cannot be told from a block
 	if offHeap {
 		idle, foreign = 128, 1
 	}
@@ -103,8 +103,8 @@ func TestPutRefuses(t *testing.T) {
 	}{
 		{"nil", dewpond.BytePoolOptions{}, nil, 0, 0},
 		{"nil, no small class", large, nil, 0, 0},
-		{"no cap", dewpond.BytePoolOptions{}, []byte{}, 1, 0},
-		{"no cap, no small class", large, []byte{}, 1, 0},
+		{"no cap", dewpond.BytePoolOptions{}, []byte{}, 0, 0},
+		{"no cap, no small class", large, []byte{}, 0, 0},
 		{"small, no small class", large, make([]byte, 64), 1, 0},
 		{"between classes", dewpond.BytePoolOptions{}, make([]byte, 128, 130), 1, 0},
 		{"sub-slice", dewpond.BytePoolOptions{}, make([]byte, 128)[1:], 1, 0},
@@ -176,8 +176,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// Who asks while the pool is being closed gets a block or ErrClosed, whatever its
-// memory says.
+// A TryGet beside Close returns a block or ErrClosed, whatever the Source does.
 func TestTryGetRacesClose(t *testing.T) {
 	needsThreads(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))

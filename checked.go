@@ -1,13 +1,9 @@
 package dewpond
 
 import (
-	"fmt"
 	"log/slog"
-	"math/bits"
 	"math/rand/v2"
-	"os"
-	"strconv"
-	"strings"
+	"reflect"
 	"sync"
 	"time"
 
@@ -51,8 +47,8 @@ func (c *checks) quarantined() int64 {
 
 // blockChecks returns the checks of a BytePool, or nil if nothing is to be checked. The
 // options are valid.
-func blockChecks(o BytePoolOptions) *checks {
-	c := newChecks(o.Check, o.OnViolation, len(o.Classes), false)
+func blockChecks(o BytePoolOptions, e *elements) *checks {
+	c := newChecks(o.Check, o.OnViolation, len(o.Classes), e.areSealed())
 	if c == nil {
 		if o.LeakAfter > 0 && o.Check == CheckOff {
 			uselessLeakAfter.Do(func() {
@@ -62,6 +58,9 @@ func blockChecks(o BytePoolOptions) *checks {
 		return nil
 	}
 	c.heap, c.leak = o.Memory == nil, o.LeakAfter
+	if c.heap {
+		c.advice = "To see the write itself, have the pool off the heap, where it faults: dewtest.NewOffHeapBytePool."
+	}
 	if g, ok := o.Memory.(memory.Guard); ok && c.All() && g.Isolate() {
 		c.Guard = g
 	}
@@ -169,12 +168,59 @@ func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
 		return false, false
 	}
 	p.count.droppedForeign.Add(1)
-	c.Stranger(addressOf(b), cap(b))
+	c.stranger(addressOf(b), cap(b))
 	return false, false
 }
 
+// stranger reports a Put of a slice that is not a block of the pool, and names the pool that
+// watches it.
+func (c *checks) stranger(at uintptr, size int) {
+	v := c.Stranger(at, size)
+	if v.Kind == check.ForeignPut {
+		for _, p := range livePools.Live() {
+			other := p.watching()
+			if other == nil {
+				continue
+			}
+			if block := other.Around(at); block != nil {
+				v.Holder, v.Got, v.Put, v.Age = p.Name(), block.Got, block.Put, block.Age
+				break
+			}
+		}
+	}
+	c.report(v)
+}
+
+// watching returns the checks of a pool, or nil.
+func (p *BytePool) watching() *checks { return p.checks }
+
+func (p *Pool[T]) watching() *checks { return p.checks }
+
+func (p *SlicePool[T]) watching() *checks { return p.pool.checks }
+
 // putWatched is the end of Put for a watched block.
-func (p *BytePool) putWatched(class uint8, b []byte) { p.checks.Retire(watched(class, b)) }
+func (p *BytePool) putWatched(class uint8, b []byte) {
+	if p.elements.areSealed() {
+		p.resetWatched(class, b)
+	}
+	p.checks.Retire(watched(class, b))
+}
+
+// resetWatched makes a watched block ready for its next owner, who must find what Reset has
+// left: it cannot be poisoned.
+func (p *BytePool) resetWatched(class uint8, b []byte) {
+	panics := true
+	defer func() {
+		if panics { // in Reset: the block has no owner now
+			var l late.List
+			defer l.End()
+			p.checks.Seal(addressOf(b), b)
+			p.checks.unwatch(watched(class, b), &l)
+		}
+	}()
+	p.clean(b)
+	panics = false
+}
 
 // watched returns a block in the form that the checks use.
 func watched(class uint8, b []byte) check.Block {
@@ -196,7 +242,7 @@ func (k *blockKeeper) Count(class uint8, did check.Deed) {
 
 func (k *blockKeeper) Keep(block check.Block, counted bool) {
 	p, class, b := (*BytePool)(k), block.Class, block.Bytes
-	if !p.checks.All() && p.zero == ZeroOnPut {
+	if !p.checks.All() && p.onPut&clearBlock != 0 {
 		clear(b) // removes the poison
 	}
 	if counted {
@@ -239,79 +285,162 @@ func (c *checks) unwatch(b check.Block, l *late.List) {
 	}
 }
 
-// A CheckMode says how closely a pool watches what its callers do with its blocks or
-// objects. The environment variable DEWPOND_CHECK overrides the mode of every pool. Its
-// value is off, sampled, sampled=1/N or all, where N is rounded up to a power of two. Any
-// other value counts as off, so that a mistyped value does not slow a program down, and
-// is logged as an error once, when the program starts.
-type CheckMode uint8
-
-const (
-	// CheckOff finds only the misuse that costs nothing to find. The ownership document
-	// lists it: https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
-	CheckOff CheckMode = iota
-	// CheckSampled does what CheckAll does, but only for one in 1024 of the blocks or
-	// objects that are handed out. It is meant for production. It soon finds misuse that
-	// happens often: after 710 leaks the chance that it has seen one is 50 %, after 4714
-	// leaks 99 %.
-	CheckSampled
-	// CheckAll watches everything, at a cost of microseconds for each Get. It is meant
-	// for tests. Each misuse is reported with the stacks of the Get, of the Put and of
-	// the misuse. Off the heap any read or write of an idle block faults: see
-	// [ExplainFaults].
-	CheckAll
-)
-
-// sampleEvery is the N of CheckSampled if DEWPOND_CHECK gives no number.
-const sampleEvery = 1024
-
-// checkEnvironment is the environment variable that overrides the option Check.
-const checkEnvironment = "DEWPOND_CHECK"
-
-// valid returns an error if the option Check is not a mode.
-func (m CheckMode) valid() error {
-	if m > CheckAll {
-		return fmt.Errorf("option Check %d: give CheckOff, CheckSampled or CheckAll", m)
-	}
-	return nil
+// A checkedOwner is what the checks know of a handle's owner. One that a Retain made has
+// it from the beginning, and one that has the block from a Get from its Release on, because
+// what made it is the block's.
+type checkedOwner struct {
+	generation uint32
+	*check.Owner
 }
 
-// effective returns the mode that is in force, and N if one in N is watched: a power of
-// two.
-func (m CheckMode) effective() (mode CheckMode, every uint) {
-	text := os.Getenv(checkEnvironment)
-	if text == "" {
-		return m, sampleEvery
+// noteRetain tells the checks of a handle's new owner, made by Retain.
+func (h *handle) noteRetain() {
+	c, at := h.pool.checks, addressAt(h.root.data.Load())
+	if c == nil || !check.Watched(at) {
+		return
 	}
-	mode, every, ok := parseMode(text)
-	if !ok {
-		unknownMode.Do(func() {
-			slog.Error("dewpond: the environment's "+checkEnvironment+" is none of off, sampled, sampled=1/N and all: it counts as off", "value", text)
-		})
+	if o := c.Retained(at); o != nil {
+		h.checked.Store(&checkedOwner{uint32(h.word.Load() >> 32), o})
 	}
-	return mode, every
 }
 
-// unknownMode logs once that the value in the environment is not a mode.
-var unknownMode = new(sync.Once)
-
-func init() { CheckOff.effective() } // logs an invalid value when the program starts
-
-// parseMode returns the mode that the environment's text names, or CheckOff and false if
-// it names none.
-func parseMode(text string) (mode CheckMode, every uint, ok bool) {
-	switch text {
-	case "off":
-		return CheckOff, sampleEvery, true
-	case "all":
-		return CheckAll, 1, true
-	case "sampled":
-		return CheckSampled, sampleEvery, true
+// noteRelease tells the checks that a handle's owner releases. word is the handle's in the
+// generation of that owner.
+func (h *handle) noteRelease(word uint64) {
+	c := h.pool.checks
+	if c == nil {
+		return
 	}
-	if number, sampled := strings.CutPrefix(text, "sampled=1/"); sampled {
-		if n, err := strconv.ParseUint(number, 10, 30); err == nil && n > 0 {
-			return CheckSampled, 1 << bits.Len(uint(n-1)), true
+	generation := uint32(word >> 32)
+	if o := h.checked.Load(); o != nil && o.generation == generation {
+		c.Released(o.Owner)
+		return
+	}
+	if at := addressAt(h.data.Load()); c.All() || check.Watched(at) {
+		h.checked.Store(&checkedOwner{generation, c.ReleasedFirst(at)})
+	}
+}
+
+// reportAgain reports a second Release.
+func (l Lease) reportAgain() {
+	c := l.h.pool.checks
+	if !c.chosen() {
+		return
+	}
+	var owner *check.Owner
+	if o := l.h.checked.Load(); o != nil && o.generation == l.mark&^capBits {
+		owner = o.Owner
+	}
+	c.ReleasedAgain(owner, int(l.n))
+}
+
+// A Pool's checks see an object as the bytes of its T. These cannot be poisoned, because
+// Reset has made them ready for the next owner. So the checks keep a copy instead, and
+// compare it when the object leaves. A Pool cannot know which objects it has handed
+// out, so it adopts a foreign object that is put back.
+
+// objectChecks returns the checks of a Pool, or nil if nothing is to be checked. The
+// options are valid.
+func objectChecks[T any](o PoolOptions[T], size int64) *checks {
+	c := newChecks(o.Check, o.OnViolation, 1, true)
+	if c == nil {
+		return nil
+	}
+	c.objects = reflect.TypeFor[T]()
+	if o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
+		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
+	}
+	return c
+}
+
+// watch starts to watch an object that a caller gets, if it is chosen, and returns the
+// object. It does all of that itself, because each frame of its stack costs.
+func (p *Pool[T]) watch(v *T) *T {
+	if !p.checks.chosen() {
+		return v
+	}
+	panics := true
+	defer func() {
+		if panics { // in a report: no caller gets the object
+			p.Put(v)
 		}
-	}
-	return CheckOff, sampleEvery, false
+	}()
+	b := bytesOf(v)
+	p.checks.Get(addressOf(b), b, true)
+	panics = false
+	return v
 }
+
+// putWatched is Put if the object is watched, and reports whether it is.
+func (p *Pool[T]) putWatched(v *T) bool {
+	c, b := p.checks, bytesOf(v)
+	var verdict check.Verdict
+	switch {
+	case c.All():
+		verdict = c.Adopt(addressOf(b), b)
+	case check.Watched(addressOf(b)):
+		verdict = c.Put(addressOf(b), len(b))
+	default:
+		return false
+	}
+	switch verdict {
+	case check.Unknown:
+		return false
+	case check.Refused:
+		p.count.droppedDouble.Add(1)
+		return true
+	}
+	if p.limited() {
+		defer p.out.Release()
+	}
+	panics := true
+	defer func() {
+		if panics { // in Keep, Reset or Drop: the object has no owner now
+			var l late.List
+			defer l.End()
+			p.seal(v)
+			p.checks.unwatch(watchedObject(v), &l)
+		}
+	}()
+	ready := p.cleaned(v)
+	panics = false
+	if ready {
+		c.Retire(watchedObject(v))
+	}
+	return true
+}
+
+// seal records the present contents of an object that the checks know to be idle.
+func (p *Pool[T]) seal(v *T) {
+	if p.checks != nil {
+		b := bytesOf(v)
+		p.checks.Seal(addressOf(b), b)
+	}
+}
+
+// watchedObject returns an object in the form that the checks use.
+func watchedObject[T any](v *T) check.Block { return watched(0, bytesOf(v)) }
+
+// An objectKeeper is a Pool as check.Keeper, for its checks.
+type objectKeeper[T any] struct{ *Pool[T] }
+
+func (k objectKeeper[T]) Count(_ uint8, did check.Deed) {
+	switch did {
+	case check.Quarantined:
+		k.count.puts.Add(1)
+		k.decay.Loosened() // so that a tick ends the object's quarantine
+	case check.Trimmed:
+		k.count.trimmed.Add(1)
+	}
+}
+
+func (k objectKeeper[T]) Keep(b check.Block, counted bool) {
+	v := objectOf[T](b.Bytes)
+	if counted {
+		k.settled(v, k.add(v))
+	} else {
+		k.pushSlow(v)
+	}
+}
+
+func (k objectKeeper[T]) Free(b check.Block, l *late.List) { k.discardLate(objectOf[T](b.Bytes), l) }

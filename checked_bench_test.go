@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/dewpond/dewpond"
@@ -28,4 +29,43 @@ func benchmarkCheck(b *testing.B, mode dewpond.CheckMode) {
 			})
 		}
 	}
+}
+
+// BenchmarkCheckAllPool is a Get, a write and a Put of a Pool with CheckAll, so many calls
+// deep. Its control is two calls of runtime.Callers that return as many frames as the stacks
+// of the Get and of the Put have: what these would cost if the runtime recorded them, and
+// nothing else were done.
+func BenchmarkCheckAllPool(b *testing.B) {
+	trades := dewpond.MustPool(dewpond.PoolOptions[trade]{Name: "watched trades", Check: dewpond.CheckAll})
+	defer trades.Close()
+	// As many frames of a stack are the library's: those of Put, asked, putWatched, put and
+	// callers.
+	const ours = 5
+	var pcs [32]uintptr
+	record := func() { runtime.Callers(1, pcs[:]) }
+	for _, depth := range []int{0, 10, 20} {
+		b.Run(fmt.Sprintf("depth=%d", depth), func(b *testing.B) {
+			compareRounds(b,
+				func(n int) { further(depth, func() { useTrades(trades, n) }) },
+				func(n int) {
+					further(depth, func() {
+						for range n {
+							further(ours-2, record) // and itself, and record
+							further(ours-2, record)
+						}
+					})
+				})
+		})
+	}
+}
+
+// further calls f so many calls further down.
+//
+//go:noinline
+func further(calls int, f func()) {
+	if calls == 0 {
+		f()
+		return
+	}
+	further(calls-1, f)
 }

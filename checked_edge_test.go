@@ -56,7 +56,7 @@ func TestClosedPoolIsNotInProfile(t *testing.T) {
 	}
 }
 
-// A Drop that panics leaves the counts as they must be, whoever calls it.
+// A Drop that panics leaves the counts as they must be, whichever call it was.
 func TestCheckedDropPanics(t *testing.T) {
 	for _, maxIdle := range []int{dewpond.NoIdle, 100} {
 		p := newObjects(t, dewpond.PoolOptions[account]{

@@ -25,6 +25,7 @@ func TestLostBlocksAreReported(t *testing.T) {
 			for tool, lose := range map[string]func(p *dewpond.BytePool) *byte{
 				"Get":    func(p *dewpond.BytePool) *byte { return &p.Get(1000)[0] },
 				"Lease":  func(p *dewpond.BytePool) *byte { return &p.Lease(1000).Bytes()[0] },
+				"part":   func(p *dewpond.BytePool) *byte { return losePart(p.Lease(1000)) },
 				"Buffer": func(p *dewpond.BytePool) *byte { b := p.Buffer(); b.Grow(1000); return &b.AvailableBuffer()[:1][0] },
 			} {
 				t.Run(name+" "+tool+" "+timeout.String(), func(t *testing.T) {
@@ -38,6 +39,13 @@ func TestLostBlocksAreReported(t *testing.T) {
 			}
 		}
 	}
+}
+
+// losePart loses a part of a lease whose first owner has released.
+func losePart(l dewpond.Lease) *byte {
+	part := l.Slice(500, 600)
+	must(0, l.Release())
+	return &part.Bytes()[0]
 }
 
 //go:noinline

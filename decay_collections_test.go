@@ -11,13 +11,13 @@ import (
 )
 
 // A block or object that its owner loses is collected by the third collection after, though
-// nobody uses the pool any more and it never decays.
+// the pool is not used any more and never decays.
 func TestLostBlocksAreCollected(t *testing.T) {
 	notWatched(t, "it loses blocks and objects")
 	const count = 100
 	for _, timeout := range []time.Duration{-1, 0} {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
-		q := dewpond.NewPool(dewpond.PoolOptions[[1 << 10]byte]{IdleTimeout: timeout})
+		q := dewpond.MustPool(dewpond.PoolOptions[[1 << 10]byte]{IdleTimeout: timeout})
 		var blocks []weak.Pointer[byte]
 		var objects []weak.Pointer[[1 << 10]byte]
 		lose := func() {
@@ -77,12 +77,12 @@ func TestCollectionsAreHeardOf(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// Magazines that nobody needs go with what was in them. Of a limited pool each idle object
+// Magazines that are not needed go with what was in them. Of a limited pool each idle object
 // costs little more than itself.
 func TestEmptyMagazinesDecay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const count, timeout = 20_000, time.Second
-		p := dewpond.NewPool(dewpond.PoolOptions[int64]{Limit: count, MaxIdle: count, IdleTimeout: timeout})
+		p := dewpond.MustPool(dewpond.PoolOptions[int64]{Limit: count, MaxIdle: count, IdleTimeout: timeout})
 		defer p.Close()
 		before := p.Stats().OverheadBytes
 		out := make([]*int64, count)

@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// What nobody needs stays for the timeout, goes little by little, and is gone after
+// What is not needed stays for the timeout, goes little by little, and is gone after
 // two (and an eighth, for what lay in a shard); then no timer is left.
 func TestDecay(t *testing.T) {
 	for _, size := range []int{100, 8192, 200_000} {
@@ -231,5 +231,85 @@ func TestHighPressureOutlivesBubble(t *testing.T) {
 	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
 		runtime.GC()
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// OldestIdle is the age of the oldest idle block, as well as decay sees it, from the largest
+// classes to those of which a processor has some for itself, and of objects.
+func TestOldestIdle(t *testing.T) {
+	const timeout = 32 * time.Second
+	const lag = timeout / 4
+	about := func(t *testing.T, got, want time.Duration) {
+		t.Helper()
+		if got > want || got < want-lag {
+			t.Errorf("OldestIdle is %v for blocks that are idle for %v", got, want)
+		}
+	}
+	for _, size := range []int{100, 8192, 200_000} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
+			if got := p.Stats().OldestIdle; got != 0 {
+				t.Errorf("OldestIdle of an empty pool is %v", got)
+			}
+			hold(p, size, 200)
+			for seconds := range 4 {
+				about(t, p.Stats().OldestIdle, time.Duration(seconds)*8*time.Second)
+				time.Sleep(8 * time.Second)
+			}
+			// What is used meanwhile is the youngest.
+			for range 8 {
+				hold(p, size, 2)
+				time.Sleep(time.Second)
+			}
+			about(t, p.Stats().OldestIdle, timeout) // it is never more
+			hold(p, size, 200)                      // the pool has no block that was not used now
+			about(t, p.Stats().OldestIdle, 0)
+			time.Sleep(timeout / 2)
+			about(t, p.Stats().OldestIdle, timeout/2)
+			p.Trim()
+			if got := p.Stats().OldestIdle; got != 0 {
+				t.Errorf("OldestIdle is %v after Trim", got)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := dewpond.MustPool(dewpond.PoolOptions[int]{Name: t.Name(), IdleTimeout: timeout})
+		defer p.Close()
+		var out []*int
+		for range 1000 {
+			out = append(out, p.Get())
+		}
+		for _, v := range out {
+			p.Put(v)
+		}
+		time.Sleep(timeout / 2)
+		about(t, p.Stats().OldestIdle, timeout/2)
+
+		never := newPool(t, dewpond.BytePoolOptions{Name: t.Name() + " never", IdleTimeout: -1})
+		hold(never, 100, 200)
+		time.Sleep(timeout)
+		if got := never.Stats().OldestIdle; got != 0 {
+			t.Errorf("OldestIdle is %v without decay", got)
+		}
+	})
+}
+
+// A pool that was used in a bubble, whose clock is another, begins anew outside.
+func TestOldestIdleAcrossClocks(t *testing.T) {
+	const timeout = 10 * time.Minute
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}, IdleTimeout: timeout, MaxIdleBytes: 1 << 30})
+	synctest.Test(t, func(t *testing.T) {
+		var blocks [][]byte
+		for range 40 {
+			blocks = append(blocks, p.Get(1<<20))
+		}
+		for _, b := range blocks {
+			p.Put(b)
+		}
+		time.Sleep(3 * time.Minute)
+	})
+	p.Put(p.Get(1 << 20))
+	if age := p.Stats().OldestIdle; age == timeout {
+		t.Errorf("OldestIdle is %v of a pool that has just been made", age)
 	}
 }

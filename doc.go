@@ -1,7 +1,7 @@
-// Package dewpond provides reusable memory: pools of byte blocks and of objects. The
-// pools survive garbage collections, stay within bounds that hold at every moment,
-// release memory when told to, refuse the misuse that they can see, and count what they
-// do.
+// Package dewpond provides reusable memory: pools of byte blocks, of slices and of
+// objects. The pools survive garbage collections, stay within bounds that hold at every
+// moment, release memory when told to, refuse the misuse that they can see, and count
+// what they do.
 //
 //	var pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
 //
@@ -11,11 +11,14 @@
 // # Which tool
 //
 //   - [BytePool] hands out blocks of bytes: Get and Put.
+//   - [Hint] hands out blocks for bodies that others append to, and learns their size.
+//   - [SlicePool] hands out slices of any type, by size as BytePool does.
 //   - [Pool] hands out objects of one type, reset: a *gzip.Writer, a request's state.
 //   - [Buffer] is a [bytes.Buffer] on a pool's blocks, for output that is built piece by
 //     piece.
 //   - [Lease] is a block behind a handle that cannot be given back twice and that
-//     several owners may share, for a block that leaves the function that got it.
+//     several owners may share, whole or in parts, for a block that leaves the function
+//     that got it.
 //   - [Scope] hands out many small pieces that end together, for all that one request
 //     needs.
 //
@@ -39,8 +42,8 @@
 //  4. Otherwise the shard's previous magazine has a block, or the depot exchanges the
 //     empty magazine for a full one: one compare-and-swap.
 //  5. Otherwise it is a miss: Get allocates. If AllocLimit or the [Budget] does not allow
-//     that, TryGet and GetContext gather the idle blocks of other processors, and if
-//     there are none return [ErrExhausted] or wait.
+//     that, TryGet, GetContext and GetBatch gather the idle blocks of other processors,
+//     and if there are none return [ErrExhausted] or wait.
 //
 // # What is bounded
 //

@@ -9,13 +9,13 @@ import (
 var (
 	// ErrExhausted is returned by [BytePool.TryGet] if no block is idle and the pool's
 	// AllocLimit or [Budget] does not allow it to allocate one now, by
-	// [BytePool.GetContext] for a block that is larger than the whole Budget, and by
-	// [Pool.TryGet] if Limit objects are out.
+	// [BytePool.GetContext] and [BytePool.GetBatch] for more than the Budget or AllocLimit
+	// can ever allow, and by [Pool.TryGet] if Limit objects are out.
 	ErrExhausted = admission.ErrExhausted
 
 	// ErrReleased is returned by [Lease.Release] if this owner has released before.
 	ErrReleased = errors.New("dewpond: the lease was released")
 
-	// ErrClosed is returned by TryGet, GetContext and Prewarm after Close.
+	// ErrClosed is returned by TryGet, GetContext, GetBatch and Prewarm after Close.
 	ErrClosed = admission.ErrClosed
 )

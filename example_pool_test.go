@@ -26,7 +26,7 @@ func ExamplePool() {
 		Name, Email string
 		Profile     [512]byte
 	}
-	pool := dewpond.NewPool(dewpond.PoolOptions[user]{Name: "users"})
+	pool := dewpond.MustPool(dewpond.PoolOptions[user]{Name: "users"})
 	defer pool.Close()
 
 	var reused user
@@ -52,7 +52,7 @@ func ExamplePool() {
 // A gzip.Writer takes 814 KB, and longer to make than to compress a short answer. Reset
 // takes it off its destination, which an idle writer would keep from the collector.
 func ExamplePool_gzip() {
-	pool := dewpond.NewPool(dewpond.PoolOptions[gzip.Writer]{
+	pool := dewpond.MustPool(dewpond.PoolOptions[gzip.Writer]{
 		Name:    "gzip",
 		New:     func() *gzip.Writer { return gzip.NewWriter(io.Discard) },
 		Reset:   func(w *gzip.Writer) { w.Reset(io.Discard) },
@@ -77,10 +77,10 @@ func ExamplePool_gzip() {
 	// second answer: <nil>
 }
 
-// A bufio.Reader goes back with bytes that it has read ahead and nobody has asked for.
+// A bufio.Reader goes back with bytes that it has read ahead.
 // Reset drops them, and the connection with them.
 func ExamplePool_bufio() {
-	pool := dewpond.NewPool(dewpond.PoolOptions[bufio.Reader]{
+	pool := dewpond.MustPool(dewpond.PoolOptions[bufio.Reader]{
 		Name:  "readers",
 		New:   func() *bufio.Reader { return bufio.NewReaderSize(nil, 16<<10) },
 		Reset: func(r *bufio.Reader) { r.Reset(nil) },
@@ -122,7 +122,7 @@ func (c *matchContext) Reset() {
 	clear(c.distance)
 }
 
-// opponent returns the closest of those who wait, or nil if nobody is close enough.
+// opponent returns the closest of the waiting players, or nil if none is close enough.
 func (c *matchContext) opponent(of *player, waiting []*player) *player {
 	for _, p := range waiting {
 		distance := max(p.rating-of.rating, of.rating-p.rating)
@@ -138,7 +138,7 @@ func (c *matchContext) opponent(of *player, waiting []*player) *player {
 }
 
 func newMatchPool() *dewpond.Pool[matchContext] {
-	return dewpond.NewPool(dewpond.PoolOptions[matchContext]{
+	return dewpond.MustPool(dewpond.PoolOptions[matchContext]{
 		Name: "matches",
 		New:  newMatchContext,
 		// A crowd has stretched this one, for good: let it go.
@@ -204,11 +204,11 @@ func TestMatchContextResetKeepsNothingButMemory(t *testing.T) {
 	}
 }
 
-// There is memory for two workspaces and no more. Those who can do without one ask
-// with TryGet; those who cannot wait their turn, for as long as they care to.
+// There is memory for two workspaces and no more. Callers that
+// can do without one use TryGet. The others wait their turn, as long as their ctx allows.
 func ExamplePool_GetContext() {
 	type workspace struct{ grid [1 << 17]float64 } // 1 MiB
-	pool := dewpond.NewPool(dewpond.PoolOptions[workspace]{Name: "workspaces", Limit: 2})
+	pool := dewpond.MustPool(dewpond.PoolOptions[workspace]{Name: "workspaces", Limit: 2})
 	defer pool.Close()
 
 	first, second := pool.Get(), pool.Get()

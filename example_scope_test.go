@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,6 +31,32 @@ func ExampleScope() {
 	fmt.Println(pool.Stats().InUseBytes, "bytes in use")
 	// Output:
 	// hi ada, 2 a
+	// 0 bytes in use
+}
+
+// A request that would take the server past its Budget is refused, and what it has got so far
+// goes back.
+func ExampleScope_TryGet() {
+	budget := dewpond.NewBudget(64 << 10)
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", Budget: budget})
+	defer pool.Close()
+
+	upload := func(parts ...int) error {
+		s := pool.Scope()
+		defer s.Close()
+		for _, n := range parts {
+			if _, err := s.TryGet(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	fmt.Println(upload(300, 20_000, 30_000))
+	fmt.Println(errors.Is(upload(300, 20_000, 30_000, 40_000), dewpond.ErrExhausted))
+	fmt.Println(pool.Stats().InUseBytes, "bytes in use")
+	// Output:
+	// <nil>
+	// true
 	// 0 bytes in use
 }
 

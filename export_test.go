@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
-// Gathered reports whether the pool bypasses its shards.
-func Gathered(p *BytePool) bool { return p.engine.IsDirect() }
+// IsDirect reports whether the pool bypasses its shards.
+func IsDirect(p *BytePool) bool { return p.engine.IsDirect() }
 
 // Waiting reports whether anybody waits in GetContext.
 func Waiting(p *BytePool) bool { return p.gate.Waiting() > 0 }
@@ -22,14 +23,14 @@ func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 // TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
 func TrimAsTimer(p *BytePool) { p.trimReserved() }
 
-// MissTimer returns what the timer does that was armed last for those who wait for
+// MissTimer returns what the timer does that was armed last for the waiters for
 // AllocLimit.
 func MissTimer(p *BytePool) func() { return p.gate.MissTimer() }
 
 // Bubble returns the number of the caller's bubble.
 func Bubble() uint64 { return bubble.Of(time.Now()) }
 
-// Unlocked reports whether nobody holds the budget's lock.
+// Unlocked reports whether the budget's lock is free.
 func Unlocked(b *Budget) bool { return b.of.Unlocked() }
 
 // Claims returns how many wait for bytes of a budget.
@@ -44,14 +45,27 @@ func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
 // LastGeneration and FirstGeneration put a lease's handle into its last generation,
 // and name its first one.
 func LastGeneration(l Lease) Lease {
-	l.h.word.Store(1<<64 - 1<<32 + ownerHolds)
-	l.generation = 1<<32 - 1
+	l.h.word.Store(lastGeneration*generationUnit + ownerHolds)
+	l.mark |= 1<<32 - 1 - capBits
 	return l
 }
 
 func FirstGeneration(l Lease) Lease {
-	l.generation = 0
+	l.mark &= capBits
 	return l
+}
+
+// FirstBlock returns how large a block the first write to a Buffer takes now, in bytes.
+func FirstBlock(p *BytePool) int { return p.first.Size() }
+
+// LimitIsRight reports whether a Buffer or TryBuffer may fill as much of its block as it
+// thinks.
+func LimitIsRight(b interface{ Cap() int }) bool {
+	if try, ok := b.(*TryBuffer); ok {
+		b = &try.buffer
+	}
+	limit := b.(*Buffer).limit
+	return limit == b.Cap() || limit < 0
 }
 
 // SameHandle reports whether two leases have one handle.
@@ -74,18 +88,24 @@ func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks })
 func (p *BytePool) checked() *checks { return p.checks }
 func (p *Pool[T]) checked() *checks  { return p.checks }
 
-// CountTrims counts how often high pressure has emptied an engine, until the test's end, and
-// the most that were at it at once. Each calls pause meanwhile.
-func CountTrims(t interface{ Cleanup(func()) }, pause func()) (trims, most func() int64) {
-	var now, all, max atomic.Int64
-	t.Cleanup(decay.CountTrims(func() {
+func (p *SlicePool[T]) checked() *checks { return p.pool.checks }
+
+// CountTrims counts how often high pressure has emptied an engine of the pools whose names begin
+// so, until the test's end, how often one of any pool, which other tests may have left, and the
+// most that were at it at once. Each calls pause meanwhile.
+func CountTrims(t interface{ Cleanup(func()) }, names string, pause func()) (trims, ofAny, most func() int64) {
+	var now, own, all, max atomic.Int64
+	t.Cleanup(decay.CountTrims(func(pool string) {
 		all.Add(1)
+		if strings.HasPrefix(pool, names) {
+			own.Add(1)
+		}
 		if n := now.Add(1); n > max.Load() {
 			max.Store(n)
 		}
 		pause()
 	}, func() { now.Add(-1) }))
-	return all.Load, max.Load
+	return own.Load, all.Load, max.Load
 }
 
 // testLevel is the level of pressure that the tests see, or realLevel for the
@@ -118,3 +138,9 @@ func RealLevel() { testLevel.Store(realLevel) }
 func AfterCollection() { afterCollection() }
 
 func Collections() int64 { return collections.Load() }
+
+// HintSize returns the size of the blocks that a Hint hands out now.
+func HintSize(h *Hint) int { return h.fits.Size() }
+
+// Hints returns how many Hints a pool knows, those that are gone included.
+func Hints(p *BytePool) int { return len(p.hints.all) }

@@ -1,14 +1,18 @@
 package dewpond_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/dewpond/dewpond"
 )
@@ -55,6 +59,21 @@ const (
 	opScopeSlice
 	opScopeClose
 	opPutAll
+	opReturn
+	opLeaseCancelled
+	opLeaseOf
+	opLeaseWrong
+	opBufferLease
+	opSlice
+	opTruncate
+	opLeaseBurst
+	opTryBuffer
+	opGetBatch
+	opScopeTryGet
+	opAdopt
+	opHintGet
+	opHintPut
+	opReadAll
 )
 
 var poolOps = [...]func(m *poolsModel){
@@ -89,6 +108,22 @@ var poolOps = [...]func(m *poolsModel){
 	opScopeSlice:    func(m *poolsModel) { m.scopeSlice() },
 	opScopeClose:    func(m *poolsModel) { m.scopeClose() },
 	opPutAll:        func(m *poolsModel) { m.putAll() },
+
+	opReturn:         func(m *poolsModel) { m.returnBlock() },
+	opLeaseCancelled: func(m *poolsModel) { m.leaseCancelled(m.aPool()) },
+	opLeaseOf:        func(m *poolsModel) { m.leaseOf() },
+	opLeaseWrong:     func(m *poolsModel) { m.leaseWrong(m.aPool()) },
+	opBufferLease:    func(m *poolsModel) { m.bufferLease() },
+	opSlice:          func(m *poolsModel) { m.slice() },
+	opTruncate:       func(m *poolsModel) { m.truncate() },
+	opLeaseBurst:     func(m *poolsModel) { m.leaseBurst() },
+	opTryBuffer:      func(m *poolsModel) { m.tryBuffer(m.aPool()) },
+	opGetBatch:       func(m *poolsModel) { m.getBatch(m.aPool()) },
+	opScopeTryGet:    func(m *poolsModel) { m.scopeTryGet() },
+	opAdopt:          func(m *poolsModel) { m.adopt(m.aPool()) },
+	opHintGet:        func(m *poolsModel) { m.hintGet(m.aPool()) },
+	opHintPut:        func(m *poolsModel) { m.hintPut() },
+	opReadAll:        func(m *poolsModel) { m.readAll(m.aPool()) },
 }
 
 // FuzzBytePool does what a script says with one or two BytePools, and all that hangs
@@ -163,11 +198,13 @@ func (p *pooledModel) refusal(n int) error {
 	switch {
 	case p.closed:
 		return dewpond.ErrClosed
+	case n == 0:
+		return nil
 	case c < 0 && !p.m.room(n):
 		return dewpond.ErrExhausted
 	case c < 0 || p.last.Classes[c].Idle > 0:
 		return nil
-	case !p.misses.allows() || !p.m.room(p.o.Classes[c]):
+	case !p.misses.allows(1) || !p.m.room(p.o.Classes[c]):
 		return dewpond.ErrExhausted
 	}
 	return nil
@@ -265,7 +302,113 @@ func (m *poolsModel) getDeadline(p *pooledModel) {
 	p.keepTried(b, err, want, n)
 }
 
-// takeOut chooses a block that the user holds, or nil, and takes it from him.
+// getBatch gets several blocks, with a context that is done, or waits for as long as their
+// misses may take.
+func (m *poolsModel) getBatch(p *pooledModel) {
+	n, count, waits := p.size(), 1+m.in.below(6), m.in.below(2) == 1
+	if m.crowded() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.t.Context(), 1500*time.Millisecond+1)
+	defer cancel()
+	if !waits {
+		cancel()
+	}
+	want := p.batchRefusal(ctx, n, count)
+	m.say("GetBatch of %d of %d of %d, waits %v: %v", count, n, p.number(), waits, want)
+	blocks := make([][]byte, count)
+	err := p.GetBatch(ctx, blocks, n)
+	switch {
+	case !errors.Is(err, want):
+		m.fail("%v, want %v", err, want)
+	case err == nil:
+		m.gotBatch(p, blocks, n)
+		return
+	case slices.ContainsFunc(blocks, func(b []byte) bool { return b != nil }):
+		m.fail("%v, and %v", err, blocks)
+	}
+	if want != dewpond.ErrClosed {
+		p.want.Refused++
+	}
+	if c := p.class(n); c >= 0 && n > 0 { // what it had is put back
+		had := p.Stats().Classes[c].Gets - p.last.Classes[c].Gets
+		if had >= uint64(count) {
+			m.fail("GetBatch got %d of %d blocks, and %v", had, count, err)
+		}
+		p.want.Classes[c].Gets += had
+		p.want.Classes[c].Puts += had
+		p.putSizes = slices.Repeat([]int{p.o.Classes[c]}, int(had))
+	}
+}
+
+// batchRefusal is the error that GetBatch must return, before it is called.
+func (p *pooledModel) batchRefusal(ctx context.Context, n, count int) error {
+	c, lacks := p.class(n), 0
+	if c >= 0 {
+		lacks = max(0, count-p.last.Classes[c].Idle)
+	}
+	room := p.m.room(count * p.charge(n))
+	switch limited := c >= 0 && lacks > 0 && !p.misses.allows(lacks); {
+	case p.closed:
+		return dewpond.ErrClosed
+	case n == 0:
+		return nil
+	case p.m.budget != nil && int64(count*p.charge(n)) > p.m.budget.Limit():
+		return dewpond.ErrExhausted
+	case c >= 0 && lacks == 0, room && !limited:
+		return nil
+	case c >= 0 && p.o.AllocLimit > 0 && count > p.o.AllocLimit:
+		return dewpond.ErrExhausted
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !room:
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// gotBatch checks and counts what GetBatch has returned.
+func (m *poolsModel) gotBatch(p *pooledModel, blocks [][]byte, n int) {
+	m.t.Helper()
+	if n == 0 {
+		for _, b := range blocks {
+			m.keep(p, b, p.got(b, n, false))
+		}
+		return
+	}
+	h := held{p.charge(n), ofClass}
+	now := p.Stats()
+	missed := now.Misses - p.last.Misses
+	switch c := p.class(n); {
+	case c < 0:
+		h.kind = oversize
+		p.want.Oversize += uint64(len(blocks))
+		p.large += int64(n * len(blocks))
+	default:
+		p.want.Classes[c].Gets += uint64(len(blocks))
+		p.inUse += int64(h.size * len(blocks))
+		p.out += len(blocks)
+	}
+	for range missed {
+		if p.misses.interval > 0 && !p.misses.take() {
+			m.fail("a miss past AllocLimit")
+		}
+	}
+	if now.OverBudget != p.last.OverBudget || missed > uint64(len(blocks)) || missed > 0 && m.budget != nil && m.used() > m.budget.Limit() {
+		m.fail("%d misses, past the budget %d times; %d are used", missed, now.OverBudget-p.last.OverBudget, m.used())
+	}
+	for _, b := range blocks {
+		if len(b) != n || cap(b) != h.size {
+			m.fail("GetBatch for %d bytes returned %d of %d", n, len(b), cap(b))
+		}
+		if p.o.Zero != dewpond.ZeroNever || h.kind == oversize {
+			mustBeZero(m, b[:cap(b)])
+		}
+		m.keep(p, b, h)
+	}
+}
+
+// takeOut chooses a block that the user holds, or nil, and takes it from the user.
 func (m *poolsModel) takeOut() *heldBlock { return takeOne(m.in, &m.blocks) }
 
 func (m *poolsModel) put() {
@@ -277,11 +420,32 @@ func (m *poolsModel) put() {
 	m.putBlock(x, length%(len(x.b)+1))
 }
 
+// returnBlock is put by Return, which leaves the variable nothing to put back again.
+func (m *poolsModel) returnBlock() {
+	x, length := m.takeOut(), m.in.next()
+	if x == nil {
+		return
+	}
+	m.say("Return %d to %d", x.size, x.pool.number())
+	m.putBlockBy(x, length%(len(x.b)+1), func(b []byte) {
+		x.pool.Return(&b)
+		if b != nil {
+			m.fail("Return left the variable %d bytes", cap(b))
+		}
+		x.pool.Return(&b)
+	})
+}
+
 func (m *poolsModel) putBlock(x *heldBlock, length int) {
 	m.t.Helper()
-	m.giveUp(x.span)
+	m.putBlockBy(x, length, x.pool.Put)
+}
+
+func (m *poolsModel) putBlockBy(x *heldBlock, length int, put func(b []byte)) {
+	m.t.Helper()
+	m.unclaim(x.span)
 	overdrawn, idle := m.budget != nil && m.used() > m.budget.Limit(), m.idleEverywhere()
-	x.pool.Put(x.b[:length])
+	put(x.b[:length])
 	x.pool.gaveBack(x.held)
 	if overdrawn && m.idleEverywhere() > idle {
 		m.fail("a block of %d bytes is kept past the budget", x.size)
@@ -299,8 +463,26 @@ func (m *poolsModel) putAll() {
 
 // putWrong puts what the pool must refuse, of all that some pool would not see.
 func (m *poolsModel) putWrong(p *pooledModel) {
+	b, seen := m.wrongSlice(p)
+	if !seen {
+		return
+	}
+	m.say("Put to %d wrongly: cap %d", p.number(), cap(b))
+	p.Put(b)
+	p.gaveBack(stranger(b))
+}
+
+// stranger is what wrongSlice has returned.
+func stranger(b []byte) held {
+	if cap(b) == 0 { // Put ignores that
+		return held{0, empty}
+	}
+	return held{cap(b), foreign}
+}
+
+// wrongSlice returns what Put must refuse, and whether it is to be seen.
+func (m *poolsModel) wrongSlice(p *pooledModel) (b []byte, seen bool) {
 	what, from := m.in.below(6), m.in.next()
-	var b []byte
 	switch what {
 	case 0:
 		b = make([]byte, from*37)
@@ -309,7 +491,7 @@ func (m *poolsModel) putWrong(p *pooledModel) {
 		b = make([]byte, size+16)[at:][:size:size]
 	case 2, 3, 4:
 		if len(m.blocks) == 0 {
-			return
+			return nil, false
 		}
 		x := m.blocks[from%len(m.blocks)]
 		at := min(len(x.b), 1+16*m.in.next())
@@ -320,31 +502,18 @@ func (m *poolsModel) putWrong(p *pooledModel) {
 			b = x.b[: len(x.b)-at : len(x.b)-at]
 		case 4: // of another pool
 			if b = x.b; x.pool == p {
-				return
+				return nil, false
 			}
 		}
-	case 5:
-		p.Put(nil)
-		return
 	}
 	aBlock := slices.Contains(p.o.Classes, cap(b)) && addressOf(b)%16 == 0
-	if aBlock && !offHeap && !m.checked && m.budget == nil {
-		return // nobody sees that
-	}
-	m.say("Put to %d wrongly, %d: cap %d", p.number(), what, cap(b))
-	p.Put(b)
-	if cap(b) > p.largest() {
-		p.want.DroppedOversize++
-	} else {
-		p.want.DroppedForeign++
-		p.offended()
-	}
+	return b, !aBlock || offHeap || m.checked || m.budget != nil
 }
 
 // putTwice puts a block back once too often, while it is idle.
 func (m *poolsModel) putTwice() {
 	if !offHeap && !m.checked {
-		return // nobody sees that
+		return // that cannot be seen
 	}
 	x := m.takeOut()
 	if x == nil {
@@ -393,13 +562,46 @@ func (m *poolsModel) append(p *pooledModel) {
 	for i := range more {
 		more[i] = byte(i)
 	}
-	if own := m.in.below(2) == 1; own && len(b) > 0 {
+	if own := m.in.below(2) == 1; own && 0 < len(b) && len(b) < 1<<18 { // else it would soon be all of memory
 		more = b[len(b)/3:]
 	}
 	m.say("Append %d to %d of %d in %d", len(more), len(b), cap(b), p.number())
 	before = slices.Concat(before, more)
-	grown := p.Append(b, more...)
+	var grown []byte
+	if len(more)%2 == 1 {
+		grown = p.AppendString(b, string(more))
+	} else {
+		grown = p.Append(b, more...)
+	}
 	m.grew(p, x, grown, before, len(before))
+}
+
+// readAll reads what says how much it is, for which one Get will do.
+func (m *poolsModel) readAll(p *pooledModel) {
+	n, fails := p.size(), m.in.below(3) == 0
+	if m.crowded() {
+		return
+	}
+	m.say("ReadAll %d in %d, fails %v", n, p.number(), fails)
+	text, want := bytes.Repeat([]byte{'r'}, n), error(nil)
+	r := sizedReader{bytes.NewReader(text), n}
+	if fails {
+		want = io.ErrUnexpectedEOF
+		r.Reader = io.MultiReader(r.Reader, iotest.ErrReader(want))
+	}
+	b, err := p.ReadAll(r)
+	asked := n + 1
+	if n == 0 {
+		asked = 512
+	}
+	h := p.counted(asked, true)
+	if !bytes.Equal(b, text) || cap(b) != h.size || err != want {
+		m.fail("ReadAll returned %d of %d bytes, %v", len(b), cap(b), err)
+	}
+	if p.o.Zero != dewpond.ZeroNever {
+		mustBeZero(m, b[len(b):cap(b)])
+	}
+	m.keep(p, b, h)
 }
 
 // forGrowth returns the used part of a block, and a copy.
@@ -420,7 +622,7 @@ func (m *poolsModel) grew(p *pooledModel, x *heldBlock, grown, want []byte, n in
 	}
 	switch {
 	case x != nil && n <= len(x.b):
-		if &grown[:1][0] != &x.b[0] {
+		if unsafe.SliceData(grown) != unsafe.SliceData(x.b) {
 			m.fail("growth to %d moved a block of %d", n, len(x.b))
 		}
 		m.write(x.span)
@@ -431,7 +633,7 @@ func (m *poolsModel) grew(p *pooledModel, x *heldBlock, grown, want []byte, n in
 	}
 	if x != nil {
 		x.stamp = 0 // Put has cleared it, maybe
-		m.giveUp(x.span)
+		m.unclaim(x.span)
 	}
 	m.growing = true
 	h := p.counted(max(n, cap(grown)), true)
@@ -452,7 +654,7 @@ func (m *poolsModel) grew(p *pooledModel, x *heldBlock, grown, want []byte, n in
 func (m *poolsModel) burst(p *pooledModel) {
 	goroutines, each, n := 1+m.in.below(4), 1+m.in.below(12), p.size()
 	c := p.class(n)
-	if p.closed || p.o.AllocLimit > 0 || c < 0 {
+	if p.closed || p.o.AllocLimit > 0 || c < 0 || n == 0 {
 		return // what each of them gets cannot be told
 	}
 	m.say("%d goroutines Get %d of %d, %d times, and Put", goroutines, n, p.number(), each)

@@ -2,29 +2,54 @@ package dewpond_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"slices"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
 )
 
-// What a poolsModel does with Buffers, Leases and Scopes, whose blocks are not the
-// user's: it finds out by the pools' counts what they took, and by what it sees of them
-// that nobody else has it.
+// What a poolsModel does with Buffers and Scopes, whose blocks are not the user's: it
+// finds out by the pools' counts what they took, and by the contents that no other owner
+// has it.
 
-// A heldBuffer is a Buffer, and one of the standard library that does the same.
+// A heldBuffer is a Buffer or TryBuffer, and one of the standard library that does the same.
 type heldBuffer struct {
-	*dewpond.Buffer
+	modelBuffer
+	try   *dewpond.TryBuffer // nil: it is a Buffer
 	same  bytes.Buffer
 	pool  *pooledModel
 	block *span // nil: none
 	held
 }
 
+// modelBuffer are the methods that Buffer and TryBuffer share and the model calls.
+type modelBuffer interface {
+	io.ReadWriter
+	WriteByte(c byte) error
+	Next(n int) []byte
+	Bytes() []byte
+	Len() int
+	Cap() int
+	Available() int
+	Truncate(n int)
+	Release()
+	Lease() dewpond.Lease
+}
+
 func (m *poolsModel) buffer(p *pooledModel) {
 	if len(m.buffers) < 4 {
 		m.say("Buffer of %d", p.number())
-		m.buffers = append(m.buffers, &heldBuffer{Buffer: p.Buffer(), pool: p})
+		m.buffers = append(m.buffers, &heldBuffer{modelBuffer: p.Buffer(), pool: p})
+	}
+}
+
+func (m *poolsModel) tryBuffer(p *pooledModel) {
+	if len(m.buffers) < 4 {
+		m.say("TryBuffer of %d", p.number())
+		b := p.TryBuffer()
+		m.buffers = append(m.buffers, &heldBuffer{modelBuffer: b, try: b, pool: p})
 	}
 }
 
@@ -43,9 +68,12 @@ func (x *heldBuffer) settle() {
 	if !bytes.Equal(all, x.same.Bytes()) {
 		m.fail("a Buffer has %d bytes, which are not the %d that it should have", len(all), x.same.Len())
 	}
+	if !dewpond.LimitIsRight(x.modelBuffer) {
+		m.fail("a Buffer with a block of %d bytes has another limit", x.Cap())
+	}
 	m.growing = true
 	defer func() { m.growing = false }()
-	h, any := x.pool.handedOut(x.Cap())
+	h, any := x.pool.handedOut(x.Cap(), x.try == nil)
 	if !any {
 		if x.block == nil && x.Cap() != 0 || x.block != nil && x.Cap() != len(x.block.b) {
 			m.fail("a Buffer has a block of %d bytes that the pool has not counted", x.Cap())
@@ -60,7 +88,7 @@ func (x *heldBuffer) settle() {
 		m.fail("a Buffer that took %d bytes begins with the %d last", h.size, len(block.b))
 	}
 	if x.block != nil {
-		m.giveUp(x.block)
+		m.unclaim(x.block)
 		x.pool.gaveBack(x.held)
 	}
 	x.block, x.held = block, h
@@ -79,29 +107,80 @@ func (m *poolsModel) bufferWrite() {
 	switch m.in.below(5) {
 	case 0:
 		m.say("Write %d to %d", len(p), x.Len())
-		x.Write(p)
-		x.same.Write(p)
+		x.write(p, func() (int, error) { return x.Write(p) })
 	case 1:
 		m.say("Write what is there to %d", x.Len())
-		x.same.Write(slices.Clone(x.same.Bytes()))
-		x.Write(x.Bytes())
+		x.write(slices.Clone(x.same.Bytes()), func() (int, error) { return x.Write(x.Bytes()) })
 	case 2:
 		m.say("WriteByte to %d", x.Len())
-		x.WriteByte(m.stamp)
-		x.same.WriteByte(m.stamp)
+		x.write([]byte{m.stamp}, func() (int, error) {
+			err := x.WriteByte(m.stamp)
+			if err != nil {
+				return 0, err
+			}
+			return 1, nil
+		})
 	case 3:
 		m.say("Grow by %d from %d", len(p), x.Len())
-		x.Grow(len(p))
-		if x.Available() < len(p) {
-			m.fail("%d bytes are available after Grow by %d", x.Available(), len(p))
-		}
+		x.mayTake(len(p), func() error { return x.grow(len(p)) })
 	case 4:
 		n %= x.Len() + 1
 		m.say("Write the next %d to %d", n, x.Len())
-		x.same.Write(slices.Clone(x.same.Next(n)))
-		x.Write(x.Next(n))
+		next := x.Next(n)
+		x.write(slices.Clone(x.same.Next(n)), func() (int, error) { return x.Write(next) })
 	}
 	x.settle()
+}
+
+// write calls what writes p to the Buffer, and if that is not refused writes it to the other.
+func (x *heldBuffer) write(p []byte, call func() (int, error)) {
+	m := x.pool.m
+	m.t.Helper()
+	x.mayTake(len(p), func() error {
+		n, err := call()
+		if err == nil {
+			x.same.Write(p)
+			p = p[n:]
+		} else if n != 0 {
+			m.fail("a write of %d bytes returned %d, %v", len(p), n, err)
+		}
+		return err
+	})
+}
+
+func (x *heldBuffer) grow(n int) error {
+	if x.try != nil {
+		if err := x.try.Grow(n); err != nil {
+			return err
+		}
+	} else {
+		x.modelBuffer.(*dewpond.Buffer).Grow(n)
+	}
+	if x.Available() < n {
+		x.pool.m.fail("%d bytes are available after Grow by %d", x.Available(), n)
+	}
+	return nil
+}
+
+// mayTake makes a call that needs room for n bytes, and may be refused only if it is a
+// TryBuffer's, and TryGet of a block that just fits would be refused too.
+func (x *heldBuffer) mayTake(n int, call func() error) {
+	m, room := x.pool.m, x.Available()
+	m.t.Helper()
+	least := x.Len() + n
+	if least > x.pool.largest() {
+		least = max(least, x.Cap()+x.Cap()/8)
+	}
+	want, idle := x.pool.refusal(least), m.idleEverywhere()
+	switch err := call(); {
+	case err == nil:
+	case x.try == nil || n <= room || err != want:
+		m.fail("with room for %d, what needs %d returned %v, and TryGet(%d) %v", room, n, err, least, want)
+	case m.idleEverywhere() != idle:
+		m.fail("what was refused let %d bytes go in vain", idle-m.idleEverywhere())
+	case err == dewpond.ErrExhausted:
+		x.pool.want.Refused++
+	}
 }
 
 func (m *poolsModel) bufferRead() {
@@ -140,7 +219,7 @@ func (m *poolsModel) bufferRelease() {
 	x.Release()
 	x.same.Reset()
 	if x.block != nil {
-		m.giveUp(x.block)
+		m.unclaim(x.block)
 		x.pool.gaveBack(x.held)
 		x.block = nil
 	}
@@ -148,117 +227,6 @@ func (m *poolsModel) bufferRelease() {
 	x.settle()
 	if !reuse {
 		m.buffers = slices.DeleteFunc(m.buffers, func(other *heldBuffer) bool { return other == x })
-	}
-}
-
-// A heldLease is a block that has some owners, and had others.
-type heldLease struct {
-	*span
-	held
-	pool   *pooledModel
-	n      int
-	owners []dewpond.Lease
-}
-
-func (m *poolsModel) keepLease(p *pooledModel, l dewpond.Lease, n int, h held) {
-	m.t.Helper()
-	x := &heldLease{span: m.claim(l.Bytes()), held: h, pool: p, n: n, owners: []dewpond.Lease{l}}
-	m.write(x.span)
-	m.leases = append(m.leases, x)
-}
-
-func (m *poolsModel) lease(p *pooledModel) {
-	n := p.size()
-	if m.crowded() {
-		return
-	}
-	m.say("Lease %d of %d", n, p.number())
-	l := p.Lease(n)
-	m.keepLease(p, l, n, p.got(l.Bytes(), n, true))
-}
-
-func (m *poolsModel) tryLease(p *pooledModel) {
-	n := p.size()
-	if m.crowded() {
-		return
-	}
-	want := p.refusal(n)
-	m.say("TryLease %d of %d: %v", n, p.number(), want)
-	l, err := p.TryLease(n)
-	var b []byte
-	if err == nil {
-		b = l.Bytes()
-	}
-	if h, ok := p.tried(b, err, want, n); ok {
-		m.keepLease(p, l, n, h)
-	}
-}
-
-// aLease chooses an owner.
-func (m *poolsModel) aLease() (x *heldLease, owner int) {
-	i, j := m.in.next(), m.in.next()
-	if len(m.leases) == 0 {
-		return nil, 0
-	}
-	x = m.leases[i%len(m.leases)]
-	return x, j % len(x.owners)
-}
-
-func (m *poolsModel) retain() {
-	x, i := m.aLease()
-	if x == nil || len(x.owners) > 5 {
-		return
-	}
-	m.say("Retain a Lease of %d", x.size)
-	x.owners = append(x.owners, x.owners[i].Retain())
-	m.mustBeValid(x)
-}
-
-func (m *poolsModel) mustBeValid(x *heldLease) {
-	m.t.Helper()
-	for _, l := range x.owners {
-		if b := l.Bytes(); len(b) != x.n || cap(b) != len(x.b) || unsafe.SliceData(b) != unsafe.SliceData(x.b) {
-			m.fail("a Lease of %d bytes has %d of %d, elsewhere", x.n, len(b), cap(b))
-		}
-	}
-}
-
-func (m *poolsModel) release() {
-	x, i := m.aLease()
-	if x == nil {
-		return
-	}
-	m.say("Release a Lease of %d, which has %d owners", x.size, len(x.owners))
-	l := x.owners[i]
-	x.owners = slices.Delete(x.owners, i, i+1)
-	if len(x.owners) == 0 {
-		m.giveUp(x.span)
-		m.leases = slices.DeleteFunc(m.leases, func(other *heldLease) bool { return other == x })
-		x.pool.gaveBack(x.held)
-	}
-	if err := l.Release(); err != nil {
-		m.fail("Release: %v", err)
-	}
-	m.stale = append(m.stale, l)
-	m.stale = m.stale[max(0, len(m.stale)-8):]
-	m.mustBeValid(x)
-}
-
-// releaseStale does all that can be done with a Lease that was released.
-func (m *poolsModel) releaseStale() {
-	i := m.in.next()
-	if len(m.stale) == 0 {
-		return
-	}
-	l := m.stale[i%len(m.stale)]
-	m.say("Release a Lease of %d again", l.Len())
-	if err := l.Release(); err != dewpond.ErrReleased {
-		m.fail("a second Release: %v", err)
-	}
-	m.mustPanic("Bytes of a stale Lease", func() { l.Bytes() })
-	m.mustPanic("Retain of a stale Lease", func() { l.Retain() })
-	for _, x := range m.leases {
-		m.mustBeValid(x)
 	}
 }
 
@@ -301,7 +269,7 @@ func (m *poolsModel) aScope() *heldScope {
 func (x *heldScope) keep(b []byte) {
 	m := x.pool.m
 	m.t.Helper()
-	if h, any := x.pool.handedOut(len(b)); any {
+	if h, any := x.pool.handedOut(len(b), true); any {
 		x.blocks = append(x.blocks, h)
 	}
 	if cap(b) != len(b) {
@@ -344,6 +312,30 @@ func (m *poolsModel) scopeGet() {
 	x.keep(b)
 }
 
+// scopeTryGet gets a piece if the pool has a chunk or a block for it.
+func (m *poolsModel) scopeTryGet() {
+	x := m.aScope()
+	n := oneOf(m.in, 0, 1, 8, 100, 1000, 2047, 2048, 2049, 9000, 40_000, 100_000)
+	if x == nil || m.crowded() {
+		return
+	}
+	p := x.pool
+	refusal := p.refusal(n)
+	b, err := x.TryGet(n)
+	m.say("TryGet %d from a Scope of %d: %v", n, p.number(), err)
+	switch {
+	case err == nil && len(b) == n:
+		if p.o.Zero != dewpond.ZeroNever {
+			mustBeZero(m, b)
+		}
+		x.keep(b)
+	case refusal == nil || !errors.Is(err, refusal) || b != nil:
+		m.fail("%v with %d bytes; a block just large enough: %v", err, len(b), refusal)
+	case refusal != dewpond.ErrClosed:
+		p.want.Refused++
+	}
+}
+
 func (m *poolsModel) scopeSlice() {
 	x, n := m.aScope(), m.in.next()
 	if x == nil || m.crowded() {
@@ -366,7 +358,7 @@ func (m *poolsModel) scopeClose() {
 	}
 	m.say("Close a Scope of %d pieces and %d blocks", len(x.pieces), len(x.blocks))
 	for _, piece := range x.pieces {
-		m.giveUp(piece)
+		m.unclaim(piece)
 	}
 	x.Close()
 	for _, h := range x.blocks {

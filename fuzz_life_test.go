@@ -33,6 +33,10 @@ func (m *poolsModel) prewarm(p *pooledModel) {
 	}
 	made := 0
 	switch {
+	case n == 0 && !p.closed:
+		if err != nil {
+			m.fail("Prewarm(0, %d): %v", count, err)
+		}
 	case p.closed:
 		if !errors.Is(err, dewpond.ErrClosed) {
 			m.fail("Prewarm(%d, %d) after Close: %v", n, count, err)
@@ -124,6 +128,10 @@ func (m *poolsModel) procs() {
 // end gives everything back, after which nothing may be left of it.
 func (m *poolsModel) end() {
 	m.putAll()
+	for len(m.bodies) > 0 {
+		m.hintPut()
+		m.check()
+	}
 	for len(m.buffers) > 0 {
 		m.bufferRelease()
 		m.check()
@@ -143,7 +151,8 @@ func (m *poolsModel) end() {
 			m.fail("%d bytes are in use after all", p.inUse)
 		}
 	}
-	if used := m.used(); used != 0 || len(m.spans) != 0 {
+	if used := m.used(); m.budget != nil && used != m.lostBytes() || len(m.spans) != 0 {
 		m.fail("%d bytes are charged after all, %d pieces held", used, len(m.spans))
 	}
+	runtime.KeepAlive(m.lost)
 }

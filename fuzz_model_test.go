@@ -13,12 +13,12 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A poolsModel is what one or two BytePools must do for one user. It knows who holds
-// which bytes, and keeps its own count of everything that the pools' Stats count, but
-// for what is the pools' to choose: whether a Get hits, and which Put finds the pool
-// more than half full.
+// A poolsModel is what one or two BytePools must do for one user. It knows which
+// bytes are out, and keeps its own count of everything that the pools' Stats count, except
+// for what the pools may choose: whether a Get hits, and which Put finds the pool more than
+// half full.
 type poolsModel struct {
-	tale
+	history
 	in     *script
 	budget *dewpond.Budget // or nil
 	pools  []*pooledModel
@@ -34,9 +34,11 @@ type poolsModel struct {
 	leases  []*heldLease
 	buffers []*heldBuffer
 	scopes  []*heldScope
-	stale   []dewpond.Lease // were released
-	growing bool            // the step's Get was followed by a Put
-	drawn   int64           // what was charged after the last step
+	stale   []staleLease // were released
+	bodies  []*hintBody
+	lost    []*span // blocks that bodies have outgrown: charged, as nobody loses them
+	growing bool    // the step's Get was followed by a Put
+	drawn   int64   // what was charged after the last step
 }
 
 // A pooledModel is one pool, and what its Stats must say.
@@ -59,6 +61,10 @@ type pooledModel struct {
 	inUse     int64         // bytes
 	large     int64         // bytes of no class, which a budget is charged with
 	out       int           // blocks
+	hint      *dewpond.Hint // nil: not made yet
+	hintOut   int           // bodies
+	hinted    int64         // bytes in their blocks
+	noRoom    bool          // the step's Put found the Budget full
 	putSizes  []int         // of the step's Puts that the pool may have kept
 }
 
@@ -75,6 +81,8 @@ const (
 	ofClass heldKind = iota
 	oversize
 	fallback
+	foreign // no pool's
+	empty   // takes no block, and counts nowhere
 )
 
 // A missCredit is AllocLimit: a second's worth of misses saved up at most.
@@ -84,14 +92,14 @@ type missCredit struct {
 	at       time.Time
 }
 
-func (c *missCredit) allows() bool {
+func (c *missCredit) allows(n int) bool {
 	now := time.Now()
 	c.saved, c.at = min(time.Second, c.saved+now.Sub(c.at)), now
-	return c.saved >= c.interval
+	return c.saved >= time.Duration(n)*c.interval
 }
 
 func (c *missCredit) take() bool {
-	ok := c.allows()
+	ok := c.allows(1)
 	if ok {
 		c.saved -= c.interval
 	}
@@ -100,7 +108,7 @@ func (c *missCredit) take() bool {
 
 // newPoolsModel makes the pools that the script says.
 func newPoolsModel(t *testing.T, in *script, checked bool) *poolsModel {
-	m := &poolsModel{tale: tale{t: t}, in: in, start: time.Now(), checked: checked, calm: true}
+	m := &poolsModel{history: history{t: t}, in: in, start: time.Now(), checked: checked, calm: true}
 	count := 1 + in.below(2)
 	if limit := oneOf[int64](in, 0, 4096, 70_000, 1<<20); limit > 0 {
 		m.budget = dewpond.NewBudget(limit)
@@ -181,7 +189,7 @@ type span struct {
 func (s *span) from() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s.b))) }
 func (s *span) to() uintptr   { return s.from() + uintptr(len(s.b)) }
 
-// claim makes memory the user's, which nobody else may have.
+// claim notes that the user has the memory. No other block may overlap it.
 func (m *poolsModel) claim(b []byte) *span {
 	m.t.Helper()
 	s := &span{b: b[:cap(b)]}
@@ -194,7 +202,7 @@ func (m *poolsModel) claim(b []byte) *span {
 	return s
 }
 
-// write writes to all of it what nobody else writes.
+// write fills all of it with a stamp that no other block has.
 func (m *poolsModel) write(s *span) {
 	m.stamp = max(1, m.stamp+1)
 	s.stamp = m.stamp
@@ -210,8 +218,8 @@ func (m *poolsModel) mustBeIntact(s *span) {
 	}
 }
 
-// giveUp ends what claim began.
-func (m *poolsModel) giveUp(s *span) {
+// unclaim ends what claim began.
+func (m *poolsModel) unclaim(s *span) {
 	m.t.Helper()
 	m.mustBeIntact(s)
 	m.spans = slices.DeleteFunc(m.spans, func(other *span) bool { return other == s })
@@ -241,6 +249,9 @@ func (p *pooledModel) got(b []byte, n int, unasked bool) held {
 // counted counts the step's only Get, of n bytes.
 func (p *pooledModel) counted(n int, unasked bool) held {
 	p.m.t.Helper()
+	if n == 0 {
+		return held{0, empty}
+	}
 	c := p.class(n)
 	if c < 0 {
 		p.want.Oversize++
@@ -296,7 +307,7 @@ func (m *poolsModel) used() int64 {
 
 // handedOut finds out, by the pool's own count, what the step's only Get has handed
 // out, if there was one: a Buffer's or Scope's Gets are not the user's.
-func (p *pooledModel) handedOut(limit int) (h held, any bool) {
+func (p *pooledModel) handedOut(limit int, unasked bool) (h held, any bool) {
 	p.m.t.Helper()
 	now := p.Stats()
 	switch gets := now.Gets - p.last.Gets; {
@@ -305,11 +316,11 @@ func (p *pooledModel) handedOut(limit int) (h held, any bool) {
 	case gets > 1:
 		p.m.fail("%d Gets where one will do", gets)
 	case now.Oversize > p.last.Oversize:
-		return p.counted(max(limit, p.largest()+1), true), true
+		return p.counted(max(limit, p.largest()+1), unasked), true
 	}
 	for c := range now.Classes {
 		if now.Classes[c].Gets > p.last.Classes[c].Gets {
-			return p.counted(now.Classes[c].Size, true), true
+			return p.counted(now.Classes[c].Size, unasked), true
 		}
 	}
 	p.m.fail("a Get of no class: %+v", now)
@@ -325,6 +336,16 @@ func (p *pooledModel) gaveBack(h held) {
 		return
 	case fallback:
 		p.want.DroppedFallback++
+		return
+	case foreign:
+		if h.size > p.largest() {
+			p.want.DroppedOversize++
+			return
+		}
+		p.want.DroppedForeign++
+		p.offended()
+		return
+	case empty:
 		return
 	}
 	p.inUse -= int64(h.size)
@@ -343,21 +364,21 @@ func (m *poolsModel) room(n int) bool {
 	}
 	used := int64(n)
 	for _, p := range m.pools {
-		used += p.inUse + p.large
+		used += p.inUse + p.large + p.hinted
 	}
-	return used <= m.budget.Limit()
+	return used+m.lostBytes() <= m.budget.Limit()
 }
 
 // check compares all that can be seen between two steps.
 func (m *poolsModel) check() {
 	m.t.Helper()
-	var used int64
+	used := m.lostBytes()
 	for i, p := range m.pools {
 		s := p.Stats()
-		used += s.IdleBytes + s.InUseBytes + p.large
+		used += s.IdleBytes + p.inUse + p.hinted + p.large
 		p.checkCounts(i, s)
 		p.checkBounds(i, s)
-		p.last, p.putSizes = s, p.putSizes[:0]
+		p.last, p.putSizes, p.noRoom = s, p.putSizes[:0], false
 	}
 	if m.budget != nil && m.used() != used {
 		m.fail("%d bytes are charged, %d are idle and in use", m.used(), used)
@@ -385,21 +406,25 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 		kept += got.Puts - got.Hits
 	}
 	kept -= s.DroppedFull + s.DroppedClosed + s.Trimmed
-	counts := func(s dewpond.Stats) [10]uint64 {
-		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedFallback, s.DroppedClosed}
+	counts := func(s dewpond.Stats) [11]uint64 {
+		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedFallback, s.DroppedClosed, s.Adopted}
+	}
+	inUse := p.inUse
+	if p.hintOut > 0 {
+		inUse += int64(p.hintOut) * int64(dewpond.HintSize(p.hint))
 	}
 	switch {
 	case counts(s) != counts(w):
-		p.m.fail("pool %d: Gets, Puts, Refused, OverLimit, Oversize and dropped as Oversize, Foreign, Double, Fallback, Closed:\n%v, want\n%v", i, counts(s), counts(w))
+		p.m.fail("pool %d: Gets, Puts, Refused, OverLimit, Oversize and dropped as Oversize, Foreign, Double, Fallback, Closed, and Adopted:\n%v, want\n%v", i, counts(s), counts(w))
 	case s.HeapFallback != w.HeapFallback:
 		p.m.fail("pool %d: HeapFallback %d, want %d", i, s.HeapFallback, w.HeapFallback)
 	case s.Gets != s.Hits+s.Misses+s.Oversize:
 		p.m.fail("pool %d: %d Gets are %d hits, %d misses, %d oversize", i, s.Gets, s.Hits, s.Misses, s.Oversize)
-	case s.InUseBytes != p.inUse:
-		p.m.fail("pool %d: %d bytes in use, want %d", i, s.InUseBytes, p.inUse)
+	case s.InUseBytes != inUse:
+		p.m.fail("pool %d: %d bytes in use, want %d", i, s.InUseBytes, inUse)
 	case idle != int(kept):
 		p.m.fail("pool %d: %d blocks are idle; by what came and went it is %d", i, idle, int(kept))
-	case s.Violations != w.Violations || len(p.reported()) != int(w.Violations):
+	case s.Violations != w.Violations || counted(p.reported()) != int(w.Violations):
 		all := p.reported()
 		p.m.fail("pool %d: %d violations, want %d; the last are %v", i, s.Violations, w.Violations, all[max(0, len(all)-2):])
 	case s.OverBudget > s.Misses+s.Oversize || s.OverBudget > 0 && p.m.budget == nil:
@@ -438,7 +463,7 @@ func (p *pooledModel) checkBounds(i int, s dewpond.Stats) {
 		p.m.fail("pool %d: %d of %d blocks found no room", i, full, len(p.putSizes))
 	}
 	overdrawn := p.m.budget != nil && (p.m.drawn > p.m.budget.Limit() || s.OverBudget > p.last.OverBudget)
-	if full > 0 && len(p.putSizes) == 1 && !overdrawn {
+	if full > 0 && len(p.putSizes) == 1 && !overdrawn && !p.noRoom {
 		perClass := p.o.MaxIdlePerClass
 		if perClass == 0 {
 			perClass = math.MaxInt

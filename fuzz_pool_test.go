@@ -15,7 +15,7 @@ import (
 // An objectModel is what a Pool must do for one user. It knows every object that New has
 // made: each is with the user, idle, or was dropped, once.
 type objectModel struct {
-	tale
+	history
 	in   *script
 	p    *dewpond.Pool[fuzzObject]
 	o    dewpond.PoolOptions[fuzzObject]
@@ -96,7 +96,7 @@ func FuzzPool(f *testing.F) {
 }
 
 func newObjectModel(t *testing.T, in *script) *objectModel {
-	m := &objectModel{tale: tale{t: t}, in: in}
+	m := &objectModel{history: history{t: t}, in: in}
 	m.o = dewpond.PoolOptions[fuzzObject]{
 		Name:        t.Name(),
 		Limit:       oneOf(in, 0, 1, 3, 10),
@@ -133,7 +133,7 @@ func newObjectModel(t *testing.T, in *script) *objectModel {
 		v.state = isGone
 		m.gone++
 	}
-	m.p = dewpond.NewPool(m.o)
+	m.p = dewpond.MustPool(m.o)
 	t.Cleanup(func() { m.p.Close() })
 	m.last = m.p.Stats()
 	return m

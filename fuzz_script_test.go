@@ -43,15 +43,17 @@ func takeOne[T any](s *script, all *[]T) (v T) {
 	return v
 }
 
-// A tale is what a script has had done, for who must find out why it failed.
-type tale struct {
+// A history is what a script has had done, to find out why it failed.
+type history struct {
 	t   *testing.T
 	log []string
 }
 
-func (l *tale) say(format string, args ...any) { l.log = append(l.log, fmt.Sprintf(format, args...)) }
+func (l *history) say(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf(format, args...))
+}
 
-func (l *tale) fail(format string, args ...any) {
+func (l *history) fail(format string, args ...any) {
 	l.t.Helper()
 	l.t.Errorf(format, args...)
 	for _, line := range l.log {

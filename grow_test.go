@@ -34,8 +34,8 @@ func TestGrow(t *testing.T) {
 	p.Grow(grown, math.MaxInt)
 }
 
-// Append against append, from nil to past the largest class, with x from within
-// b as well.
+// Append and AppendString against append, from nil to past the largest class, with x from
+// within b as well.
 func TestAppend(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 256, 4096}})
 	var got, want []byte
@@ -45,7 +45,11 @@ func TestAppend(t *testing.T) {
 			x = got[3:10]
 		}
 		want = append(want, append([]byte(nil), x...)...)
-		got = p.Append(got, x...)
+		if i%3 == 0 {
+			got = p.AppendString(got, string(x))
+		} else {
+			got = p.Append(got, x...)
+		}
 		if !bytes.Equal(got, want) {
 			t.Fatalf("after %d Appends: %d bytes differ from append's %d", i, len(got), len(want))
 		}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// A fakeSource is a memory.Source that knows every block it has given out.
+// A fakeSource is a dewpond.Source that knows every block it has given out.
 type fakeSource struct {
 	mu     sync.Mutex
 	blocks map[*byte]int  // size of each that is out
@@ -55,6 +55,13 @@ func (f *fakeSource) report() (out, twice int) {
 	return len(f.blocks), f.twice
 }
 
+// A fixedSource is a Source that returns itself for every block.
+type fixedSource []byte
+
+func (s fixedSource) Alloc(int) ([]byte, error) { return s, nil }
+func (s fixedSource) Free([]byte)               {}
+func (s fixedSource) Owns([]byte) bool          { return true }
+
 // A panicsInFree is a fakeSource whose Free panics while it is on.
 type panicsInFree struct {
 	*fakeSource
@@ -68,7 +75,7 @@ func (s *panicsInFree) Free(b []byte) {
 	}
 }
 
-// A meter is a memory.Source that knows how much it has given out, and how much it
+// A meter is a dewpond.Source that knows how much it has given out, and how much it
 // ever had at once.
 type meter struct {
 	bytes, most atomic.Int64

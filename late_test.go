@@ -31,7 +31,7 @@ func newBudgeted(t *testing.T, blocks int, on func(dewpond.Violation)) budgeted 
 	return p
 }
 
-// idle leaves n blocks idle, to which somebody has written since if written.
+// idle leaves n blocks idle, which are written to afterwards if written is true.
 func (p budgeted) idle(n int, written bool) {
 	var all [][]byte
 	for range n {
@@ -79,7 +79,7 @@ var findWays = map[string]func(t *testing.T, p budgeted){
 	},
 }
 
-// Whoever is told of a violation may use any pool: no lock is held.
+// An OnViolation may use any pool: it is called with no lock held.
 func TestReportsHoldNoLock(t *testing.T) {
 	for name, way := range findWays {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func returns(f func()) (returned bool) {
 	return returned
 }
 
-// An OnViolation that does not return loses nothing, whoever calls it.
+// An OnViolation that does not return loses nothing, whichever call found the violation.
 func TestPanickingReportLosesNothing(t *testing.T) {
 	for name, way := range findWays {
 		for how, end := range endings {

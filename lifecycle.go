@@ -2,15 +2,19 @@ package dewpond
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/admission"
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -21,16 +25,23 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &BytePool{
-		made:    true,
-		classes: sizeclass.New(o.Classes),
-		zero:    o.Zero,
-		source:  o.Memory,
-		// A Source that fails is the only reason for a fallback.
-		fallback: new(memory.Fallbacks),
-		checks:   blockChecks(o),
-		count:    newCounts(len(o.Classes)),
-	}
+	p := new(BytePool)
+	p.init(o, nil, reserve(p, o.Name))
+	return p, nil
+}
+
+// init makes a BytePool of valid options, whose name is that of the entry. e is what its
+// blocks consist of, if the pool is a SlicePool's, and else nil.
+func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
+	p.made = true
+	p.classes = sizeclass.New(o.Classes)
+	p.zero = o.Zero
+	p.source = o.Memory
+	p.fallback = new(memory.Fallbacks) // a Source that fails is the only reason for one
+	p.elements = e
+	p.checks = blockChecks(o, e)
+	p.count = newCounts(len(o.Classes))
+	p.first.Init(&p.classes)
 	p.onPut, p.onGet = p.checks.modes(), p.checks.modes()
 	if o.Memory != nil {
 		p.onPut |= trackState
@@ -42,10 +53,12 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	if o.Budget != nil {
 		p.onPut |= askBudget
 	}
-	if o.Zero == ZeroOnPut {
+	if e != nil && e.reset != nil {
+		p.onPut |= resetBlock
+	} else if o.Zero == ZeroOnPut {
 		p.onPut |= clearBlock
 	}
-	if o.Zero == ZeroOnGet || o.Zero == ZeroOnPut && p.onGet&watchAll != 0 { // there is poison in it
+	if o.Zero == ZeroOnGet || p.onPut&clearBlock != 0 && p.onGet&watchAll != 0 { // there is poison in it
 		p.onGet |= clearBlock
 	}
 	p.engine.Init(magazine.Config{
@@ -69,10 +82,9 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		decay.Part{
 			Idle: &p.handles, Classes: 1,
 			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
-			Trim: func() { decay.InTurn(p.handles.TrimReserved, forgetHandle) },
+			Trim: func() { decay.InTurn(p.name, p.handles.TrimReserved, forgetHandle) },
 		})
-	p.entry = reserve(p, o.Name)
-	p.name = p.entry.Name()
+	p.entry, p.name = entry, entry.Name()
 	p.gate.Init(admission.Config{
 		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
 		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
@@ -83,7 +95,6 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 	}
 	p.gate.Join() // from here on its other pools may look at this one
 	publish(p.entry)
-	return p, nil
 }
 
 // MustBytePool is like [NewBytePool], but panics if the options are invalid. It
@@ -115,19 +126,22 @@ func Put(b []byte) { defaultPool().Put(b) }
 // those Gets hit. The blocks count neither as misses nor against
 // [BytePoolOptions.AllocLimit]. If the pool's bounds have no room for all of them,
 // Prewarm keeps those that fit and returns an error that says how many it kept. After
-// [BytePool.Close] it returns [ErrClosed].
+// [BytePool.Close] it returns [ErrClosed]. A size of 0 needs no blocks.
 func (p *BytePool) Prewarm(size, count int) error {
 	p = p.actual()
 	class, ok := p.classFor("Prewarm", size)
 	switch {
 	case !ok:
-		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the largest class is %d bytes; give Classes a larger one",
-			size, count, p.name, p.classes.Largest())
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the largest class is %s; give Classes a larger one",
+			p.elements.count(size), count, p.name, p.elements.text(p.classes.Largest()))
 	case count < 0:
-		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", size, count, p.name)
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", p.elements.count(size), count, p.name)
 	}
 	if p.engine.Closed() { // even if count is 0
 		return ErrClosed
+	}
+	if size == 0 {
+		return nil
 	}
 	for i := range count {
 		if p.engine.Closed() { // whatever the Budget says
@@ -135,7 +149,7 @@ func (p *BytePool) Prewarm(size, count int) error {
 		}
 		if !p.gate.Charge(class) {
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: its Budget of %d bytes has room for %d blocks of %d bytes",
-				size, count, p.name, p.gate.Budget().Limit(), i, p.classes.Size(class))
+				p.elements.count(size), count, p.name, p.gate.Budget().Limit(), i, p.classes.Size(class))
 		}
 		b, err := p.fresh(class, p.gate.Uncharge)
 		if err != nil {
@@ -144,7 +158,7 @@ func (p *BytePool) Prewarm(size, count int) error {
 		switch p.gate.Add(class, blockOf(b)) {
 		case magazine.Full:
 			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",
-				size, count, p.name, i, p.classes.Size(class))
+				p.elements.count(size), count, p.name, i, p.classes.Size(class))
 		case magazine.Closed:
 			return ErrClosed
 		}
@@ -183,7 +197,7 @@ func (p *BytePool) trimReserved() {
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
-	decay.InTurn(p.engine.TrimReserved, p.free(&l))
+	decay.InTurn(p.name, p.engine.TrimReserved, p.free(&l))
 	p.gate.ServeInReach()
 }
 
@@ -230,6 +244,70 @@ func (p *BytePool) settle() {
 	if p.ledger != nil {
 		_, _ = p.ledger.Decommit() // as Trim does
 	}
+}
+
+// A livePool is a pool of any type, as this package needs it.
+type livePool interface {
+	StatsSource
+	engines() []*magazine.Engine
+	watching() *checks
+}
+
+// livePools has all pools that are neither closed nor collected.
+var livePools registry.Registry[livePool]
+
+// reserve finds a name for a pool that is being made. publish then adds the pool to Pools.
+func reserve[P any, S interface {
+	*P
+	livePool
+}](p S, name string) *registry.Entry {
+	w := weak.Make((*P)(p))
+	entry := livePools.Reserve(name, func() (livePool, bool) {
+		p := w.Value()
+		return S(p), p != nil
+	})
+	runtime.AddCleanup((*P)(p), livePools.Remove, entry)
+	return entry
+}
+
+func publish(entry *registry.Entry) {
+	livePools.Publish(entry)
+	awaitCollection()
+}
+
+// While there are pools, afterCollection is called after each garbage collection: see
+// magazine.ClearStale. It needs neither a permanent goroutine nor a timer, so it also
+// works for pools that do not decay.
+
+func (p *BytePool) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine, &p.handles} }
+
+func (p *Pool[T]) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine} }
+
+// awaited reports whether the next collection will call afterCollection.
+var awaited atomic.Bool
+
+// awaitCollection has afterCollection called once, after the next collection.
+func awaitCollection() {
+	if awaited.CompareAndSwap(false, true) {
+		atomics.AfterCollection(func() { go afterCollection() }) // go: other cleanups wait for this one
+	}
+}
+
+// collections counts the calls of afterCollection, for tests.
+var collections atomic.Int64
+
+// afterCollection clears what the slots of idle pools still point to.
+func afterCollection() {
+	awaited.Store(false) // before Live: a pool made later awaits the next collection itself
+	var engines []*magazine.Engine
+	for _, p := range livePools.Live() {
+		engines = append(engines, p.engines()...)
+	}
+	if engines != nil {
+		awaitCollection()
+	}
+	magazine.ClearStale(engines)
+	collections.Add(1)
 }
 
 // A standIn does the work of a zero pool. It is a pool with default options, which the
@@ -291,5 +369,5 @@ func (p *Pool[T]) other() *Pool[T] {
 	if other := p.standIn.pool.Load(); other != nil {
 		return other
 	}
-	return p.standIn.make(func() *Pool[T] { return NewPool(PoolOptions[T]{}) })
+	return p.standIn.make(func() *Pool[T] { return MustPool(PoolOptions[T]{}) })
 }

@@ -18,7 +18,7 @@ import (
 //
 //	go test -run TestGrow .                             both
 //	go test -run TestGrow . -dewpond.memory=offheap     that one alone, not short
-//	go test -run TestGrow . -dewpond.memory=watched     with the pools of dewtest, see watched_test.go
+//	go test -run TestGrow . -dewpond.memory=watched     with the pools of dewtest, see kit_watched_test.go
 
 var memoryFlag = flag.String("dewpond.memory", "both", "where the tests' byte pools have their blocks: heap, offheap, or both, one after the other; or watched, on the heap and with dewtest")
 
@@ -109,9 +109,9 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
 		case name == "kit_test.go" && uses == 1: // makePool
-		case name == "watched_test.go" && uses == 1: // watchedPool
+		case name == "kit_watched_test.go" && uses == 1: // watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
-		case name == "zerovalue_test.go" && uses == 1: // what the zero value stands for
+		case name == "lifecycle_zero_test.go" && uses == 1: // what the zero value stands for
 		case uses > 0:
 			t.Errorf("%s makes pools past newPool and makePool", name)
 		}

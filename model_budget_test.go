@@ -15,7 +15,7 @@ import (
 )
 
 // A budgetModel is what pools that share a Budget must do for one user: it knows what
-// is out and who waits, and what is idle as the pools say.
+// is out and which calls wait. What is idle the pools say.
 type budgetModel struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -23,6 +23,7 @@ type budgetModel struct {
 	source  *meter
 	pools   []*modelPool
 	waiting []*modelWaiter // in the order in which they came
+	leaving int            // bytes that one who has given up is about to put back
 	failing bool           // the source is
 	log     []string
 }
@@ -56,19 +57,25 @@ func (p *modelPool) ofClass() (n int64) {
 	return n
 }
 
+// A modelWaiter is one call of GetContext, or of GetBatch if it wants several blocks.
 type modelWaiter struct {
 	pool   *modelPool
 	size   int
 	class  int
+	n      int // blocks
+	held   int // that it has collected
 	cancel context.CancelFunc
 	done   chan struct{}
-	block  []byte
+	blocks [][]byte
 	err    error
 }
 
-// Whatever one user does: what is charged is what is out and idle, TryGet and those
-// who wait never take it above the limit and are refused or wait only where they must,
-// and those who wait are served in the order in which they came, at once.
+// bytes is what the waiter wants altogether.
+func (w *modelWaiter) bytes() int { return w.n * w.size }
+
+// Whatever one user does: what is charged is what is out and idle, TryGet and
+// waiters never take it above the limit, are refused or wait only where they must, and
+// waiters are served in the order in which they came, at once.
 func TestBudgetFollowsModel(t *testing.T) {
 	leavesOut(t, "the blocks of a call that its script ends in")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -96,7 +103,7 @@ func TestBudgetFollowsModel(t *testing.T) {
 }
 
 func newBudgetModel(t *testing.T, seed uint64) *budgetModel {
-	m := &budgetModel{t: t, rng: rand.New(rand.NewPCG(1, seed)), budget: dewpond.NewBudget(32 << 10), source: new(meter)}
+	m := &budgetModel{t: t, rng: rand.New(rand.NewPCG(1, seed)), budget: dewpond.NewNamedBudget("model", 32<<10), source: new(meter)}
 	for range 3 {
 		m.open()
 	}
@@ -135,16 +142,19 @@ func (m *budgetModel) out() (n int64) {
 	return n
 }
 
-func (m *budgetModel) room(size int) bool { return m.out()+int64(size) <= m.budget.Limit() }
+func (m *budgetModel) room(size int) bool {
+	return m.out()+int64(m.leaving)+int64(size) <= m.budget.Limit()
+}
 
-// tryError returns what TryGet must return besides a block.
-func (m *budgetModel) tryError(p *modelPool, class int) error {
+// tryError returns what TryGet must return besides a block, and GetBatch besides n blocks if
+// it did not wait.
+func (m *budgetModel) tryError(p *modelPool, class, n int) error {
 	switch {
-	case !p.closed && class < len(p.sizes) && p.Stats().Classes[class].Idle > 0:
+	case !p.closed && class < len(p.sizes) && p.Stats().Classes[class].Idle >= n:
 		return nil
 	case p.closed:
 		return dewpond.ErrClosed
-	case len(m.waiting) > 0 || !m.room(p.size(class)):
+	case len(m.waiting) > 0 || !m.room(n*p.size(class)):
 		return dewpond.ErrExhausted
 	case m.fails(p, class):
 		return errNoMemory
@@ -159,11 +169,11 @@ func (m *budgetModel) step() {
 	size := p.size(class)
 	before := m.budget.Used()
 	if m.fails(p, class) && p.Stats().Classes[class].Idle > 0 {
-		return // whether that block is found, or the source asked, depends on who has it
+		return // whether that block is found, or the source asked, depends on which shard has it
 	}
 	switch what := m.rng.IntN(100); {
 	case what < 25:
-		want := m.tryError(p, class)
+		want := m.tryError(p, class, 1)
 		m.say("TryGet %d of %d", size, i)
 		b, err := p.TryGet(size)
 		if !errors.Is(err, want) {
@@ -191,7 +201,7 @@ func (m *budgetModel) step() {
 		if before > m.budget.Limit() && m.idle() > idle {
 			m.t.Errorf("%d bytes are charged, and a Put keeps %d", before, cap(b))
 		}
-		m.gaveBack(p, cap(b))
+		m.gaveBack(p, cap(b), before > m.budget.Limit())
 	case what < 84:
 		m.say("Trim %d", i)
 		p.Trim()
@@ -208,13 +218,22 @@ func (m *budgetModel) step() {
 			w := m.waiting[at]
 			m.say("cancel %d", at)
 			m.waiting = slices.Delete(m.waiting, at, at+1)
+			overdrawn := before > m.budget.Limit()
 			w.cancel()
 			m.ended(w, context.Canceled)
-			m.serve()
+			m.leaving = w.held * w.size
+			m.serve() // first those for whom that is enough
+			for range w.held {
+				m.leaving -= w.size
+				m.gaveBack(w.pool, w.size, overdrawn)
+			}
 		}
 	case what < 94:
 		m.close(i)
 	case what < 96:
+		if slices.ContainsFunc(m.waiting, func(w *modelWaiter) bool { return w.n > 1 }) {
+			return // whether they need the source depends on who gets what they put back
+		}
 		m.failing = !m.failing
 		m.say("failing: %v", m.failing)
 		m.source.fail.Store(m.failing)
@@ -222,7 +241,7 @@ func (m *budgetModel) step() {
 		m.putStranger(i, size)
 	default:
 		m.say("sleep")
-		time.Sleep(50 * time.Millisecond) // after two of which pools may scatter
+		time.Sleep(50 * time.Millisecond) // after two of which pools may leave direct mode
 		for range 64 {
 			if len(m.waiting) == 0 && p.keeps && !m.failing {
 				if b, err := p.TryGet(p.sizes[0]); err == nil {
@@ -302,44 +321,60 @@ func (m *budgetModel) get(p *modelPool, class int) {
 	}
 }
 
-// wait begins a GetContext.
+// wait begins a GetContext or a GetBatch.
 func (m *budgetModel) wait(i, class int) {
 	p := m.pools[i]
-	m.say("GetContext %d of %d", p.size(class), i)
+	n := 1
+	if !m.failing {
+		n = max(1, m.rng.IntN(8)-3)
+	}
+	m.say("wait for %d times %d of %d", n, p.size(class), i)
 	ctx, cancel := context.WithCancel(m.t.Context())
-	w := &modelWaiter{pool: p, size: p.size(class), class: class, cancel: cancel, done: make(chan struct{})}
-	want := m.tryError(p, class)
+	w := &modelWaiter{pool: p, size: p.size(class), class: class, n: n, cancel: cancel, done: make(chan struct{}), blocks: make([][]byte, n)}
+	want := m.tryError(p, class, n)
+	if class < len(p.sizes) {
+		w.held = p.Stats().Classes[class].Idle // it takes what is idle first
+	}
 	go func() {
-		w.block, w.err = p.GetContext(ctx, w.size)
+		if n > 1 {
+			w.err = p.GetBatch(ctx, w.blocks, w.size)
+		} else {
+			w.blocks[0], w.err = p.GetContext(ctx, w.size)
+		}
 		close(w.done)
 	}()
 	synctest.Wait()
-	if want == dewpond.ErrExhausted && int64(w.size) <= m.budget.Limit() {
+	if want == dewpond.ErrExhausted && int64(w.bytes()) <= m.budget.Limit() {
 		m.waiting = append(m.waiting, w)
 		return
 	}
 	m.ended(w, want)
 }
 
-// ended checks how a wait has ended, once everybody has done what he can.
+// ended checks how a wait has ended, once every goroutine is blocked.
 func (m *budgetModel) ended(w *modelWaiter, want error) {
 	synctest.Wait()
 	select {
 	case <-w.done:
 		w.cancel()
 		if !errors.Is(w.err, want) {
-			m.t.Errorf("GetContext: %v, want %v", w.err, want)
+			m.t.Errorf("a wait for %d blocks: %v, want %v", w.n, w.err, want)
 		}
-		m.took(w.pool, w.block)
+		for _, b := range w.blocks {
+			if (b == nil) != (want != nil) {
+				m.t.Errorf("of %d blocks one is %d bytes long, with %v", w.n, len(b), w.err)
+			}
+			m.took(w.pool, b)
+		}
 	default:
-		m.t.Errorf("somebody waits for %d bytes still, with %d out", w.size, m.out())
+		m.t.Errorf("somebody waits for %d times %d bytes still, with %d out", w.n, w.size, m.out())
 	}
 }
 
 // serve is whom a Put or the like must have woken, after what was given back is not
 // among what is out any more.
 func (m *budgetModel) serve() {
-	for len(m.waiting) > 0 && m.room(m.waiting[0].size) && !m.t.Failed() {
+	for len(m.waiting) > 0 && m.room(m.waiting[0].bytes()) && !m.t.Failed() {
 		w := m.waiting[0]
 		m.waiting = m.waiting[1:]
 		if m.fails(w.pool, w.class) {
@@ -350,11 +385,14 @@ func (m *budgetModel) serve() {
 	}
 }
 
-func (m *budgetModel) gaveBack(p *modelPool, size int) {
-	if len(m.waiting) > 0 && !p.closed {
+// gaveBack is what a Put does for those who wait. What Get took past the budget is for nobody.
+func (m *budgetModel) gaveBack(p *modelPool, size int, overdrawn bool) {
+	if len(m.waiting) > 0 && !p.closed && !overdrawn {
 		if w := m.waiting[0]; w.pool == p && w.size == size && size <= p.largest() { // it gets the block itself
-			m.waiting = m.waiting[1:]
-			m.ended(w, nil)
+			if w.held++; w.held == w.n {
+				m.waiting = m.waiting[1:]
+				m.ended(w, nil)
+			}
 		}
 	}
 	m.serve()
@@ -399,13 +437,17 @@ func (m *budgetModel) check() {
 	var idle, out, source int64
 	for i, p := range m.pools {
 		s := p.Stats()
+		held := m.heldIn(p)
 		idle += s.IdleBytes
-		out += p.outBytes()
+		out += p.outBytes() + held
 		if !p.mine {
-			source += s.IdleBytes + p.ofClass()
+			source += s.IdleBytes + p.ofClass() + held
 		}
-		if s.InUseBytes != p.ofClass() {
-			m.t.Errorf("pool %d says %d bytes are in use, it is %d", i, s.InUseBytes, p.ofClass())
+		if s.InUseBytes != p.ofClass()+held {
+			m.t.Errorf("pool %d says %d bytes are in use, it is %d and %d collected", i, s.InUseBytes, p.ofClass(), held)
+		}
+		if s.BudgetUsed != m.budget.Used() || s.BudgetLimit != m.budget.Limit() || s.BudgetName != "model" {
+			m.t.Errorf("pool %d says that %q has %d of %d bytes, it is %v", i, s.BudgetName, s.BudgetUsed, s.BudgetLimit, m.budget)
 		}
 		if over := max(0, m.budget.Used()-m.budget.Limit()); s.OverBudgetBytes != over {
 			m.t.Errorf("pool %d says %d bytes are past the budget, it is %d", i, s.OverBudgetBytes, over)
@@ -426,7 +468,17 @@ func (m *budgetModel) check() {
 	}
 }
 
-// end puts everything back, which must serve everybody.
+// heldIn is the bytes that those who wait for a pool have collected.
+func (m *budgetModel) heldIn(p *modelPool) (n int64) {
+	for _, w := range m.waiting {
+		if w.pool == p {
+			n += int64(w.held * w.size)
+		}
+	}
+	return n
+}
+
+// end puts everything back, which must serve every waiter.
 func (m *budgetModel) end() {
 	m.failing = false
 	m.source.fail.Store(false)
@@ -435,8 +487,9 @@ func (m *budgetModel) end() {
 			if len(p.out) > 0 {
 				b := p.out[0]
 				p.out = p.out[1:]
+				overdrawn := m.budget.Used() > m.budget.Limit()
 				p.Put(b)
-				m.gaveBack(p, cap(b))
+				m.gaveBack(p, cap(b), overdrawn)
 				m.check()
 			}
 		}

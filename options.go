@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -26,7 +25,7 @@ type BytePoolOptions struct {
 	Name string
 
 	// Classes are the block sizes in bytes: strictly ascending multiples of 16
-	// from 64 B to 64 MiB, at most 128 of them, and each a size that Go
+	// from 64 B to 64 MiB, at most 128 of them, and on the Go heap each a size that Go
 	// allocates exactly (7168 is not: Go rounds it up to 8192).
 	// Default: [DefaultClasses].
 	Classes []int
@@ -42,22 +41,23 @@ type BytePoolOptions struct {
 	MaxIdlePerClass int
 
 	// Budget bounds the bytes that all pools with this Budget have together, idle and
-	// in use. TryGet and GetContext obey it. Get allocates even past it, and counts
-	// [Stats.OverBudget]. Before a call is refused, idle blocks of any of the pools are
+	// in use. TryGet, GetContext and GetBatch obey it. Get allocates even past it, and
+	// counts [Stats.OverBudget]. Before a call is refused, idle blocks of any of the pools are
 	// let go. A pool with a Budget takes back only what it has handed out.
 	// Default: no limit.
 	Budget *Budget
 
 	// AllocLimit is how many misses a second may allocate. What is not used is saved up,
-	// for at most one second. TryGet and GetContext obey the limit. Get takes what is
+	// for at most one second. TryGet, GetContext and GetBatch obey it. Get takes what is
 	// left of it, allocates even past it, and counts [Stats.OverLimit]. In a
 	// [testing/synctest] bubble the limit follows the bubble's clock, and starts anew in
 	// each bubble. Default: no limit.
 	AllocLimit int
 
-	// Memory is where blocks come from. Packages of this module set it. Default: the Go
-	// heap.
-	Memory memory.Source
+	// Memory is where blocks come from. With a Source a class may be any multiple of 16,
+	// whether or not Go allocates that size exactly. Package offheap makes pools on
+	// mapped memory. Default: the Go heap.
+	Memory Source
 
 	// Zero says when blocks are cleared. Default: [ZeroOnPut].
 	Zero ZeroPolicy
@@ -66,7 +66,8 @@ type BytePoolOptions struct {
 	// The environment variable DEWPOND_CHECK overrides it. Default: [CheckOff].
 	Check CheckMode
 
-	// OnViolation is called for each misuse that Check finds. It may be called
+	// OnViolation is called for each misuse that Check finds, and once for the leaks of
+	// one place that are found together: see [Violation.Count]. It may be called
 	// concurrently: by the method that finds the misuse, after its other work, by a
 	// timer, or by a cleanup of the garbage collector, which it must not block. The pool
 	// holds no lock meanwhile, so OnViolation may call any pool, including this one. If
@@ -75,7 +76,8 @@ type BytePoolOptions struct {
 	// the program.
 	//
 	// Default: log the misuse with [log/slog], once for each pair of stacks, unless a
-	// function is registered with [OnViolation].
+	// function is registered with [OnViolation]. The default handler and a
+	// [slog.TextHandler] get the stacks line by line, any other handler as attributes.
 	OnViolation func(Violation)
 
 	// LeakAfter is how long a block that Check watches may be out before it is reported
@@ -94,6 +96,49 @@ type BytePoolOptions struct {
 	//
 	// The minimum is 100 ms. If IdleTimeout is negative, idle blocks are kept for ever,
 	// whatever the pressure. Default: 60 s.
+	IdleTimeout time.Duration
+}
+
+// SlicePoolOptions configure a [SlicePool]. The zero value is a sane default. The options
+// without a comment are as in [BytePoolOptions].
+type SlicePoolOptions[T any] struct {
+	Name string
+
+	// Classes are the caps of the pooled slices, in elements: strictly ascending, at most
+	// 128 of them, each of 32 B to 64 MiB. Elements of less than 16 bytes are pooled in
+	// steps of 16 bytes: of two classes of float64, say, one has an even number more.
+	// Go rounds what it allocates up to a size of its own; classes whose size it does not
+	// allocate exactly take that much more memory than [Stats] says.
+	// Default: as many elements as the [DefaultClasses] hold.
+	Classes []int
+
+	// Reset makes a slice that was put back ready for its next owner. It is called with
+	// the whole slice, up to its cap, by the goroutine that puts it back. What it leaves in
+	// the slice is what Get returns, and what an idle slice keeps alive. If it panics, the
+	// pool does not have the slice. With Reset the option Zero must be ZeroOnPut.
+	// Default: clear.
+	Reset func([]T)
+
+	MaxIdleBytes    int64
+	MaxIdlePerClass int
+
+	// Budget is the same as [BytePoolOptions.Budget]. Lost slices are found by finalizers. So
+	// if a slice points to something that points back to it, and is lost, it is never
+	// collected and stays charged for ever.
+	Budget *Budget
+
+	AllocLimit int
+
+	// Zero says when slices of a T without pointers are cleared. With pointers it must be
+	// ZeroOnPut. Default: [ZeroOnPut].
+	Zero ZeroPolicy
+
+	// Check is the same as [BytePoolOptions.Check]. An idle slice is not poisoned if T has
+	// pointers, if there is a Reset, or with ZeroNever. Then a write to it is found if it
+	// changes the bytes of an element.
+	Check CheckMode
+
+	OnViolation func(Violation)
 	IdleTimeout time.Duration
 }
 
@@ -319,24 +364,82 @@ const (
 	ZeroNever
 )
 
+// String returns "zero on Put", "zero on Get" or "zero never".
+func (z ZeroPolicy) String() string {
+	switch z {
+	case ZeroOnPut:
+		return "zero on Put"
+	case ZeroOnGet:
+		return "zero on Get"
+	case ZeroNever:
+		return "zero never"
+	}
+	return fmt.Sprintf("ZeroPolicy(%d)", uint8(z))
+}
+
 // DefaultClasses returns the default of [BytePoolOptions.Classes]: 58 sizes from 64 B to
 // 1 MiB that Go allocates exactly, about four in each doubling.
 func DefaultClasses() []int { return sizeclass.Default() }
 
+// withDefaults returns the options of the pool of the slices' bytes, with every default in
+// place, and whether T has pointers, or one error that names each invalid option.
+func (o SlicePoolOptions[T]) withDefaults() (of BytePoolOptions, pointers bool, err error) {
+	of = BytePoolOptions{
+		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocLimit: o.AllocLimit,
+		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout,
+	}
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	t := reflect.TypeFor[T]()
+	size, pointer := int(t.Size()), pointerIn(t)
+	switch {
+	case size == 0:
+		fail("%v has size 0: there is nothing to pool", t)
+	case size > sizeclass.MaxSize:
+		fail("%v has %d bytes: a block has at most %d", t, size, sizeclass.MaxSize)
+	case o.Classes == nil:
+		o.Classes = sizeclass.DefaultElements(size)
+		if o.Classes == nil {
+			fail("%v has %d bytes, more than the default classes hold: give Classes", t, size)
+		}
+	default:
+		for _, err := range sizeclass.CheckElements(o.Classes, size) {
+			fail("in Classes: %w", err)
+		}
+	}
+	for _, n := range o.Classes {
+		of.Classes = append(of.Classes, n*size)
+	}
+	switch {
+	case o.Zero == ZeroOnPut:
+	case pointer != nil:
+		fail("Zero %v: %v has pointers (%v), so it is cleared on Put, or else an idle slice would keep alive what it points to", o.Zero, t, pointer)
+	case o.Reset != nil:
+		fail("Zero %v with Reset: Put calls Reset instead of clearing; give one of the two", o.Zero)
+	}
+	of, err = of.checked(errs)
+	return of, pointer != nil, err
+}
+
 // withDefaults returns the options with every default in place, or one error
 // that names each invalid option.
 func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
-	var errs []error
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if o.Name == "" {
-		o.Name = "pool"
-	}
 	if o.Classes == nil {
 		o.Classes = sizeclass.Default()
 	}
 	o.Classes = slices.Clone(o.Classes)
+	var errs []error
 	for _, err := range sizeclass.Check(o.Classes, o.Memory == nil) {
 		errs = append(errs, fmt.Errorf("in Classes: %w", err))
+	}
+	return o.checked(errs)
+}
+
+// checked is withDefaults for the options but Classes. errs is what else is invalid.
+func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.Name == "" {
+		o.Name = "pool"
 	}
 	switch {
 	case o.MaxIdleBytes == 0:

@@ -1,21 +1,29 @@
 package dewpond_test
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"maps"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"github.com/dewpond/dewpond"
 )
 
 // One test for each row of docs/ownership.md, named by the row's first words. The
-// unseen rows are shown too: what nobody can see is a fact, not a hope.
+// unseen rows are tested too: that a misuse cannot be seen is a fact, not a hope.
 var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Put(nil)": func(t *testing.T, p *dewpond.BytePool) {
 		p.Put(nil)
+		p.Put(p.Get(0))
+		p.Put(make([]byte, 100)[100:])
 		expect(t, p, dewpond.Stats{})
 	},
 	"Put of a slice whose cap is no class": func(t *testing.T, p *dewpond.BytePool) {
@@ -92,6 +100,28 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			t.Error("the row is out of date: the pool saw it")
 		}
 	},
+	"Return twice of one variable": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Get(100)
+		p.Return(&b)
+		p.Return(&b)
+		if text := panics(func() { b[0] = 1 }); !strings.Contains(text, "index out of range") {
+			t.Errorf("a use of the variable panics with %q", text)
+		}
+		expect(t, p, dewpond.Stats{IdleBytes: 128})
+	},
+	"Return of another variable": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Get(100)
+		other := b
+		p.Return(&b)
+		p.Return(&other)
+		if offHeap {
+			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 128})
+			return
+		}
+		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
 	"read after Put": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(100)
 		p.Put(b)
@@ -129,6 +159,103 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Put(p.Append(p.Get(128), make([]byte, 1300)...))
 		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128, IdleBytes: 128 + 2048})
 	},
+	"GetBatch into elements that still hold": func(t *testing.T, p *dewpond.BytePool) {
+		blocks := [][]byte{p.Get(100), nil}
+		if err := p.GetBatch(t.Context(), blocks, 1000); err != nil {
+			t.Error(err)
+		}
+		for _, b := range blocks {
+			p.Put(b)
+		}
+		expect(t, p, dewpond.Stats{InUseBytes: 128, IdleBytes: 2 * 1024})
+	},
+	"GetBatch or GetContext by a caller that holds": func(t *testing.T, _ *dewpond.BytePool) {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(4096)})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			held := make([][]byte, 4)
+			for i := range held {
+				held[i] = p.Get(1024)
+			}
+			var wg sync.WaitGroup
+			for range 2 { // callers that hold two of these each
+				wg.Go(func() {
+					if err := p.GetBatch(ctx, make([][]byte, 2), 1024); err != context.DeadlineExceeded {
+						t.Errorf("the row is out of date: %v", err)
+					}
+				})
+			}
+			wg.Wait()
+			putAll(p, held)
+			if s := p.Stats(); s.Waits != 2 || s.WaitDuration != 2*time.Hour || s.InUseBytes != 0 {
+				t.Errorf("%d slept for %v", s.Waits, s.WaitDuration)
+			}
+		})
+	},
+	"a Source that returns what cannot be": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newPool(t, dewpond.BytePoolOptions{Memory: fixedSource(make([]byte, 60))})
+		if text := panics(func() { p.Get(64) }); !strings.Contains(text, "the Source of pool") {
+			t.Errorf("panicked with %q", text)
+		}
+	},
+	"a Source that returns a block that is not": func(t *testing.T, _ *dewpond.BytePool) {
+		p := newPool(t, dewpond.BytePoolOptions{Memory: fixedSource(bytes.Repeat([]byte{7}, 64))})
+		if one, two := p.Get(64), p.Get(64); one[0] != 7 || &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"Adopt of what cannot": func(t *testing.T, p *dewpond.BytePool) {
+		p.Adopt(make([]byte, 4097))
+		p.Adopt(make([]byte, 60))
+		p.Adopt(make([]byte, 300)) // between 128 and 1024
+		p.Adopt(make([]byte, 136)[8:])
+		expect(t, p, dewpond.Stats{DroppedOversize: 1, DroppedForeign: 3})
+	},
+	"Adopt of a part of": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		b := make([]byte, 4096)
+		p.Adopt(b[1024:2048:2048])
+		if got := p.Get(1024); &got[0] != &b[1024] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	}),
+	"Adopt twice": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		b := make([]byte, 1024)
+		p.Adopt(b)
+		p.Adopt(b)
+		if one, two := p.Get(1024), p.Get(1024); &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	}),
+	"Adopt of a block that Get returned": func(t *testing.T, p *dewpond.BytePool) {
+		p.Adopt(p.Get(1024))
+		want := dewpond.Stats{IdleBytes: 1024, InUseBytes: 1024}
+		if offHeap { // where it is Put
+			want.InUseBytes = 0
+		}
+		expect(t, p, want)
+	},
+	"Hint: Put of a body cut": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		h := p.Hint()
+		size := dewpond.HintSize(h)
+		for range 100 {
+			h.Put(append(h.Get(), make([]byte, 1500)...)[:0])
+		}
+		if expect(t, p, dewpond.Stats{IdleBytes: p.Stats().IdleBytes}); dewpond.HintSize(h) != size {
+			t.Errorf("a Hint of %d bytes has %d now", size, dewpond.HintSize(h))
+		}
+	}),
+	"Hint: no Put": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		h := p.Hint()
+		h.Get()
+		expect(t, p, dewpond.Stats{InUseBytes: int64(dewpond.HintSize(h))})
+	}),
+	"ReadAll: no Put of what": func(t *testing.T, p *dewpond.BytePool) {
+		if b, err := p.ReadAll(iotest.ErrReader(io.ErrUnexpectedEOF)); b == nil || err != io.ErrUnexpectedEOF {
+			t.Errorf("%v, %v", b, err)
+		}
+		expect(t, p, dewpond.Stats{InUseBytes: 1024})
+	},
 	"Get of a negative size": func(t *testing.T, p *dewpond.BytePool) {
 		defer func() {
 			if r, _ := recover().(string); !strings.Contains(r, "Get(-1)") {
@@ -139,17 +266,30 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	},
 }
 
+// onHeap is a row's test of what is not so off the heap: ownership.md says what is.
+func onHeap(test func(t *testing.T, p *dewpond.BytePool)) func(*testing.T, *dewpond.BytePool) {
+	return func(t *testing.T, p *dewpond.BytePool) {
+		if !offHeap {
+			test(t, p)
+			return
+		}
+		p.Adopt(make([]byte, 1024))
+		if expect(t, p, dewpond.Stats{DroppedForeign: 1}); panics(func() { p.Hint() }) == "" {
+			t.Error("the document is out of date: there is a Hint off the heap")
+		}
+	}
+}
+
 func TestOwnershipTable(t *testing.T) {
 	notWatched(t, misuses)
 	// On one P the next Get returns the last Put, which shows whose block it is.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	// Nor does a collection move the stack, by which the engine with locks finds a shard.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	doc, err := os.ReadFile("docs/ownership.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tests := maps.Clone(ownership)
+	maps.Copy(tests, sliceOwnership)
 	maps.Copy(tests, toolOwnership)
 	rows := 0
 	for line := range strings.Lines(string(doc)) {

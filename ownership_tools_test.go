@@ -1,7 +1,6 @@
 package dewpond_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -81,7 +80,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			t.Errorf("%q", b)
 		}
 	},
-	"Buffer: a slice from Bytes": func(t *testing.T, p *dewpond.BytePool) {
+	"Buffer: a slice from Bytes, Next or Peek used after growth": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Buffer()
 		b.WriteString("mine")
 		old := b.Bytes()
@@ -106,6 +105,42 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Buffer: no Release": func(t *testing.T, p *dewpond.BytePool) {
 		p.Buffer().WriteString("x")
 		expect(t, p, dewpond.Stats{InUseBytes: 1024})
+	},
+
+	"TryBuffer: what is misuse of a Buffer": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.TryBuffer()
+		b.WriteString("mine")
+		old := b.Bytes()
+		b.Release()
+		b.Release()
+		expect(t, p, dewpond.Stats{IdleBytes: 1024})
+		if copy(p.Get(1024), "theirs"); string(old) != "thei" {
+			t.Errorf("the row is out of date: %q", old)
+		}
+		p.TryBuffer().WriteString("x")
+		expect(t, p, dewpond.Stats{InUseBytes: 2048})
+	},
+	"TryBuffer: the error of a write": func(t *testing.T, p *dewpond.BytePool) {
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 2048}, Budget: dewpond.NewBudget(1024)})
+		b := q.TryBuffer()
+		defer b.Release()
+		b.WriteString("one,")
+		b.WriteString(strings.Repeat("two,", 1024))
+		b.WriteString("three")
+		if b.String() != "one,three" || q.Stats().Refused != 1 {
+			t.Errorf("%q, and %d refused", b, q.Stats().Refused)
+		}
+	},
+
+	"Buffer: a slice from Bytes, Next or Peek used after Lease": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Buffer()
+		b.WriteString("mine")
+		old := b.Bytes()
+		l := b.Lease()
+		if copy(old, "your"); string(l.Bytes()) != "your" {
+			t.Errorf("the row is out of date: %q", l.Bytes())
+		}
+		l.Release()
 	},
 
 	"Lease: Release twice": func(t *testing.T, p *dewpond.BytePool) {
@@ -133,12 +168,54 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		expect(t, p, dewpond.Stats{InUseBytes: 128, IdleBytes: idle})
 		l.Release()
 	},
-	"Lease: Bytes or Retain after": func(t *testing.T, p *dewpond.BytePool) {
+	"Lease: Bytes, Retain, Slice or Truncate after": func(t *testing.T, p *dewpond.BytePool) {
 		l := p.Lease(100)
 		l.Release()
-		for _, text := range []string{panics(func() { l.Bytes() }), panics(func() { l.Retain() })} {
-			if !strings.Contains(text, "a Lease that was released") {
+		for _, use := range []func(){func() { l.Bytes() }, func() { l.Retain() }, func() { l.Slice(1, 2) }, func() { l.Truncate(1) }} {
+			if text := panics(use); !strings.Contains(text, "a Lease that was released") {
 				t.Errorf("panics with %q", text)
+			}
+		}
+	},
+	"Lease: Slice or Truncate beyond": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		defer l.Release()
+		for want, use := range map[string]func(){"Slice(0, 101)": func() { l.Slice(0, 101) }, "Truncate(-1)": func() { l.Truncate(-1) }} {
+			if text := panics(use); !strings.Contains(text, want+" of a Lease of 100 bytes") {
+				t.Errorf("panics with %q", text)
+			}
+		}
+	},
+	"Lease: the result of Truncate thrown away": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		defer l.Release()
+		if l.Truncate(1); l.Len() != 100 || len(l.Bytes()) != 100 {
+			t.Error("the row is out of date")
+		}
+	},
+	"Lease: append to a part's bytes": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(100)
+		for _, part := range []dewpond.Lease{l.Slice(0, 10), l.Retain().Truncate(10)} {
+			if _ = append(part.Bytes(), 7); l.Bytes()[10] != 0 {
+				t.Error("append wrote to the next part")
+			}
+			part.Release()
+		}
+		l.Release()
+	},
+	"Lease: Put of a part's": func(t *testing.T, p *dewpond.BytePool) {
+		l := p.Lease(1024)
+		for _, refused := range []dewpond.Lease{l.Slice(0, 100), l.Slice(8, 136), l.Truncate(100)} {
+			p.Put(refused.Bytes())
+		}
+		expect(t, p, dewpond.Stats{DroppedForeign: 3, InUseBytes: 1024})
+		for i, unlucky := range []dewpond.Lease{l.Slice(128, 256), l.Truncate(128)} {
+			b := unlucky.Bytes()
+			p.Put(b)
+			if offHeap {
+				expect(t, p, dewpond.Stats{DroppedForeign: uint64(4 + i), InUseBytes: 1024})
+			} else if other := p.Get(128); &other[0] != &b[0] {
+				t.Error("the row is out of date: the pool saw it")
 			}
 		}
 	},
@@ -165,6 +242,46 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Lease: no Release": func(t *testing.T, p *dewpond.BytePool) {
 		p.Lease(100)
 		expect(t, p, dewpond.Stats{InUseBytes: 128})
+		l := p.Lease(1024)
+		l.Slice(0, 1)
+		l.Release()
+		expect(t, p, dewpond.Stats{InUseBytes: 128 + 1024})
+	},
+	"LeaseOf: of a slice that Put refuses": func(t *testing.T, p *dewpond.BytePool) {
+		for _, b := range [][]byte{make([]byte, 10, 100), make([]byte, 8192)} {
+			l := p.LeaseOf(b)
+			if got := l.Bytes(); len(got) != len(b) || cap(got) != cap(b) || &got[0] != &b[0] {
+				t.Errorf("the Lease has %d of %d bytes", len(got), cap(got))
+			}
+			l.Release()
+		}
+		expect(t, p, dewpond.Stats{DroppedForeign: 1, DroppedOversize: 1})
+	},
+	"LeaseOf: Put of the block": func(t *testing.T, p *dewpond.BytePool) {
+		for range 2 {
+			b := p.Get(100)
+			l := p.LeaseOf(b)
+			p.Put(b)
+			l.Release()
+			c := p.Get(100)
+			one, two := p.LeaseOf(c), p.LeaseOf(c)
+			one.Release()
+			two.Release()
+		}
+		if offHeap {
+			expect(t, p, dewpond.Stats{DroppedDouble: 4, IdleBytes: 128})
+			return
+		}
+		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
+			t.Error("the row is out of date: the pool saw it")
+		}
+	},
+	"LeaseOf: the block used as a slice": func(t *testing.T, p *dewpond.BytePool) {
+		b := p.Get(100)
+		p.LeaseOf(b).Release()
+		if p.Get(100)[0] = 7; b[0] != 7 {
+			t.Error("the row is out of date")
+		}
 	},
 
 	"Scope: Close twice": func(t *testing.T, p *dewpond.BytePool) {
@@ -174,11 +291,12 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		s.Close()
 		expect(t, p, dewpond.Stats{IdleBytes: 4096})
 	},
-	"Scope: Get, Copy or Slice after Close": func(t *testing.T, p *dewpond.BytePool) {
+	"Scope: Get, TryGet, Copy or Slice after Close": func(t *testing.T, p *dewpond.BytePool) {
 		s := p.Scope()
 		s.Close()
 		for _, text := range []string{
 			panics(func() { s.Get(1) }),
+			panics(func() { s.TryGet(1) }),
 			panics(func() { s.Copy([]byte("x")) }),
 			panics(func() { dewpond.Slice[int](s, 1) }),
 		} {
@@ -188,13 +306,10 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		}
 	},
 	"Scope: a piece used after Close": func(t *testing.T, p *dewpond.BytePool) {
-		if !atSomeDepth(4, func() bool {
-			s := p.Scope()
-			piece := s.Get(100)
-			s.Close()
-			p.Get(4096)[0] = 7
-			return piece[0] == 7
-		}) {
+		s := p.Scope()
+		piece := s.Get(100)
+		s.Close()
+		if p.Get(4096)[0] = 7; piece[0] != 7 {
 			t.Error("the row is out of date")
 		}
 	},
@@ -243,16 +358,4 @@ func expectObjects(t *testing.T, p *dewpond.Pool[account], want dewpond.Stats) {
 	compare(t, dewpond.Stats{
 		DroppedClosed: s.DroppedClosed, IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
 	}, want)
-}
-
-// atSomeDepth reports whether f is true at one of so many depths of the stack, by which
-// the engine with locks finds a shard: another one where a boundary of 2 KiB lies between
-// a Put and the next Get.
-//
-//go:noinline
-func atSomeDepth(depths int, f func() bool) bool {
-	var frame [1000]byte
-	ok := f() || depths > 1 && atSomeDepth(depths-1, f)
-	runtime.KeepAlive(&frame)
-	return ok
 }

@@ -18,7 +18,7 @@ type padded struct {
 // BenchmarkPool is a Get, a write and a Put of a Pool, and its control the same
 // through a sync.Pool of pointers with the same reset.
 func BenchmarkPool(b *testing.B) {
-	trades := dewpond.NewPool(dewpond.PoolOptions[trade]{Name: "trades"})
+	trades := dewpond.MustPool(dewpond.PoolOptions[trade]{Name: "trades"})
 	theirTrades := sync.Pool{New: func() any { return new(trade) }}
 	versus(b, "zero", func(n int) {
 		for range n {
@@ -35,7 +35,7 @@ func BenchmarkPool(b *testing.B) {
 		}
 	})
 
-	buffers := dewpond.NewPool(dewpond.PoolOptions[padded]{Name: "buffers"})
+	buffers := dewpond.MustPool(dewpond.PoolOptions[padded]{Name: "buffers"})
 	theirBuffers := sync.Pool{New: func() any { return new(padded) }}
 	versus(b, "reset", func(n int) {
 		for range n {
@@ -53,7 +53,7 @@ func BenchmarkPool(b *testing.B) {
 	})
 
 	small := func(b *padded) bool { return b.Cap() < 64<<10 }
-	kept := dewpond.NewPool(dewpond.PoolOptions[padded]{Name: "kept", Keep: small})
+	kept := dewpond.MustPool(dewpond.PoolOptions[padded]{Name: "kept", Keep: small})
 	versus(b, "keep", func(n int) {
 		for range n {
 			v := kept.Get()

@@ -54,8 +54,8 @@ func TestPoolLimitIgnoresStrangers(t *testing.T) {
 	}
 }
 
-// After Close, who is told ErrClosed does not count as out; and everybody is told that,
-// with his ctx done and the Limit reached too.
+// After Close a call that returns ErrClosed does not count as out. Every call returns it,
+// also with its ctx done and the Limit reached.
 func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 	leavesOut(t, "the objects that it counts")
 	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
@@ -78,8 +78,8 @@ func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 	}
 }
 
-// Those who wait are served in the order in which they came, one for each Put, and
-// nobody who comes later overtakes them.
+// Waiters are served in the order in which they came, one for each Put, and no later
+// caller overtakes them.
 func TestPoolServesWaitersInOrder(t *testing.T) {
 	leavesOut(t, "the objects of the last waiters")
 	synctest.Test(t, func(t *testing.T) {

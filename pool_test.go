@@ -105,56 +105,54 @@ func TestPoolAsksKeepBeforeReset(t *testing.T) {
 	}
 }
 
-func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
-	refuses := func(name string, make func(), parts ...string) {
-		t.Helper()
-		defer func() {
-			t.Helper()
-			err, _ := recover().(error)
-			for _, part := range parts {
-				if err == nil || !strings.Contains(err.Error(), part) {
-					t.Errorf("%s: panics with %v, want one that says %q", name, err, part)
-				}
-			}
-		}()
-		make()
+// refuses makes a Pool of options that NewPool has to refuse, with an error that says all
+// the parts.
+func refuses[T any](t *testing.T, o dewpond.PoolOptions[T], parts ...string) {
+	t.Helper()
+	p, err := dewpond.NewPool(o)
+	for _, part := range parts {
+		if p != nil || err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("a Pool of %T: %v, want an error that says %q", o, err, part)
+		}
 	}
-	refuses("New without Reset", func() {
-		dewpond.NewPool(dewpond.PoolOptions[account]{Name: "n", New: func() *account { return nil }})
-	}, `"n"`, "New without Reset", "*dewpond_test.account", "give Reset")
-	refuses("Reset with another signature", func() {
-		dewpond.NewPool(dewpond.PoolOptions[strings.Reader]{New: func() *strings.Reader { return strings.NewReader("") }})
-	}, "*strings.Reader has no method Reset()")
-	refuses("no size", func() { dewpond.NewPool(dewpond.PoolOptions[struct{}]{}) }, "struct {} has size 0")
-	refuses("several", func() {
-		dewpond.NewPool(dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1})
-	}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
+}
 
-	refuses("promoted", func() { dewpond.NewPool(dewpond.PoolOptions[session]{}) }, "dewpond_test.session", "by its field Buffer", "give Reset")
-	refuses("promoted from a pointer", func() {
-		dewpond.NewPool(dewpond.PoolOptions[struct {
-			*bytes.Buffer
-			user string
-		}]{})
-	}, "by its field Buffer")
+func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
+	refuses(t, dewpond.PoolOptions[account]{Name: "n", New: func() *account { return nil }},
+		`"n"`, "New without Reset", "*dewpond_test.account", "give Reset")
+	refuses(t, dewpond.PoolOptions[strings.Reader]{New: func() *strings.Reader { return strings.NewReader("") }},
+		"*strings.Reader has no method Reset()")
+	refuses(t, dewpond.PoolOptions[struct{}]{}, "struct {} has size 0")
+	refuses(t, dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
+
+	// A Reset that is promoted leaves the other fields as they are.
+	refuses(t, dewpond.PoolOptions[session]{}, "dewpond_test.session", "by its field Buffer", "give Reset")
+	refuses(t, dewpond.PoolOptions[struct {
+		*bytes.Buffer
+		user string
+	}]{}, "by its field Buffer")
 
 	// What is nil without New, and what nil keeps nothing of.
-	refuses("pointer", func() { dewpond.NewPool(dewpond.PoolOptions[*account]{Reset: func(**account) {}}) },
+	refuses(t, dewpond.PoolOptions[*account]{Reset: func(**account) {}},
 		"*dewpond_test.account without New", "take a Pool[dewpond_test.account]", "or give New and Reset")
-	refuses("interface", func() { dewpond.NewPool(dewpond.PoolOptions[io.Writer]{}) }, "io.Writer without New", "the type that is in it")
-	refuses("channel", func() { dewpond.NewPool(dewpond.PoolOptions[chan int]{}) }, "chan int without New")
-	refuses("function", func() { dewpond.NewPool(dewpond.PoolOptions[func()]{}) }, "func() without New")
-	refuses("slice", func() { dewpond.NewPool(dewpond.PoolOptions[[]int]{}) }, "[]int without Reset", "func(v *[]int) { clear(*v); *v = (*v)[:0] }")
-	refuses("map", func() { dewpond.NewPool(dewpond.PoolOptions[map[string]int]{}) }, "map[string]int without Reset", "func(v *map[string]int) { clear(*v) }")
-	dewpond.NewPool(dewpond.PoolOptions[*account]{New: func() **account { v := new(account); return &v }, Reset: func(v **account) { **v = account{} }}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[[]int]{Reset: func(v *[]int) { clear(*v); *v = (*v)[:0] }}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[truncated]{}).Close()
+	refuses(t, dewpond.PoolOptions[io.Writer]{}, "io.Writer without New", "the type that is in it")
+	refuses(t, dewpond.PoolOptions[chan int]{}, "chan int without New")
+	refuses(t, dewpond.PoolOptions[func()]{}, "func() without New")
+	refuses(t, dewpond.PoolOptions[[]int]{}, "[]int without Reset", "func(v *[]int) { clear(*v); *v = (*v)[:0] }")
+	refuses(t, dewpond.PoolOptions[map[string]int]{}, "map[string]int without Reset", "func(v *map[string]int) { clear(*v) }")
+	dewpond.MustPool(dewpond.PoolOptions[*account]{New: func() **account { v := new(account); return &v }, Reset: func(v **account) { **v = account{} }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[[]int]{Reset: func(v *[]int) { clear(*v); *v = (*v)[:0] }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[truncated]{}).Close()
 
-	dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[declared]{}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[padded]{}).Close()
-	dewpond.NewPool(dewpond.PoolOptions[generic[int]]{}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[declared]{}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[struct{ bytes.Buffer }]{}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[padded]{}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[generic[int]]{}).Close()
+
+	if text := panics(func() { dewpond.MustPool(dewpond.PoolOptions[struct{}]{}) }); !strings.Contains(text, "struct {} has size 0") {
+		t.Errorf("MustPool panics with %q", text)
+	}
 }
 
 // A truncated is a slice that knows how to keep its array.
@@ -337,7 +335,7 @@ func TestPoolStats(t *testing.T) {
 		Name: "counted", Engine: s.Engine,
 		Gets: 4, Hits: 3, Misses: 1, Puts: 3, DroppedFull: 1,
 		IdleBytes: 16, InUseBytes: 16,
-		Classes: []dewpond.ClassStats{{Size: 16, Gets: 4, Hits: 3, Misses: 1, Puts: 3, Idle: 1}},
+		Classes: []dewpond.ClassStats{{Size: 16, Gets: 4, Hits: 3, Misses: 1, Puts: 3, Idle: 1, InUse: 1}},
 	}
 	compare(t, s, want)
 	if released := p.Trim(); released != 16 {
@@ -476,7 +474,7 @@ func TestPoolDropsOnce(t *testing.T) {
 func TestDroppedObjectPoolIsCollected(t *testing.T) {
 	gone := make(chan struct{})
 	func() {
-		p := dewpond.NewPool(dewpond.PoolOptions[account]{Name: "dropped-objects"})
+		p := dewpond.MustPool(dewpond.PoolOptions[account]{Name: "dropped-objects"})
 		v := p.Get()
 		runtime.AddCleanup(v, func(int) { close(gone) }, 0)
 		p.Put(v)

@@ -1,7 +1,6 @@
 package dewpond
 
 import (
-	"sync"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/decay"
@@ -68,61 +67,6 @@ func OnPressure(f func(Level)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnPressure(nil): give a function to call")
 	}
-	w := &watcher{f: f, next: shown.Last()}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(0, w.look)
-	return w.stop
-}
-
-// A watcher is one call of OnPressure.
-type watcher struct {
-	f    func(Level)
-	next int   // number in shown of the next level for f; only look uses it, and last
-	last Level // what f was last called with
-
-	mu      sync.Mutex
-	stopped bool
-	timer   *time.Timer // the next look
-}
-
-func (w *watcher) look() {
-	if w.ended() {
-		return
-	}
-	Pressure() // reads the level, even if no pool does
-	for {
-		read, next, ok := shown.Next(w.next)
-		if !ok {
-			break
-		}
-		w.next = next
-		level := Level(read)
-		if level == w.last {
-			continue
-		}
-		if w.ended() {
-			return
-		}
-		w.last = level
-		w.f(level)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.stopped {
-		w.timer = time.AfterFunc(pressureEvery, w.look)
-	}
-}
-
-func (w *watcher) ended() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stopped
-}
-
-func (w *watcher) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stopped = true
-	w.timer.Stop()
+	look := func() { Pressure() } // reads the level, even if no pool does
+	return shown.Watch(pressureEvery, look, func(level pressure.Level) { f(Level(level)) })
 }

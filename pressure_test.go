@@ -146,12 +146,13 @@ func TestOnPressureOfNothing(t *testing.T) {
 	}
 }
 
-// Whoever stops before the first look is not called.
+// A function that is stopped at once is not called later.
 func TestOnPressureStopsAtOnce(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	synctest.Test(t, func(t *testing.T) {
-		dewpond.SetLevel(dewpond.PressureHigh)
+		dewpond.SetLevel(dewpond.PressureLow) // of which nothing is heard, should it look before the stop
 		dewpond.OnPressure(func(dewpond.Level) { t.Error("called after stop") })()
+		dewpond.SetLevel(dewpond.PressureHigh)
 		time.Sleep(time.Minute)
 	})
 }

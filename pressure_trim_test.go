@@ -27,11 +27,11 @@ func stops() (n uint64) {
 // Pools in use under high pressure are emptied once a second each: trims, stops of the
 // world and misses are counted, by the clock of a bubble.
 func TestHighPressureTrimsOnceASecond(t *testing.T) {
-	notWatched(t, "it counts misses of pools that are gathered")
+	notWatched(t, "it counts misses of pools that are in direct mode")
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection gives a tick too
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // blocks that others leave behind cost a stop too
-	trims, _ := dewpond.CountTrims(t, func() {})
+	trims, ofAny, _ := dewpond.CountTrims(t, "pressed ", func() {})
 	synctest.Test(t, func(t *testing.T) {
 		const pools, seconds, each = 8, 20, 10
 		var all []*dewpond.BytePool
@@ -56,16 +56,16 @@ func TestHighPressureTrimsOnceASecond(t *testing.T) {
 		if n < pools*seconds/2 || n > pools*(seconds+1) {
 			t.Errorf("%d trims of %d pools in %d s", n, pools, seconds)
 		}
-		// A trim and whoever uses the pool meanwhile: all blocks are made again, twice at most.
+		// After a trim, and use of the pool meanwhile, all blocks are made again, twice at most.
 		if most := uint64(2 * each * (n + pools)); misses > most {
 			t.Errorf("%d misses in %d trims, want %d at most", misses, n, most)
 		}
-		if most := uint64(2*n) + 10; stopped > most {
-			t.Errorf("%d stops of the world in %d trims, want %d at most", stopped, n, most)
+		if most := uint64(ofAny()) + 10; stopped > most {
+			t.Errorf("%d stops of the world in %d trims of any engine, want %d at most", stopped, ofAny(), most)
 		}
 		t.Logf("%d pools, %d s: %d trims, %d stops of the world, %d misses", pools, seconds, n, stopped, misses)
 
-		// Now nobody uses them.
+		// Now they are not used.
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		for _, p := range all {
@@ -81,9 +81,9 @@ func TestHighPressureTrimsOnceASecond(t *testing.T) {
 func TestHighPressureTrimsInTurn(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection but the test's
-	trims, most := dewpond.CountTrims(t, func() {
+	trims, _, most := dewpond.CountTrims(t, "pressed ", func() {
 		for range 100 {
-			runtime.Gosched() // to whoever else is at it
+			runtime.Gosched() // to other trims
 		}
 	})
 	const pools = 8 // off the heap 32 bits hold no more
@@ -118,9 +118,8 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 	}
 	n := trims() / 2
 	seconds := int64(time.Since(began)/time.Second) + 1
-	live := int64(len(names())) // with the default pool, and what other tests have left
-	if n < pools || n > live*seconds {
-		t.Errorf("%d trims of %d pools in less than %d s", n, live, seconds)
+	if n < pools || n > pools*seconds {
+		t.Errorf("%d trims of %d pools in less than %d s", n, pools, seconds)
 	}
 	if most() != 1 {
 		t.Errorf("%d trims at once", most())
@@ -133,8 +132,8 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 	}
 }
 
-// Whoever lets a block go may take its time, or need another pool's trim for that: the
-// next pool's turn has come by then.
+// A Source's Free may be slow, or wait for a trim of another pool: it does not hold up the
+// next pool's trim.
 func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	dropping, goOn := make(chan struct{}), make(chan struct{})
@@ -170,7 +169,7 @@ func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
 func TestHighPressureTrimsByEachClock(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	trims, _ := dewpond.CountTrims(t, func() {})
+	trims, _, _ := dewpond.CountTrims(t, t.Name(), func() {})
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond})
 	dewpond.SetLevel(dewpond.PressureHigh)
 	for i := range 3 {
@@ -199,7 +198,7 @@ func TestHighPressureTrimsByEachClock(t *testing.T) {
 func TestHighPressureByTurnsOfClocks(t *testing.T) {
 	defer dewpond.SetLevel(dewpond.PressureLow)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	trims, _ := dewpond.CountTrims(t, func() {})
+	trims, _, _ := dewpond.CountTrims(t, t.Name(), func() {})
 	ask := make(chan struct{})
 	defer close(ask)
 	go func() { // outside, by the real clock
@@ -234,7 +233,7 @@ func BenchmarkPoolsUnderPressure(b *testing.B) {
 	for _, level := range []dewpond.Level{dewpond.PressureLow, dewpond.PressureHigh} {
 		b.Run(level.String(), func(b *testing.B) {
 			defer dewpond.SetLevel(dewpond.PressureLow)
-			trims, _ := dewpond.CountTrims(b, func() {})
+			trims, _, _ := dewpond.CountTrims(b, "pressed ", func() {})
 			var all []*dewpond.BytePool
 			for i := range 200 {
 				all = append(all, newPool(b, dewpond.BytePoolOptions{Name: fmt.Sprint("pressed ", i)}))

@@ -64,33 +64,76 @@ func (s *Scope) Get(n int) []byte {
 	return s.chunk[at : at+n : at+n]
 }
 
+// TryGet is like [Scope.Get], but returns the error of [BytePool.TryGet] if the piece needs
+// a block that the pool refuses. If the pool refuses a new chunk, TryGet asks for a block
+// that is just large enough for the piece. After an error the Scope is as it was before.
+func (s *Scope) TryGet(n int) ([]byte, error) {
+	at := len(s.chunk)
+	if uint(n-1) < s.most && n <= cap(s.chunk)-at {
+		return s.Get(n), nil
+	}
+	if s.mustGet("TryGet", n) == 0 {
+		return []byte{}, nil
+	}
+	if size, ok := s.nextChunk(n); ok {
+		if chunk, err := s.pool.tryGet("TryGet", size); err == nil {
+			return s.begin(chunk, n), nil
+		}
+	}
+	b, err := s.pool.TryGet(n)
+	if err != nil {
+		return nil, err
+	}
+	return s.own(b), nil
+}
+
 // getSlow is Get when the chunk has no room, or the piece must not be cut off a chunk.
 func (s *Scope) getSlow(n int) []byte {
-	switch {
-	case s.pool == nil:
-		panic(fmt.Sprintf("dewpond: Get(%d) on a Scope that was closed", n))
-	case n < 0:
-		panic(fmt.Sprintf("dewpond: Get(%d) on a Scope of pool %q: the size is negative", n, s.pool.name))
-	case n == 0:
+	if s.mustGet("Get", n) == 0 {
 		return []byte{}
 	}
-	size := max(firstChunk, min(2*cap(s.chunk), lastChunk))
+	if size, ok := s.nextChunk(n); ok {
+		return s.begin(s.pool.Get(size), n) // may panic, if the pool has a Source
+	}
+	return s.own(s.pool.Get(n))
+}
+
+// mustGet panics if the Scope is closed or n is negative, and otherwise returns n.
+func (s *Scope) mustGet(method string, n int) int {
+	switch {
+	case s.pool == nil:
+		panic(fmt.Sprintf("dewpond: %s(%d) on a Scope that was closed", method, n))
+	case n < 0:
+		panic(fmt.Sprintf("dewpond: %s(%d) on a Scope of pool %q: the size is negative", method, n, s.pool.name))
+	}
+	return n
+}
+
+// nextChunk returns the size of the next chunk, or false if a piece of n bytes is not to be
+// cut off a chunk.
+func (s *Scope) nextChunk(n int) (size int, ok bool) {
+	size = max(firstChunk, min(2*cap(s.chunk), lastChunk))
 	size = min(size, s.pool.classes.Largest())
 	most := s.most
 	if s.chunk == nil {
 		most = uint(size) / 4
 	}
-	if uint(n) > most {
-		b := s.pool.Get(n)
-		s.hold(b)
-		return b[:n:n]
-	}
-	chunk := s.pool.Get(size)[:0] // may panic, if the pool has a Source
+	return size, uint(n) <= most
+}
+
+// begin begins a chunk, of which it returns the first n bytes.
+func (s *Scope) begin(chunk []byte, n int) []byte {
 	if s.chunk != nil {
 		s.hold(s.chunk)
 	}
-	s.chunk, s.most = chunk, uint(cap(chunk))/4
+	s.chunk, s.most = chunk[:0], uint(cap(chunk))/4
 	return s.Get(n)
+}
+
+// own keeps a block for one piece, which it returns.
+func (s *Scope) own(b []byte) []byte {
+	s.hold(b)
+	return b[:len(b):len(b)]
 }
 
 // hold keeps a block until Close.
@@ -159,7 +202,7 @@ func (p *BytePool) putUsed(b []byte) {
 	}
 	clear(b)
 	small, block := p.classes.Small(size), unsafe.Pointer(unsafe.SliceData(b))
-	x := p.engine.Enter()
+	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
 	slot := p.engine.Slot(x, small.Number())
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()

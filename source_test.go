@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
 )
 
 func TestSourceGetsEveryBlockBack(t *testing.T) {
@@ -81,4 +82,36 @@ func TestSourceFails(t *testing.T) {
 		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, HeapFallback %d, DroppedFallback %d, DroppedForeign %d; want 0, 0, 1, 1, 1, 0",
 			s.InUseBytes, s.IdleBytes, s.Misses, s.HeapFallback, s.DroppedFallback, s.DroppedForeign)
 	}
+}
+
+// A slice that cannot be a block is no block: the caller hears of it, and nothing stays
+// charged for it.
+func TestSourceReturnsWhatIsNoBlock(t *testing.T) {
+	for name, wrong := range map[string][]byte{
+		"short":          make([]byte, 127, 128),
+		"too much cap":   make([]byte, 128, 256),
+		"nil":            nil,
+		"at an odd byte": make([]byte, 129)[1:],
+	} {
+		budget := dewpond.NewBudget(1 << 20)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{128}, Memory: fixedSource(wrong), Budget: budget})
+		for method, get := range map[string]func(){
+			"Get":     func() { p.Get(100) },
+			"TryGet":  func() { p.TryGet(100) },
+			"Prewarm": func() { p.Prewarm(100, 1) },
+		} {
+			if text := panics(get); !strings.Contains(text, "the Source of pool") || !strings.Contains(text, "a block of 128 bytes") {
+				t.Errorf("%s: %s panics with %q", name, method, text)
+			}
+		}
+		if s := p.Stats(); budget.Used() != 0 || s.Gets != 0 || s.IdleBytes != 0 || s.InUseBytes != 0 {
+			t.Errorf("%s: %d bytes are charged, %+v", name, budget.Used(), s)
+		}
+	}
+}
+
+// The Sources of these tests keep the promises of a Source.
+func TestSourcesOfTheTests(t *testing.T) {
+	dewtest.TestSource(t, newFakeSource(), 64, 7168, 1<<17)
+	dewtest.TestSource(t, new(ledger), 64, 7168, 1<<17)
 }

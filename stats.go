@@ -1,7 +1,12 @@
 package dewpond
 
 import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/dewpond/dewpond/internal/percpu"
 )
@@ -14,12 +19,13 @@ type Stats struct {
 	Name   string
 	Engine string // "pinned", or "portable" and why
 
-	Gets   uint64 // Hits + Misses + Oversize
+	Gets   uint64 // Hits + Misses + Oversize; without those of 0 bytes
 	Hits   uint64 // Gets that found an idle block
 	Misses uint64 // Gets that allocated a block
-	Puts   uint64 // Puts of anything but nil, including those that were dropped
+	Puts   uint64 // Puts of anything but cap 0, including those that were dropped
 
-	Refused      uint64 // TryGet and GetContext that returned no block on an open pool
+	Refused      uint64 // TryGet, GetContext and GetBatch that returned no block on an open pool
+	Waits        uint64 // GetContext, GetBatch and LeaseContext that slept
 	OverLimit    uint64 // Misses that Get allocated past AllocLimit
 	OverBudget   uint64 // Misses and Oversize that Get allocated past the Budget
 	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on the heap, outside every bound
@@ -32,14 +38,27 @@ type Stats struct {
 	DroppedFallback uint64 // Puts of blocks that HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
 
+	Adopted    uint64 // Puts by Adopt and Hint.Put of slices that the pool did not know, and has made blocks of
 	Violations uint64 // misuses that checked mode has found
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
 
-	IdleBytes       int64 // in blocks in the pool
-	InUseBytes      int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
-	OverBudgetBytes int64 // by which all pools of the Budget together exceed it now
-	ReleasedBytes   int64 // in all blocks that Trimmed counts
+	IdleBytes     int64 // in blocks in the pool
+	InUseBytes    int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
+	ReleasedBytes int64 // in all blocks that Trimmed counts
+
+	WaitDuration time.Duration // that the calls counted in Waits slept, all together
+
+	// OldestIdle is about how long the oldest idle block has been idle, as decay sees it: it
+	// may be too little by a quarter of IdleTimeout, and leaves out what a processor has in its
+	// own magazines. It is never more than IdleTimeout, which stands for that and all that is
+	// older, and 0 with a negative IdleTimeout.
+	OldestIdle time.Duration
+
+	BudgetName      string // as NewNamedBudget was told; BudgetName and the fields below are the same in all pools of a Budget
+	BudgetLimit     int64  // 0: the pool has no Budget
+	BudgetUsed      int64  // bytes charged by all pools of the Budget
+	OverBudgetBytes int64  // by which BudgetUsed exceeds BudgetLimit: what Get and its like took past it and has not been put back
 
 	OverheadBytes int64 // of magazines, shards and tables, which the pool has in addition to its blocks
 
@@ -50,12 +69,12 @@ type Stats struct {
 	Classes []ClassStats // by ascending size
 }
 
-// ClassStats are the part of [Stats] that belongs to one class. Size is in bytes, Idle in
-// blocks.
+// ClassStats are the part of [Stats] that belongs to one class. Size is in bytes, Idle and
+// InUse in blocks. InUse is without what Hints have out.
 type ClassStats struct {
 	Size                     int
 	Gets, Hits, Misses, Puts uint64
-	Idle                     int
+	Idle, InUse              int
 }
 
 // HitRate returns Hits / Gets, or 0 if there was no Get.
@@ -67,13 +86,17 @@ func (s Stats) HitRate() float64 {
 }
 
 // Sub returns what has been counted since previous, which must be an earlier Stats of the
-// same pool. What the pool holds (IdleBytes, InUseBytes, Idle) is not subtracted.
+// same pool. What is true of the pool or its Budget now (IdleBytes, InUseBytes, Idle, InUse,
+// OldestIdle, BudgetUsed, OverBudgetBytes, OverheadBytes, ReservedBytes, CommittedBytes) is not
+// subtracted.
 func (s Stats) Sub(previous Stats) Stats {
 	s.Gets -= previous.Gets
 	s.Hits -= previous.Hits
 	s.Misses -= previous.Misses
 	s.Puts -= previous.Puts
 	s.Refused -= previous.Refused
+	s.Waits -= previous.Waits
+	s.WaitDuration -= previous.WaitDuration
 	s.OverLimit -= previous.OverLimit
 	s.OverBudget -= previous.OverBudget
 	s.Oversize -= previous.Oversize
@@ -85,6 +108,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.HeapFallback -= previous.HeapFallback
 	s.DecommittedBytes -= previous.DecommittedBytes
 	s.DroppedClosed -= previous.DroppedClosed
+	s.Adopted -= previous.Adopted
 	s.Violations -= previous.Violations
 	s.Trimmed -= previous.Trimmed
 	s.ReleasedBytes -= previous.ReleasedBytes
@@ -114,6 +138,9 @@ type classCounts struct {
 	fallbacks atomic.Uint64 // misses for which the Source had no block
 	puts      atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
 	trimmed   atomic.Uint64 // blocks that were let go in quarantine
+	adopted   atomic.Uint64 // Puts of blocks that the pool did not know
+	unissued  atomic.Uint64 // other Puts that end no Get of this class: those of Hints, and of what was not adopted
+	hinted    atomic.Uint64 // Gets of Hints
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
@@ -153,7 +180,6 @@ func (p *BytePool) Stats() Stats {
 			cs.Idle += held[i]
 		}
 		cs.Gets = cs.Hits + cs.Misses
-		s.Classes[i] = cs
 
 		s.Gets += cs.Gets
 		s.Hits += cs.Hits
@@ -166,18 +192,25 @@ func (p *BytePool) Stats() Stats {
 		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
 		fallbacks := own.fallbacks.Load()
 		s.HeapFallback += fallbacks
-		if out := int64(cs.Gets - fallbacks - cs.Puts); out > 0 {
-			s.InUseBytes += out * int64(cs.Size)
-		}
+		adopted := own.adopted.Load()
+		s.Adopted += adopted
+		gets, puts := cs.Gets-own.hinted.Load()-fallbacks, cs.Puts-adopted-own.unissued.Load()
+		cs.InUse = int(max(0, int64(gets-puts)))
+		s.InUseBytes += int64(cs.InUse) * int64(cs.Size)
+		s.Classes[i] = cs
 	}
+	s.InUseBytes += p.hints.inUse()
+	s.OldestIdle = p.decay.Oldest()
 	s.OverheadBytes = p.overhead()
 	s.Gets += s.Oversize
 	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
 	}
+	s.Waits, s.WaitDuration = p.gate.Waits()
 	if budget := p.gate.Budget(); budget != nil {
-		s.OverBudgetBytes = budget.Over()
+		s.BudgetName, s.BudgetLimit, s.BudgetUsed = budget.Name(), budget.Limit(), budget.Used()
+		s.OverBudgetBytes = max(0, s.BudgetUsed-s.BudgetLimit)
 	}
 	if p.ledger != nil {
 		u := p.ledger.Usage()
@@ -221,14 +254,108 @@ func (p *Pool[T]) Stats() Stats {
 		c.Idle += held[0]
 		s.Violations = p.checks.count.Load()
 	}
+	s.Waits, s.WaitDuration = p.out.Waits()
+	s.OldestIdle = p.decay.Oldest()
 	s.OverheadBytes = p.overhead()
 	s.IdleBytes = int64(c.Idle) * p.size
 	s.Gets = s.Hits + s.Misses
 	s.Puts = c.Puts + p.count.puts.Load()
-	if out := int64(s.Gets - s.Puts); out > 0 {
-		s.InUseBytes = out * p.size
-	}
+	out := max(0, int64(s.Gets-s.Puts))
+	s.InUseBytes = out * p.size
 	s.Puts += s.DroppedDouble
-	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle}}
+	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle, InUse: int(out)}}
 	return s
 }
+
+// String returns what a person asks first, in one line, and in a second one what deserves a
+// look, if there is any: what was refused, dropped, allocated past a limit, waited for or
+// misused. The counts of the classes are left out.
+func (s Stats) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d Gets, %.1f%% hits, %d Misses, %d Puts; %s idle, %s in use",
+		s.Name, s.Gets, 100*s.HitRate(), s.Misses, s.Puts, bytesText(s.IdleBytes), bytesText(s.InUseBytes))
+	sep := "\n  "
+	note := func(n uint64, format string, args ...any) {
+		if n != 0 {
+			b.WriteString(sep)
+			fmt.Fprintf(&b, format, append([]any{n}, args...)...)
+			sep = ", "
+		}
+	}
+	note(s.Violations, "%d Violations")
+	note(s.Refused, "%d Refused")
+	note(s.Waits, "%d Waits of %s together", s.WaitDuration.Round(time.Microsecond))
+	note(s.OverLimit, "%d OverLimit")
+	note(s.OverBudget, "%d OverBudget")
+	note(s.HeapFallback, "%d HeapFallback")
+	note(s.Oversize, "%d Oversize")
+	note(s.DroppedFull+s.DroppedOversize+s.DroppedForeign+s.DroppedDouble+s.DroppedFallback+s.DroppedClosed, "%d Dropped (%s)", s.dropped())
+	return b.String()
+}
+
+// dropped returns the reasons for which Puts were dropped, with their numbers.
+func (s Stats) dropped() string {
+	var reasons []string
+	for _, of := range []struct {
+		n      uint64
+		reason string
+	}{
+		{s.DroppedFull, "Full"},
+		{s.DroppedOversize, "Oversize"},
+		{s.DroppedForeign, "Foreign"},
+		{s.DroppedDouble, "Double"},
+		{s.DroppedFallback, "Fallback"},
+		{s.DroppedClosed, "Closed"},
+	} {
+		if of.n != 0 {
+			reasons = append(reasons, fmt.Sprintf("%s %d", of.reason, of.n))
+		}
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// bytesText returns a number of bytes as a person writes it: exact below 10 KiB, and
+// otherwise with three digits or so.
+func bytesText(n int64) string {
+	const units = "KMGTPE"
+	if n < 10<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n)/1024, 0
+	for v >= 999.5 && unit < len(units)-1 {
+		v, unit = v/1024, unit+1
+	}
+	if v < 99.95 {
+		return fmt.Sprintf("%.1f %ciB", v, units[unit])
+	}
+	return fmt.Sprintf("%.0f %ciB", v, units[unit])
+}
+
+// A StatsSource is a [BytePool], or a [Pool] or [SlicePool] of any type. It is what an exporter of
+// statistics needs: see [Pools].
+type StatsSource interface {
+	Name() string
+	Stats() Stats
+}
+
+// Pools yields every pool that is neither closed nor collected, in the order of their
+// names.
+func Pools() iter.Seq[StatsSource] {
+	return func(yield func(StatsSource) bool) {
+		all := livePools.Live()
+		slices.SortFunc(all, func(a, b livePool) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, p := range all {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
+func (p *BytePool) Name() string { return p.actual().name }
+
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
+func (p *Pool[T]) Name() string { return p.actual().name }

@@ -48,7 +48,7 @@ func statsAreExactWhenQuiet(t *testing.T) {
 	for _, c := range got.Classes {
 		want := dewpond.ClassStats{Size: c.Size}
 		if c.Size == 128 {
-			want = dewpond.ClassStats{Size: 128, Gets: 6, Hits: 2, Misses: 4, Puts: 5, Idle: 4}
+			want = dewpond.ClassStats{Size: 128, Gets: 6, Hits: 2, Misses: 4, Puts: 5, Idle: 4, InUse: 1}
 		}
 		if c != want {
 			t.Errorf("class %d: %+v, want %+v", c.Size, c, want)

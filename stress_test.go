@@ -63,7 +63,7 @@ func stress(t *testing.T, p *dewpond.BytePool, enough uint64) {
 		}
 		checks.Add(1)
 	}
-	disturb := func(n uint64) { // by whoever made the stamp: another goroutine would come too late
+	disturb := func(n uint64) { // by the goroutine that made the stamp: another would come too late
 		runtime.GOMAXPROCS(1 + int(n%8))
 		if n%3 == 0 {
 			p.Trim()

@@ -13,7 +13,8 @@ import (
 // allocate one now. Before a Budget refuses, its pools let go of as many idle blocks as
 // needed, if that helps. Above the largest class only the Budget may refuse. Off the heap
 // the system may refuse memory: then the error wraps the system's error. After
-// [BytePool.Close] TryGet returns [ErrClosed]. It panics if n is negative.
+// [BytePool.Close] TryGet returns [ErrClosed]. TryGet(0) needs no block, so nothing but
+// Close refuses it: see Get. It panics if n is negative.
 //
 // The first refusal in a while takes tens of microseconds for each pool of the Budget,
 // because it gathers the idle blocks of other processors in one place. The pool then
@@ -34,6 +35,10 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // look at ctx. Close ends every wait with [ErrClosed]. GetContext does not wait for a
 // block that is larger than the whole Budget, but returns an error that wraps
 // ErrExhausted.
+//
+// A caller that needs several blocks at once must not collect them one by one: two that each
+// hold one of the last two blocks, and wait for another, wait for each other. They should
+// call [BytePool.GetBatch].
 //
 // While a call waits in a [testing/synctest] bubble the pool and all pools of its Budget
 // belong to that bubble: a call from outside the bubble that would wake it, or wait
@@ -59,25 +64,31 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 		return nil, fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
 			ErrExhausted, size, p.name, budget.Limit())
 	}
+	if err := ctx.Err(); err != nil { // TryGet has looked for it everywhere
+		return nil, err
+	}
 	if !ok {
 		if err := p.gate.WaitBytes(ctx, n); err != nil {
 			return nil, err
 		}
 		return p.chargedOversize(n), nil
 	}
-	block, err := p.gate.Wait(ctx, class)
+	blocks, err := p.gate.Wait(ctx, class, 1, nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case block != nil:
-		b = p.reused(class, block)
+	case len(blocks) > 0:
+		b = p.reused(class, blocks[0])
 	default:
-		if b, err = p.allocate(class, p.gate.Return); err != nil {
+		if b, err = p.allocate(class, p.returnOne); err != nil {
 			return nil, err
 		}
 	}
 	return b[:n], nil
 }
+
+// returnOne gives back the permission to allocate a block that could not be made.
+func (p *BytePool) returnOne(class uint8) { p.gate.Return(class, 1) }
 
 // countRefusal counts any error that TryGet or GetContext returns, except ErrClosed.
 func (p *BytePool) countRefusal(err error) {
@@ -89,7 +100,7 @@ func (p *BytePool) countRefusal(err error) {
 // tryGet is TryGet without counting a refusal, because GetContext may wait instead.
 func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	class, ok := p.classFor(method, n)
-	if ok {
+	if ok && n > 0 {
 		if b := p.reuse(class); b != nil {
 			return b[:n], nil
 		}
@@ -97,6 +108,8 @@ func (p *BytePool) tryGet(method string, n int) ([]byte, error) {
 	switch {
 	case p.engine.Closed():
 		return nil, ErrClosed
+	case n == 0:
+		return noBytes[:], nil
 	case !ok:
 		return p.tryOversize(n)
 	}
@@ -114,7 +127,12 @@ func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
 	if block != nil || err != nil {
 		return p.reused(class, block), err
 	}
-	b, err := p.allocate(class, p.gate.Return)
+	return p.allocateOrReuseIdle(class)
+}
+
+// allocateOrReuseIdle is allocateOrReuse for a block that the gate has charged.
+func (p *BytePool) allocateOrReuseIdle(class uint8) ([]byte, error) {
+	b, err := p.allocate(class, p.returnOne)
 	if err == nil || err == ErrClosed {
 		return b, err
 	}
@@ -153,12 +171,13 @@ func (p *BytePool) allocate(class uint8, giveBack func(class uint8)) ([]byte, er
 func (p *BytePool) fresh(class uint8, giveBack func(class uint8)) (b []byte, err error) {
 	size := p.classes.Size(class)
 	if p.source == nil {
-		b = make([]byte, size)
+		b = p.make(size)
 		p.gate.Hold(class, blockOf(b))
 		return b, nil
 	}
+	made := false
 	defer func() { // also if the Source panics
-		if b == nil {
+		if !made {
 			giveBack(class)
 		}
 	}()
@@ -168,14 +187,26 @@ func (p *BytePool) fresh(class uint8, giveBack func(class uint8)) (b []byte, err
 		return nil, ErrClosed
 	case err != nil:
 		return nil, fmt.Errorf("dewpond: a block of %d bytes for pool %q: %w", size, p.name, err)
+	case len(b) != size || cap(b) != size || addressOf(b)%blockAlignment != 0:
+		panic(fmt.Sprintf("dewpond: the Source of pool %q returned %d bytes with cap %d at %#x for a block of %d bytes: a block has its size as length and cap and begins at a multiple of %d",
+			p.name, len(b), cap(b), addressOf(b), size, blockAlignment))
 	}
+	made = true
 	return b, nil
+}
+
+// make makes memory on the Go heap that is all zero.
+func (p *BytePool) make(n int) []byte {
+	if p.elements != nil {
+		return p.elements.make(n)
+	}
+	return make([]byte, n)
 }
 
 // oversize makes a slice above the largest class for Get, which the Budget does not
 // refuse.
 func (p *BytePool) oversize(n int) []byte {
-	b := make([]byte, n) // may panic, before anything is counted
+	b := p.make(n) // may panic, before anything is counted
 	if p.gate.OverrunBytes(n) {
 		p.count.overBudget.Add(1)
 	}
@@ -199,7 +230,7 @@ func (p *BytePool) chargedOversize(n int) (b []byte) {
 			p.gate.UnchargeBytes(n)
 		}
 	}()
-	b = make([]byte, n)
+	b = p.make(n)
 	p.gate.HoldLarge(dataOf(b), n)
 	p.count.oversize.Add(1)
 	return b

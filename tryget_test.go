@@ -185,7 +185,7 @@ func TestGetContextServesInOrder(t *testing.T) {
 	}
 }
 
-// A Get that comes later must not take what those who wait will be given.
+// A Get that comes later must not take the block that a waiter will be given.
 func TestWaiterIsNotOvertaken(t *testing.T) {
 	leavesOut(t, "the waiter's block, and those of Gets past the limit")
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestWaiterIsNotOvertaken(t *testing.T) {
 	})
 }
 
-// Prewarm serves those who wait, like a Put.
+// Prewarm serves waiters, as a Put does.
 func TestPrewarmServesWaiters(t *testing.T) {
 	leavesOut(t, "the waiter's block, and the one that uses up the limit")
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestPrewarmServesWaiters(t *testing.T) {
 	})
 }
 
-// A pool that keeps nothing still hands what is put back to those who wait.
+// A pool that keeps nothing still hands what is put back to waiters.
 func TestNoIdlePoolServesWaiters(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-// Many goroutines share few blocks, and some give up: nobody sleeps while a block
+// Many goroutines share few blocks, and some give up: no waiter sleeps while a block
 // is idle, and no block is lost.
 func TestGetContextUnderStress(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -383,19 +383,19 @@ func TestGetContextUnderStress(t *testing.T) {
 }
 
 // A pool that was refused once goes back to its shards.
-func TestPoolScatters(t *testing.T) {
-	notWatched(t, seesGather)
+func TestPoolLeavesDirect(t *testing.T) {
+	notWatched(t, seesDirect)
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		b := p.Get(100)
 		if _, err := p.TryGet(100); err != dewpond.ErrExhausted {
 			t.Fatal(err)
 		}
-		if !dewpond.Gathered(p) {
-			t.Fatal("not gathered after a refusal")
+		if !dewpond.IsDirect(p) {
+			t.Fatal("not in direct mode after a refusal")
 		}
 		time.Sleep(200 * time.Millisecond)
-		mustScatter(t, p, func() {
+		mustLeaveDirect(t, p, func() {
 			p.Put(b)
 			b = p.Get(100)
 		})
@@ -507,8 +507,8 @@ func TestFailedAllocationFindsIdle(t *testing.T) {
 	}
 }
 
-// What the Source cannot serve is not counted against AllocLimit: who comes next
-// may allocate at once, and so may who waits.
+// What the Source cannot serve is not counted against AllocLimit: the next
+// caller may allocate at once, and so may a waiter.
 func TestFailedAllocationIsNotCounted(t *testing.T) {
 	leavesOut(t, "the blocks that use up the limit")
 	synctest.Test(t, func(t *testing.T) {
@@ -530,7 +530,7 @@ func TestFailedAllocationIsNotCounted(t *testing.T) {
 		}
 
 		// Two wait. The first is allowed to allocate in half a second and fails;
-		// the second has his turn then and not half a second later.
+		// the second has its turn then and not half a second later.
 		source.failures.Store(1)
 		start := time.Now()
 		var took [2]time.Duration

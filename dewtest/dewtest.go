@@ -41,12 +41,17 @@ import (
 // OnViolation is called too. Invalid options end the test.
 func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	tb.Helper()
+	return newBytePool(tb, o, dewpond.NewBytePool)
+}
+
+func newBytePool(tb testing.TB, o dewpond.BytePoolOptions, makePool func(dewpond.BytePoolOptions) (*dewpond.BytePool, error)) *dewpond.BytePool {
+	tb.Helper()
 	r := &reporter{tb: tb, also: o.OnViolation}
 	o.Check, o.OnViolation = dewpond.CheckAll, r.report
 	if o.Name == "" {
 		o.Name = tb.Name()
 	}
-	p, err := dewpond.NewBytePool(o)
+	p, err := makePool(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -54,8 +59,7 @@ func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	return p
 }
 
-// NewPool is [NewBytePool] for a [dewpond.Pool]. Like [dewpond.NewPool] it panics on
-// invalid options.
+// NewPool is [NewBytePool] for a [dewpond.Pool].
 func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 	tb.Helper()
 	r := &reporter{tb: tb, also: o.OnViolation}
@@ -63,7 +67,26 @@ func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 	if o.Name == "" {
 		o.Name = tb.Name()
 	}
-	p := dewpond.NewPool(o)
+	p, err := dewpond.NewPool(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { r.end(p) })
+	return p
+}
+
+// NewSlicePool is [NewBytePool] for a [dewpond.SlicePool].
+func NewSlicePool[T any](tb testing.TB, o dewpond.SlicePoolOptions[T]) *dewpond.SlicePool[T] {
+	tb.Helper()
+	r := &reporter{tb: tb, also: o.OnViolation}
+	o.Check, o.OnViolation = dewpond.CheckAll, r.report
+	if o.Name == "" {
+		o.Name = tb.Name()
+	}
+	p, err := dewpond.NewSlicePool(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	tb.Cleanup(func() { r.end(p) })
 	return p
 }
@@ -73,8 +96,10 @@ type reporter struct {
 	tb   testing.TB
 	also func(dewpond.Violation)
 
-	mu   sync.Mutex // held while tb is used
-	over bool       // tb must not be used any more
+	mu     sync.Mutex // held while tb is used
+	told   tally
+	leaked bool
+	over   bool // tb must not be used any more
 }
 
 func (r *reporter) report(v dewpond.Violation) {
@@ -87,7 +112,10 @@ func (r *reporter) report(v dewpond.Violation) {
 		fmt.Fprintf(os.Stderr, "dewtest: after the end of %s: %v\n", r.tb.Name(), v)
 		return
 	}
-	r.tb.Errorf("%v", v)
+	r.leaked = r.leaked || v.Kind == dewpond.Leak
+	if r.told.first(v) {
+		r.tb.Errorf("%v", v)
+	}
 }
 
 // end looks for what has not been reported yet. Close verifies all idle blocks.
@@ -96,10 +124,14 @@ func (r *reporter) end(p interface {
 	Close() error
 }) {
 	p.ReportLeaks()
-	if err := p.Close(); err != nil {
-		r.tb.Error(err)
-	}
+	err := p.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err != nil && !r.leaked { // off the heap it says how many blocks are out, as the leaks do
+		r.tb.Error(err)
+	}
+	for _, line := range r.told.rest() {
+		r.tb.Error(line)
+	}
 	r.over = true
 }

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/offheap"
 )
 
 // The tests run themselves in a child, whose environment says which scenario it plays,
@@ -51,10 +54,34 @@ type order struct {
 func takeBytes(p *dewpond.BytePool) []byte { return p.Get(100) }
 
 //go:noinline
+func takeBatch(t *testing.T, p *dewpond.BytePool) [][]byte {
+	blocks := make([][]byte, 3)
+	if err := p.GetBatch(t.Context(), blocks, 100); err != nil {
+		t.Error(err)
+	}
+	return blocks
+}
+
+//go:noinline
 func takeOrder(p *dewpond.Pool[order]) *order { return p.Get() }
 
-// held is the block that a package keeps.
-var held []byte
+//go:noinline
+func takeOrders(p *dewpond.SlicePool[order]) []order { return p.Get(100) }
+
+//go:noinline
+func adoptBytes(p *dewpond.BytePool, b []byte) { p.Adopt(b) }
+
+//go:noinline
+func hintOf(p *dewpond.BytePool) *dewpond.Hint { return p.Hint() }
+
+//go:noinline
+func putBody(h *dewpond.Hint, b []byte) { h.Put(b) }
+
+// held is the block that a package keeps, and kept are more.
+var (
+	held []byte
+	kept [][]byte
+)
 
 // A scenario is a test as a user's package has it.
 type scenario struct {
@@ -86,6 +113,19 @@ var scenarios = []scenario{
 			time.Sleep(time.Millisecond)
 		}
 	}},
+	{name: "1000 leaks", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		loseMany(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+	}},
+	{name: "1000 double Puts", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		for range 1001 {
+			p.Put(b)
+		}
+	}},
+	{name: "leak off the heap", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		held = takeBytes(dewtest.NewOffHeapBytePool(t, dewpond.BytePoolOptions{}))
+	}},
 	{name: "double Put", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
 		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
 		b := takeBytes(p)
@@ -97,6 +137,112 @@ var scenarios = []scenario{
 		b := takeBytes(p)
 		p.Put(b)
 		b[99] = 1
+	}},
+	{name: "batch: leak", want: "leak", stack: "takeBatch", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		for i, b := range takeBatch(t, p) {
+			if i != 1 {
+				p.Put(b)
+			}
+		}
+	}},
+	{name: "batch: double Put", want: "double Put", stack: "takeBatch", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{Budget: dewpond.NewBudget(4096)})
+		for _, b := range takeBatch(t, p) {
+			defer p.Put(b)
+			p.Put(b)
+		}
+	}},
+	{name: "bubble: batches", play: inBubble(func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocLimit: 3, Budget: dewpond.NewBudget(512)})
+		for range 3 { // each waits for the one before
+			go func() {
+				for _, b := range takeBatch(t, p) {
+					defer p.Put(b)
+				}
+				time.Sleep(time.Minute)
+			}()
+		}
+		time.Sleep(time.Hour)
+	})},
+	{name: "leases: clean", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := p.Buffer()
+		b.WriteString("text")
+		b.ReadByte()
+		for _, l := range []dewpond.Lease{p.Lease(1000), p.LeaseOf(takeBytes(p)), b.Lease()} {
+			part := l.Slice(1, 2)
+			l.Truncate(1).Release()
+			part.Release()
+		}
+		block := takeBytes(p)
+		p.Return(&block)
+		p.Return(&block)
+	}},
+	{name: "lease: a part is not released", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		l := p.LeaseOf(takeBytes(p))
+		l.Slice(1, 2)
+		l.Release()
+	}},
+	{name: "lease: Put of the block too", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		l := p.LeaseOf(b)
+		p.Put(b)
+		l.Release()
+	}},
+	{name: "lease: write to a part after Release", want: "write after Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		l := p.LeaseOf(takeBytes(p))
+		b := l.Truncate(50).Bytes()
+		l.Release()
+		b[49] = 1
+	}},
+	{name: "Return: of another variable", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		other := b
+		p.Return(&b)
+		p.Return(&other)
+	}},
+	{name: "adopted: clean", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		block := takeBytes(p)
+		p.Adopt(append(block, make([]byte, 2000)...))
+		p.Put(block)
+		h := p.Hint()
+		h.Put(append(h.Get(), make([]byte, 5000)...))
+		runtime.GC()
+		runtime.GC()
+	}},
+	{name: "adopted: twice", want: "double Put", stack: "adoptBytes", play: func(t *testing.T) {
+		p, b := dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), make([]byte, 2000)
+		adoptBytes(p, b)
+		adoptBytes(p, b)
+	}},
+	{name: "adopted: written to later", want: "write after Put", stack: "adoptBytes", play: func(t *testing.T) {
+		p, b := dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), make([]byte, 2000)
+		adoptBytes(p, b)
+		b[99] = 1
+	}},
+	{name: "adopted: the inside of a block", want: "Put of the inside of a block", stack: "takeBytes", play: func(t *testing.T) {
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		adoptBytes(p, b[32:])
+		p.Put(b)
+	}},
+	{name: "hint: put twice", want: "double Put", stack: "putBody", play: func(t *testing.T) {
+		h := dewtest.NewBytePool(t, dewpond.BytePoolOptions{}).Hint()
+		b := h.Get()
+		putBody(h, b)
+		putBody(h, b)
+	}},
+	{name: "hint: leak", want: "leak", stack: "hintOf", play: func(t *testing.T) {
+		h := hintOf(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+		h.Put(h.Get())
+		h.Get()
+		runtime.GC()
 	}},
 	{name: "object: leak", want: "leak", stack: "takeOrder", play: func(t *testing.T) {
 		takeOrder(dewtest.NewPool(t, dewpond.PoolOptions[order]{}))
@@ -112,6 +258,30 @@ var scenarios = []scenario{
 		v := takeOrder(p)
 		p.Put(v)
 		v.ID = 7
+	}},
+	{name: "slice: clean", play: func(t *testing.T) {
+		p, q := dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{}), dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[float64]{})
+		s := takeOrders(p)
+		p.Return(&s)
+		q.Put(q.Get(100))
+	}},
+	{name: "slice: leak", want: "leak", stack: "takeOrders", play: func(t *testing.T) {
+		takeOrders(dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{}))
+	}},
+	{name: "slice: double Put", want: "double Put", stack: "takeOrders", play: func(t *testing.T) {
+		p := dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{Budget: dewpond.NewBudget(1 << 20)})
+		s := takeOrders(p)
+		p.Put(s)
+		p.Put(s)
+	}},
+	{name: "slice: write after Put", want: "write after Put", stack: "takeOrders", play: func(t *testing.T) {
+		p := dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{})
+		s := takeOrders(p)
+		p.Put(s)
+		s[99].Lines = []string{"late"}
+	}},
+	{name: "slice: foreign Put", want: "Put of a foreign slice", stack: "TestScenario", play: func(t *testing.T) {
+		dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{}).Put(make([]order, 4))
 	}},
 	{name: "bubble: clean", play: inBubble(func(t *testing.T) {
 		budget := dewpond.NewBudget(4096)
@@ -185,7 +355,10 @@ var scenarios = []scenario{
 		p.Close()
 	}},
 	{name: "Main: leak of a pool that is collected", main: true, want: "leak", stack: "takeOrder", play: func(t *testing.T) {
-		takeOrder(dewpond.NewPool(dewpond.PoolOptions[order]{}))
+		takeOrder(dewpond.MustPool(dewpond.PoolOptions[order]{}))
+	}},
+	{name: "Main: 1000 leaks", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
+		loseMany(dewpond.Default())
 	}},
 	{name: "Main: early: leak", main: true, early: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		takeBytes(early)
@@ -201,12 +374,25 @@ var scenarios = []scenario{
 		b[0] = 1
 	}},
 	{name: "Main: violation of a closed pool that has its own OnViolation", main: true, want: "write after Put", stack: "takeOrder", play: func(t *testing.T) {
-		p := dewpond.NewPool(dewpond.PoolOptions[order]{OnViolation: func(dewpond.Violation) {}})
+		p := dewpond.MustPool(dewpond.PoolOptions[order]{OnViolation: func(dewpond.Violation) {}})
 		v := takeOrder(p)
 		p.Put(v)
 		v.ID = 7
 		p.Close()
 	}},
+}
+
+// loseMany loses a thousand blocks at one line. The collector finds some of them before the
+// end.
+func loseMany(p *dewpond.BytePool) {
+	for n := range 1000 {
+		if b := takeBytes(p); n%2 == 0 {
+			kept = append(kept, b)
+		}
+		if n%100 == 0 {
+			runtime.GC()
+		}
+	}
 }
 
 // inBubble plays a scenario in a bubble.
@@ -279,11 +465,77 @@ func TestScenarios(t *testing.T) {
 			if n := strings.Count(text, "dewpond: "); n != 1 || !strings.Contains(text, "dewpond: "+s.want+": ") || !strings.Contains(text, "dewtest_test."+s.stack+"\n") {
 				t.Errorf("%d reports, want one %s with %s in its stacks:\n%s", n, s.want, s.stack, text)
 			}
+			if n := strings.Count(text, "\n"); n > 30 {
+				t.Errorf("%d lines:\n%s", n, text)
+			}
+			if strings.Contains(s.name, "1000") && !tellsOf1000(text) {
+				t.Errorf("the counts are not 1000:\n%s", text)
+			}
 			// Without Main the test itself fails.
 			if got := strings.Contains(text, "--- FAIL: TestScenario"); got == s.main {
 				t.Errorf("the test itself failed: %v\n%s", got, text)
 			}
 		})
+	}
+}
+
+// tellsOf1000 reports whether the first report and what a line says of the rest are a
+// thousand misuses after the one that is right, or of a thousand blocks.
+func tellsOf1000(text string) bool {
+	first, rest := 1, 0
+	if m := regexp.MustCompile(`: (\d+) blocks of`).FindStringSubmatch(text); m != nil {
+		first, _ = strconv.Atoi(m[1])
+	}
+	if m := regexp.MustCompile(`(?:leak|double Put), (\d+) times more: \S+dewtest_test\.\S+ \S+dewtest_test.go:`).FindStringSubmatch(text); m != nil {
+		rest, _ = strconv.Atoi(m[1])
+	}
+	return first+rest == 1000
+}
+
+//go:noinline
+func writeLate(b []byte) { b[7] = 1 }
+
+// With a pool off the heap a late write shows who writes: in a fault that is fatal, and where
+// ExplainFaults is deferred in a report with all stacks.
+func TestLateWriteOffTheHeap(t *testing.T) {
+	const key = "DEWTEST_LATE_WRITE"
+	if how, ok := os.LookupEnv(key); ok {
+		p := dewtest.NewOffHeapBytePool(t, dewpond.BytePoolOptions{})
+		b := takeBytes(p)
+		if how == "explained" {
+			defer dewpond.ExplainFaults()()
+		}
+		p.Put(b)
+		writeLate(b)
+		return
+	}
+	p := dewtest.NewOffHeapBytePool(t, dewpond.BytePoolOptions{})
+	if b := p.Get(100); cap(b) != 128 {
+		t.Errorf("cap %d: not the classes of NewBytePool", cap(b))
+	} else {
+		p.Put(b)
+	}
+	q, err := offheap.NewBytePool(dewpond.BytePoolOptions{}, offheap.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	mapped := q.Stats().ReservedBytes > 0
+	for _, how := range []string{"explained", "fatal"} {
+		out, err := child(t, "TestLateWriteOffTheHeap", key+"="+how).CombinedOutput()
+		text := string(out)
+		want := []string{"dewtest_test.writeLate(", "unexpected fault address"}
+		switch {
+		case !mapped: // here it is as on the heap
+			want = []string{"dewpond: write after Put: ", "dewtest_test.takeBytes\n", "written at offset 7,"}
+		case how == "explained":
+			want = []string{"dewtest_test.writeLate\n", "dewpond: use after Put: 128 bytes", "touched at offset 7\n", "\ttouched at\n", "\tgot at\n", "dewtest_test.takeBytes\n"}
+		}
+		for _, w := range want {
+			if !strings.Contains(strings.ReplaceAll(text, "    ", "\t"), w) {
+				t.Errorf("%s: ended with %v, without %q:\n%s", how, err, w, text)
+			}
+		}
 	}
 }
 
@@ -422,12 +674,19 @@ func TestOptions(t *testing.T) {
 	if len(f.errors) != 2 || !strings.Contains(f.errors[1], "leak") || p.Stats().IdleBytes != 0 {
 		t.Errorf("at the end: %q", f.errors)
 	}
-	defer func() {
-		if text := fmt.Sprint(recover()); !strings.Contains(text, "MaxIdleBytes") {
-			t.Error(text)
-		}
-	}()
-	dewtest.NewBytePool(f, dewpond.BytePoolOptions{MaxIdleBytes: -7})
+	for option, newPool := range map[string]func(){
+		"MaxIdleBytes": func() { dewtest.NewBytePool(f, dewpond.BytePoolOptions{MaxIdleBytes: -7}) },
+		"MaxIdle -7":   func() { dewtest.NewPool(f, dewpond.PoolOptions[order]{MaxIdle: -7}) },
+	} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, option) { // Fatal's panic is a string
+					t.Errorf("%s: %q", option, text)
+				}
+			}()
+			newPool()
+		}()
+	}
 }
 
 // A violation after the end of the test does not use the test's t.

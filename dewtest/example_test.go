@@ -25,3 +25,12 @@ func ExampleNewBytePool() {
 	// dewpond: write after Put: 1024 bytes of pool "TestEncode"
 	// true
 }
+
+// A Source that uses its memory again without clearing it. The fake records the failure.
+func ExampleTestSource() {
+	t := &failures{name: "TestShelf"} // a *testing.T, in your tests
+	dewtest.TestSource(t, newShelf("zero"), 64)
+
+	fmt.Println(t.errors[0])
+	// Output: dewtest: Alloc(64) returned a block whose byte 0 is 0x1
+}

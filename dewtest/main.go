@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/dewpond/dewpond"
@@ -13,12 +13,12 @@ import (
 // variable overrides the option Check of every pool.
 const variable = "DEWPOND_CHECK"
 
-// mostReports bounds the reports that Main prints. It counts the rest.
+// mostReports is for how many places of misuse Main prints a report.
 const mostReports = 100
 
 // Main runs a package's tests, and exits. It sets DEWPOND_CHECK=all unless the
-// environment sets it. It prints every violation of any pool, with its stacks, and then
-// fails the run. When the tests have ended it looks for more: a block that is out of a
+// environment sets it. It prints the violations of all pools, with their stacks, those of
+// one place once, and then fails the run. When the tests have ended it looks for more: a block that is out of a
 // pool that is neither closed nor collected is a leak, and an idle block of such a pool
 // must be as it was put back.
 //
@@ -46,16 +46,29 @@ func run(m interface{ Run() int }) int {
 	for p := range dewpond.Pools() {
 		before += p.Stats().Violations
 	}
-	var found atomic.Uint64
+	var mu sync.Mutex
+	var told tally
+	found := before
 	dewpond.OnViolation(func(v dewpond.Violation) {
-		if found.Add(1) <= mostReports {
+		mu.Lock()
+		defer mu.Unlock()
+		found += uint64(v.Count)
+		if told.first(v) && len(told.order) <= mostReports {
 			fmt.Fprintln(os.Stderr, v)
 		}
 	})
 	code := m.Run()
 	lookAround()
-	if n := before + found.Load(); n > 0 {
-		fmt.Fprintf(os.Stderr, "dewtest: FAIL: pools were misused, reports: %d\n", n)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, line := range told.rest() {
+		fmt.Fprintln(os.Stderr, "dewtest:", line)
+	}
+	if n := len(told.order) - mostReports; n > 0 {
+		fmt.Fprintf(os.Stderr, "dewtest: misuse of %d other places is not shown\n", n)
+	}
+	if found > 0 {
+		fmt.Fprintf(os.Stderr, "dewtest: FAIL: pools were misused, misuses: %d\n", found)
 		return max(code, 1)
 	}
 	return code

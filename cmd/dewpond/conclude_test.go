@@ -7,8 +7,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A soak that is not flat ends with an error, which is not the caller's; one that was
-// interrupted is interrupted.
+// A soak that is not flat ends with an error that is no usage error. An interrupted soak ends with
+// errInterrupted.
 func TestConclude(t *testing.T) {
 	doc := func(flat bool) result.Document {
 		return result.Document{Contenders: []result.Contender{{
@@ -18,13 +18,13 @@ func TestConclude(t *testing.T) {
 		}}}
 	}
 	if err := conclude(doc(true), false); err != nil {
-		t.Errorf("all is flat, and it fails: %v", err)
+		t.Errorf("all is flat, but it fails: %v", err)
 	}
 	err := conclude(doc(false), false)
 	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errInterrupted) {
-		t.Errorf("what is not flat ends with %v", err)
+		t.Errorf("a soak that is not flat ends with %v", err)
 	}
 	if err := conclude(doc(false), true); !errors.Is(err, errInterrupted) {
-		t.Errorf("what was interrupted ends with %v", err)
+		t.Errorf("an interrupted soak ends with %v", err)
 	}
 }

@@ -119,6 +119,7 @@ func defaults() kong.Vars {
 		"length":    "one round's measured window", // but for soak's
 		"enough":    strconv.Itoa(defaultRounds),
 		"open_rate": strconv.Itoa(openRate),
+		"version":   version(),
 	}
 	for _, scenario := range scenarios() {
 		s := scenario.Defaults

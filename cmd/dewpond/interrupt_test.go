@@ -17,14 +17,14 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Ctrl-C reaches the whole process group, kill -INT only the parent. After both,
-// what was measured is reported, the round that was cut short included.
+// Ctrl-C reaches the whole process group, kill -INT only the parent. After either, the report shows
+// what was measured, with the round that was cut short.
 func TestInterrupt(t *testing.T) {
 	for name, group := range map[string]bool{"process group": true, "parent only": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// Nothing outside shows that the child's window is open: a busy machine
-			// gets as many chances as the test's timeout leaves time for.
+			// Nothing outside shows that the child's window is open, so a busy machine gets as
+			// many chances as the test's timeout leaves time for.
 			var blob []byte
 			for delay := time.Second; blob == nil; delay *= 2 {
 				blob = interrupt(t, group, delay)
@@ -40,8 +40,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupt runs one round of an hour and interrupts it; it returns the JSON, or
-// nil when the interrupt came before anything was measured.
+// interrupt runs one round of an hour and interrupts it. It returns the JSON, or nil if the interrupt
+// came before anything was measured.
 func interrupt(t *testing.T, group bool, delay time.Duration) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "out.json")
@@ -55,7 +55,7 @@ func interrupt(t *testing.T, group bool, delay time.Duration) []byte {
 		t.Fatal(err)
 	}
 	err, exit := cmd.Wait(), new(exec.ExitError)
-	if errors.As(err, &exit) && exit.ExitCode() == -1 { // ended by the signal, for which it did not listen yet
+	if errors.As(err, &exit) && exit.ExitCode() == -1 { // ended by the signal, before it listened for it
 		return nil
 	}
 	if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {

@@ -1,5 +1,6 @@
-// Command dewpond measures what a byte pool saves on this machine, and where it saves nothing.
-// See dewpond bench --help.
+// Command dewpond measures what a byte pool saves on this machine, and where it saves nothing:
+// see dewpond bench --help. It also shows the pools of a running program: see dewpond top
+// --help.
 //
 // Each subcommand is a small file beside this one; the work is in internal/.
 package main
@@ -20,8 +21,13 @@ const (
 )
 
 type commands struct {
-	Bench benchCommand `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
-	Round roundCommand `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Bench      benchCommand      `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
+	Top        topCommand        `cmd:"" help:"Show the pools of a running program, as they change."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes dewpond's arguments in a shell."`
+	Complete   completeCommand   `cmd:"" hidden:"" passthrough:"" help:"List what may follow these arguments: the completion script calls it."`
+	Round      roundCommand      `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
 }
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -29,10 +35,13 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	parser := kong.Must(&commands{},
 		kong.Name("dewpond"),
-		kong.Description("Reusable memory for Go, and proof of what it buys."),
+		kong.Description("Reusable memory for Go, and proof of what it buys.\n\nBegin with dewpond bench."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		defaults(),
 	)
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	args, err := respell(args, parser.Model)
 	var ctx *kong.Context
 	if err == nil {
@@ -60,6 +69,8 @@ func run(args []string) int {
 // helpFor returns the command whose help describes these arguments, as respell returns them.
 func helpFor(args []string) string {
 	switch {
+	case len(args) > 0 && args[0] == "top":
+		return "dewpond top --help"
 	case len(args) == 0 || args[0] != "bench":
 		return "dewpond --help"
 	case len(args) == 1:

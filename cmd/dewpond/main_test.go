@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -10,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write the help texts in the scripts anew")
+var update = flag.Bool("update", false, "rewrite the golden help texts and packages")
 
 // TestMain lets scripts run this test binary under the name dewpond.
 func TestMain(m *testing.M) {
@@ -18,7 +20,13 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	pages := httptest.NewServer(http.FileServer(http.Dir("testdata/pages")))
+	t.Cleanup(pages.Close) // the scripts run beside each other, once this function has returned
 	testscript.Run(t, testscript.Params{
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PAGES", pages.URL) // of the programs that top looks at
+			return nil
+		},
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
@@ -26,8 +34,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits is a script command: exits CODE PROGRAM ARGS... runs the program and
-// wants that exit code of it.
+// exits is a script command: exits CODE PROGRAM ARGS... runs the program, and fails unless its exit
+// code is CODE.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")

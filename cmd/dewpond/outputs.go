@@ -3,38 +3,30 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	outputfiles "github.com/dewpond/dewpond/internal/measure/outputs"
 	"github.com/dewpond/dewpond/internal/measure/page"
 	"github.com/dewpond/dewpond/internal/measure/picture"
 	"github.com/dewpond/dewpond/internal/measure/report"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// outputs are the files that a benchmark writes. They are opened before it starts, so that an
-// unwritable path is an error at once and not after 90 seconds.
+// outputs are the files that a benchmark writes, and the directory of its distributions.
 type outputs struct {
-	files []*output
-	hgrm  string // directory
+	outputfiles.Files[result.Document]
+	hgrm string
 }
 
-type output struct {
-	file    *os.File
-	format  func(io.Writer, result.Document) error
-	created bool // by this command, which removes it if nothing is written
-	written bool
-}
-
-func openOutputs(json, html, svg, hgrm string) (*outputs, error) {
-	o := &outputs{hgrm: hgrm}
-	err := errors.Join(o.open("--json", json, report.JSON), o.open("--html", html, page.Write),
-		o.open("--svg", svg, picture.Write(false)), o.open("--svg", darkOf(svg), picture.Write(true)),
-		probe("--hgrm", hgrm))
+func openOutputs(to outputFlags) (*outputs, error) {
+	o := &outputs{hgrm: to.HGRM}
+	err := errors.Join(o.Open("--json", to.JSON, report.JSON), o.Open("--html", to.HTML, page.Write),
+		o.Open("--svg", to.SVG, picture.Write(false)), o.Open("--svg", darkOf(to.SVG), picture.Write(true)),
+		probe("--hgrm", to.HGRM))
 	if err != nil {
-		o.close()
+		o.Close()
 		return nil, err
 	}
 	return o, nil
@@ -47,21 +39,6 @@ func darkOf(svg string) string {
 	}
 	ext := filepath.Ext(svg)
 	return strings.TrimSuffix(svg, ext) + "-dark" + ext
-}
-
-// open opens a file without truncating it: an old result is overwritten only by a new one.
-func (o *outputs) open(flag, path string, format func(io.Writer, result.Document) error) error {
-	if path == "" {
-		return nil
-	}
-	_, err := os.Stat(path)
-	created := errors.Is(err, os.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	o.files = append(o.files, &output{file: f, format: format, created: created})
-	return nil
 }
 
 // probe checks that files can be created in the directory.
@@ -80,29 +57,9 @@ func probe(flag, dir string) error {
 }
 
 func (o *outputs) write(d result.Document) error {
-	var errs []error
-	for _, out := range o.files {
-		errs = append(errs, out.write(d))
-	}
+	err := o.Write(d)
 	if o.hgrm != "" {
-		errs = append(errs, report.HGRM(o.hgrm, d))
+		err = errors.Join(err, report.HGRM(o.hgrm, d))
 	}
-	return errors.Join(errs...)
-}
-
-func (out *output) write(d result.Document) error {
-	out.written = true
-	if err := errors.Join(out.file.Truncate(0), out.format(out.file, d)); err != nil {
-		return fmt.Errorf("%s: %w", out.file.Name(), err)
-	}
-	return nil
-}
-
-func (o *outputs) close() {
-	for _, out := range o.files {
-		out.file.Close()
-		if out.created && !out.written {
-			os.Remove(out.file.Name())
-		}
-	}
+	return err
 }

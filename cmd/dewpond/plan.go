@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/answer"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 const (
@@ -16,8 +20,9 @@ const (
 	quickDivisor  = 4 // the windows of --quick are shorter by this factor
 )
 
-// A plan is what one benchmark runs.
+// A plan is what one scenario of a benchmark runs.
 type plan struct {
+	scenario   workload.Scenario
 	spec       workload.Spec // without Contender and Round
 	contenders []string
 	rounds     int
@@ -25,7 +30,7 @@ type plan struct {
 
 // defaultPlan returns the plan of a scenario without flags, or with --quick alone.
 func defaultPlan(scenario workload.Scenario, quick bool) plan {
-	p := plan{spec: scenario.Defaults, contenders: scenario.Entrants(), rounds: cmp.Or(scenario.Rounds, defaultRounds)}
+	p := plan{scenario: scenario, spec: scenario.Defaults, contenders: scenario.Entrants(), rounds: cmp.Or(scenario.Rounds, defaultRounds)}
 	p.spec.Scenario = scenario.Name
 	if quick {
 		p.rounds = scenario.QuickRounds
@@ -67,9 +72,32 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 	return p, nil
 }
 
+// document makes the document of the plan's rounds.
+func (p plan) document(e result.Environment, measured []result.Round, quick bool) (result.Document, error) {
+	d, err := summary.Of(e, p.describe(quick), abouts(), measured)
+	if err != nil {
+		return d, err
+	}
+	d.Answers = answer.Of(d)
+	d.Words = words.Of(d).All()
+	d.Command = commandLine()
+	return d, nil
+}
+
+// commandLine returns this command with its arguments.
+func commandLine() []string { return append([]string{"dewpond"}, os.Args[1:]...) }
+
+func abouts() map[string]string {
+	m := map[string]string{}
+	for _, c := range contender.All() {
+		m[c.Name] = c.About
+	}
+	return m
+}
+
 // describe returns the plan as the report shows it.
-func (p plan) describe(scenario workload.Scenario, quick bool) result.Scenario {
-	s := p.spec
+func (p plan) describe(quick bool) result.Scenario {
+	s, scenario := p.spec, p.scenario
 	d := result.Scenario{
 		Name:       s.Scenario,
 		Mode:       "closed",

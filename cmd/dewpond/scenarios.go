@@ -8,9 +8,9 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload/soak"
 )
 
-// scenarios returns all scenarios, the default first.
+// scenarios returns all scenarios, in the order of the help.
 func scenarios() []workload.Scenario {
-	return []workload.Scenario{workload.Mixed, workload.Micro, workload.Burst, workload.Churn, workload.Window, soak.Scenario}
+	return []workload.Scenario{workload.Micro, workload.Mixed, workload.Churn, workload.Burst, workload.Window, soak.Scenario}
 }
 
 // findScenario returns the scenario with a name.

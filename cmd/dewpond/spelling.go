@@ -12,7 +12,8 @@ import (
 // respell puts the scenario first in the arguments of bench, where the parser expects it. In
 // args it may stand behind flags, be a flag, or be missing:
 //
-//	bench                     bench mixed
+//	bench                     bench tour
+//	bench --goroutines 8      bench mixed --goroutines 8: the tour has no such flag
 //	bench --quick micro       bench micro --quick
 //	bench --scenario micro    bench micro
 //
@@ -22,11 +23,13 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 	if len(args) == 0 || args[0] != "bench" {
 		return args, nil
 	}
+	bench := sub(model.Node, "bench")
 	var word, flag, help string // the scenario as a word and as a flag; the argument that asks for help
 	var rest []string
+	foreign := false // whether the tour lacks one of the flags
 	for i := 1; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
-		takes := !joined && takesValue(model, name) && i+1 < len(args)
+		takes := !joined && takesValue(bench, name) && i+1 < len(args)
 		switch {
 		case name == "--scenario" && joined:
 			flag = value
@@ -37,14 +40,16 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 			return args[:1], errors.New("--scenario: give the name of a scenario, or leave the flag out")
 		case !strings.HasPrefix(name, "-") && word == "":
 			word = args[i]
-		case takes:
-			rest = append(rest, args[i], args[i+1])
-			i++
-		default:
-			if name == "--help" || name == "-h" {
-				help = name
-			}
+		case name == "--help" || name == "-h":
+			help = name
 			rest = append(rest, args[i])
+		default:
+			foreign = foreign || !hasFlag(sub(bench, "tour"), name)
+			rest = append(rest, args[i])
+			if takes {
+				i++
+				rest = append(rest, args[i])
+			}
 		}
 	}
 	switch {
@@ -55,24 +60,37 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 	case word == "":
 		word = flag
 	}
-	if word == "" {
-		word = scenarios()[0].Name
+	switch {
+	case word == "" && foreign:
+		word = "mixed"
+	case word == "":
+		word = "tour"
 	}
-	scenario, err := findScenario(word)
-	if err != nil {
-		return args[:1], err
+	if word != "tour" {
+		if _, err := findScenario(word); err != nil {
+			return args[:1], err
+		}
 	}
-	return append([]string{"bench", scenario.Name}, rest...), nil
+	return append([]string{"bench", word}, rest...), nil
+}
+
+// sub returns the subcommand with a name, or nil.
+func sub(of *kong.Node, name string) *kong.Node {
+	i := slices.IndexFunc(of.Children, func(n *kong.Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return of.Children[i]
+}
+
+// hasFlag reports whether a command has a flag.
+func hasFlag(command *kong.Node, name string) bool {
+	return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == name })
 }
 
 // takesValue reports whether a flag of any scenario has its value in the next argument.
-func takesValue(model *kong.Application, name string) bool {
-	for _, command := range model.Children {
-		for _, scenario := range command.Children {
-			if slices.ContainsFunc(scenario.Flags, func(f *kong.Flag) bool { return "--"+f.Name == name && !f.IsBool() }) {
-				return true
-			}
-		}
-	}
-	return false
+func takesValue(bench *kong.Node, name string) bool {
+	return slices.ContainsFunc(bench.Children, func(scenario *kong.Node) bool {
+		return slices.ContainsFunc(scenario.Flags, func(f *kong.Flag) bool { return "--"+f.Name == name && !f.IsBool() })
+	})
 }

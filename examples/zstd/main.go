@@ -76,7 +76,7 @@ func run(messages, workers int) error {
 		d.Close()
 		closed.Add(1)
 	}
-	pool := dewpond.NewPool(options)
+	pool := dewpond.MustPool(options)
 	message := compressed(strings.Repeat("a message like many others\n", 100))
 
 	errs := make([]error, workers)

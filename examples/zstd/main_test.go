@@ -34,7 +34,7 @@ func watched(o dewpond.PoolOptions[zstd.Decoder]) (*dewpond.Pool[zstd.Decoder], 
 		defer l.mu.Unlock()
 		l.dropped[d]++
 	}
-	return dewpond.NewPool(o), l
+	return dewpond.MustPool(o), l
 }
 
 func isClosed(d *zstd.Decoder) bool {

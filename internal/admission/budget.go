@@ -14,6 +14,7 @@ import (
 // lock is the lock of its pools' queues: they are served as one. A Budget needs Init before
 // use and must not be copied.
 type Budget struct {
+	name  string
 	limit int64
 	used  atomics.Int64
 
@@ -32,12 +33,15 @@ type member struct {
 	gate weak.Pointer[Gate]
 }
 
-// Init prepares a Budget of limit bytes.
-func (b *Budget) Init(limit int64) {
-	b.limit = limit
+// Init prepares a Budget of limit bytes. The name may be empty.
+func (b *Budget) Init(name string, limit int64) {
+	b.name, b.limit = name, limit
 	b.sleepers.Others = " or another of its Budget"
 	b.members.Store(new([]member))
 }
+
+// Name returns the name that Init was given.
+func (b *Budget) Name() string { return b.name }
 
 // Limit returns the bytes that Init was given.
 func (b *Budget) Limit() int64 { return b.limit }
@@ -164,14 +168,40 @@ func (g *Gate) Hold(class uint8, block magazine.Block) {
 	}
 }
 
+// Adopt charges and notes a block of the Go heap that the pool has not allocated, and
+// reports whether it may be Put. If not, the Budget has no room for the block, and its Put
+// counts as dropped.
+func (g *Gate) Adopt(class uint8, block magazine.Block) bool {
+	a, size := g.account, g.sizes[class]
+	if a == nil || g.engine.Closed() { // whose Put drops it
+		return true
+	}
+	if a.charge(size) {
+		if a.blocks.Adopt((*byte)(block), class) {
+			return true
+		}
+		a.uncharge(int64(size))
+		a.serve()
+	}
+	g.counts[class].puts.Add(1)
+	g.counts[class].full.Add(1)
+	return false
+}
+
+// Disown undoes Adopt.
+func (g *Gate) Disown(class uint8, block magazine.Block) {
+	g.account.unchargeBlock(class, block, g.sizes[class])
+	g.account.serve()
+}
+
 // Holds reports whether a charged block of the class, not freed since, begins at address.
 // Without a Budget blocks are not noted, and Holds returns true.
 func (g *Gate) Holds(class uint8, address uintptr) bool {
 	return g.account == nil || g.account.blocks.Has(address, class)
 }
 
-// letGo takes the charge for a block off the Budget.
-func (a *account) letGo(class uint8, block magazine.Block, size int) {
+// unchargeBlock takes the charge for a block off the Budget.
+func (a *account) unchargeBlock(class uint8, block magazine.Block, size int) {
 	if a == nil || a.blocks != nil && !a.blocks.Remove((*byte)(block), class) {
 		return // a block that was put back twice is here twice, and is not found the second time
 	}

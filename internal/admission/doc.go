@@ -16,10 +16,27 @@
 // that gives up takes itself out, under the same lock, unless a grant was sent before: then
 // it takes the grant.
 //
+// A waiter may want several blocks: a batch. It collects the blocks that are handed to it
+// until it has all of them, or until it may allocate those that it lacks, all at once: first
+// AllocLimit must allow their misses, then the Budget must have their bytes. Misses for blocks
+// that it collects later go back.
+//
 // Each list is served in order of arrival. The claims of all pools of a Budget are served by
 // turn: the order in which the waiters began to wait for any of the pools, even if AllocLimit
 // has delayed one of them. While an older waiter has a claim, no younger waiter gets a block:
 // the block is freed, and its bytes are for the older waiter.
+//
+// # Why nobody waits for ever
+//
+// Only waiters can wait for each other for ever, because callers that wait hold nothing else.
+// So it is enough that the oldest waiter of a Budget is served once callers have put back what
+// they have. While it stands in line, time allows its misses: it is the first in line of its
+// pool, and each line is served by time alone. Once it has a claim, that is the first, and all
+// bytes that callers give back are for it. What younger batches have collected cannot be
+// missing: they collect nothing while there is an older claim, and a claim that comes to be
+// the first, because AllocLimit has delayed it, takes back from the younger what they have
+// (takeBackLocked). AllocLimit can allow any batch all of its misses, even if it has lost what
+// it had collected, because no other batch may wait (ever).
 //
 // # Why no wake-up is lost
 //
@@ -30,15 +47,17 @@
 //
 //   - Put leaves its block with the engine and then looks at Engine.Waiting (serve). A
 //     waiter calls Engine.Wait and then looks for a block (serveLocked). The engine is
-//     gathered before that, because in a sharded engine Put does not look.
+//     in direct mode before that, because in a sharded engine Put does not look.
 //   - A goroutine that frees a block takes its bytes off the Budget (uncharge) and then looks
 //     at Budget.waiting (serve). A claim counts itself there and then looks for bytes, and
 //     frees idle blocks of all pools (claimLocked).
 //   - Put leaves its block with the engine and then looks at Budget.waiting (returned),
 //     against the same claim.
 //
-// What is given back under the lock itself, a waiter's miss or its place before others, is
-// passed on before the lock is released (passOnLocked).
+// What is given back under the lock itself, a waiter's misses or its place before others, is
+// passed on before the lock is released (passOnLocked, restoreLocked). A batch that has got
+// one more block wants fewer misses and bytes than before, and is looked at again
+// (proceedLocked).
 //
 // The scenarios of internal/proof/explore run the files of this package as they ship, up to
 // where a waiter would sleep, in every order of their steps.

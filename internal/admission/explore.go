@@ -8,38 +8,58 @@ import "github.com/dewpond/dewpond/internal/magazine"
 // sleep: the explorer calls Begin and then, instead of sleeping, Granted or Cancel.
 type Waiter struct{ waiter *waiter }
 
-// NewWaiter returns a Waiter for a block of a class or, if large is not 0, for that many
-// bytes.
-func (g *Gate) NewWaiter(class uint8, large int) Waiter { return Waiter{g.newWaiter(class, large)} }
+// NewWaiter returns a Waiter for n blocks of a class, which brings some with it, or, if large
+// is not 0, for that many bytes.
+func (g *Gate) NewWaiter(class uint8, n, large int, found []magazine.Block) Waiter {
+	w := Waiter{g.newWaiter(class, n, large)}
+	w.waiter.blocks = found
+	return w
+}
 
 // Begin does what Wait does before it sleeps.
 func (w Waiter) Begin() error { return w.waiter.begin() }
 
 // Cancel does what Wait does when its context is done.
-func (w Waiter) Cancel(cause error) (magazine.Block, error) { return w.waiter.cancel(cause) }
+func (w Waiter) Cancel(cause error) error { return w.waiter.cancel(cause) }
 
 // Granted returns the grant, if there is one, and leaves it in place.
-func (w Waiter) Granted() (block magazine.Block, err error, ended bool) {
+func (w Waiter) Granted() (err error, ended bool) {
 	select {
-	case granted := <-w.waiter.grant:
-		w.waiter.grant <- granted
-		return granted.block, granted.err, true
+	case err := <-w.waiter.grant:
+		w.waiter.grant <- err
+		return err, true
 	default:
-		return nil, nil, false
+		return nil, false
 	}
 }
 
-// InLine reports whether AllocLimit has not yet allowed the waiter a miss.
-func (w Waiter) InLine() bool { return w.waiter.line != nil }
+// Blocks returns the blocks that the waiter has been given, or brings with it.
+func (w Waiter) Blocks() []magazine.Block { return w.waiter.blocks }
 
-// Scatter does what a Put does that looks at the clock and finds the last refusal long ago.
-func (g *Gate) Scatter() {
+// First reports whether the waiter is the oldest of its class.
+func (w Waiter) First() bool { return w.waiter.gate.queue.firstOf(w.waiter.class) == w.waiter }
+
+// Misses returns how many misses AllocLimit has allowed the waiter.
+func (w Waiter) Misses() int { return w.waiter.misses }
+
+// Turn returns the waiter's place among those of its Budget.
+func (w Waiter) Turn() uint64 { return w.waiter.turn }
+
+// InLine reports whether AllocLimit has not yet allowed the waiter its misses, and whether it
+// should have.
+func (w Waiter) InLine() (waits, late bool) {
+	g := w.waiter.gate
+	return w.waiter.line != nil, g.queue.firstInLine() == w.waiter && g.limiter.delay(w.waiter.lacks()) == 0
+}
+
+// LeaveDirectNow does what a Put does that looks at the clock and finds the last refusal long ago.
+func (g *Gate) LeaveDirectNow() {
 	g.queue.puts.Store(63)
 	g.queue.refusal.Store(-1)
 	if g.account != nil {
 		g.account.budget.refusal.Store(-1)
 	}
-	g.scatter()
+	g.leaveDirect()
 }
 
 // Misses returns how many misses AllocLimit has allowed that were not given back.
@@ -49,4 +69,20 @@ func (g *Gate) Misses() int {
 	}
 	now, paid := g.limiter.clock()
 	return int(max(0, paid.Load()-now) / g.limiter.interval)
+}
+
+// Charged returns the bytes that the pool has charged to its Budget.
+func (g *Gate) Charged() int64 {
+	if g.account == nil {
+		return 0
+	}
+	return g.account.charged.Load()
+}
+
+// MissesPass does what the timer does once AllocLimit allows all the misses that it ever allows
+// at once.
+func (g *Gate) MissesPass() {
+	_, paid := g.limiter.clock()
+	paid.Store(0)
+	g.MissTimer()()
 }

@@ -32,7 +32,7 @@ type Config struct {
 	AllocLimit int   // misses a second; 0: no limit
 	Budget     *Budget
 	Heap       bool // the blocks are on the Go heap, where the collector finds lost ones
-	Direct     bool // the engine is gathered permanently
+	Direct     bool // the engine is in direct mode permanently
 }
 
 // A Gate decides for one pool who gets a block: at once, later, or never. After Init and Join
@@ -48,7 +48,8 @@ type Gate struct {
 	limiter limiter
 	account *account // nil: no Budget
 	queue   queue
-	counts  []counts // by class
+	counts  []counts     // by class
+	slept   bubble.Slept // in Wait and WaitBytes
 }
 
 // Counts counts the blocks of one class that passed the Gate. Each number only grows.
@@ -89,13 +90,13 @@ func (g *Gate) Counts(class uint8) Counts {
 // TryGet returns an idle block of a class, or an error. If it returns neither, the caller may
 // allocate a block, which has been charged. Call it after the engine had no block.
 func (g *Gate) TryGet(class uint8) (block magazine.Block, err error) {
-	if !g.takeMiss() {
+	if !g.takeMisses(1) {
 		return g.Idle(class)
 	}
 	allowed := false
 	defer func() {
 		if !allowed { // also if a report panics
-			g.returnMiss()
+			g.returnMisses(1)
 		}
 	}()
 	if !g.charge(class, false) {
@@ -110,7 +111,22 @@ func (g *Gate) TryGet(class uint8) (block magazine.Block, err error) {
 	return nil, nil
 }
 
-// TryBytes charges n bytes for a slice that no class holds, and reports whether the Budget
+// Allow charges n blocks of a class that the caller may allocate, and reports whether
+// AllocLimit and the Budget allow all of them now. It does not look for idle blocks in the
+// shards of other processors: Wait does.
+func (g *Gate) Allow(class uint8, n int) (allowed bool) {
+	if !g.takeMisses(n) {
+		return false
+	}
+	defer func() {
+		if !allowed { // also if a report panics
+			g.returnMisses(n)
+		}
+	}()
+	return g.account == nil || g.chargeBytes(n*g.sizes[class], false)
+}
+
+// TryBytes charges n bytes for slices that no class holds, and reports whether the Budget
 // has room for them. Without a Budget it returns true.
 func (g *Gate) TryBytes(n int) bool {
 	return g.account == nil || g.chargeBytes(n, false) || g.account.makeRoom(n)
@@ -136,7 +152,7 @@ func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 // Overrun charges a miss of Get, which is never refused, and reports which limits the miss
 // exceeds.
 func (g *Gate) Overrun(class uint8) (overLimit, overBudget bool) {
-	overLimit = !g.takeMiss()
+	overLimit = !g.takeMisses(1)
 	if !g.charge(class, true) {
 		g.account.chargeAnyway(g.sizes[class])
 		overBudget = true
@@ -167,26 +183,30 @@ func (g *Gate) UnchargeBytes(n int) {
 	g.account.serve()
 }
 
-// Return gives back what TryGet or Wait permitted: the charge, and the miss to AllocLimit.
-func (g *Gate) Return(class uint8) {
-	defer g.returnMiss() // also if Uncharge cannot wake somebody
-	g.Uncharge(class)
+// Return gives back what TryGet, Allow or Wait permitted for n blocks: the charge, and the
+// misses to AllocLimit.
+func (g *Gate) Return(class uint8, n int) {
+	defer g.returnMisses(n) // also if UnchargeBytes cannot wake somebody
+	g.UnchargeBytes(n * g.sizes[class])
 }
 
-// takeMiss counts a miss if AllocLimit allows it now, and reports whether it does. While a
-// waiter stands in line, the misses that are left are reserved for waiters.
-func (g *Gate) takeMiss() bool {
-	return g.limiter.unlimited() || g.queue.waiting.Load() == 0 && g.limiter.allow()
+// takeMisses counts n misses if AllocLimit allows all of them now, and reports whether it
+// does. While a waiter stands in line, the misses that are left are reserved for waiters.
+func (g *Gate) takeMisses(n int) bool {
+	return g.limiter.unlimited() || g.queue.waiting.Load() == 0 && g.limiter.allow(n)
 }
 
-// returnMiss gives back a miss that takeMiss or a grant allowed, first to waiters.
-func (g *Gate) returnMiss() {
-	if g.limiter.unlimited() {
+// returnMisses gives back misses that takeMisses or a grant allowed, first to waiters.
+func (g *Gate) returnMisses(n int) {
+	if g.limiter.unlimited() || n == 0 {
 		return
 	}
-	g.limiter.restore(bubble.Of(atomics.Now()))
+	g.limiter.restore(bubble.Of(atomics.Now()), n)
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
+	if g.queue.armed > 1 {
+		g.queue.armed = 0 // a batch may need to wait for fewer now
+	}
 	g.allowLocked()
 }
 

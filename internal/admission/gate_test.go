@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -64,7 +65,7 @@ func exhausted(t *testing.T) *pool {
 
 func newBudget(limit int) *Budget {
 	b := new(Budget)
-	b.Init(int64(limit))
+	b.Init("", int64(limit))
 	return b
 }
 
@@ -102,7 +103,17 @@ func sleeps(t *testing.T, name string, o *order, wait func() (magazine.Block, er
 }
 
 func (p *pool) wait(t *testing.T, class uint8) func() (magazine.Block, error) {
-	return func() (magazine.Block, error) { return p.gate.Wait(t.Context(), class) }
+	return p.waitUntil(t.Context(), class)
+}
+
+func (p *pool) waitUntil(ctx context.Context, class uint8) func() (magazine.Block, error) {
+	return func() (magazine.Block, error) {
+		blocks, err := p.gate.Wait(ctx, class, 1, nil)
+		if len(blocks) == 0 {
+			return nil, err
+		}
+		return blocks[0], err
+	}
 }
 
 func (p *pool) waitBytes(t *testing.T, n int) func() (magazine.Block, error) {
@@ -142,7 +153,7 @@ func TestReturnGivesBackMissAndCharge(t *testing.T) {
 		if _, err := p.gate.TryGet(0); err != ErrExhausted || b.Used() != small {
 			t.Errorf("the second: %v, %d bytes are charged", err, b.Used())
 		}
-		p.gate.Return(0)
+		p.gate.Return(0, 1)
 		if b.Used() != 0 {
 			t.Errorf("%d bytes are charged and nothing is there", b.Used())
 		}
@@ -154,7 +165,7 @@ func TestPanicGivesBackMissAndCharge(t *testing.T) {
 	for name, get := range map[string]func(p *pool){
 		"TryGet":   func(p *pool) { p.gate.TryGet(0) },
 		"TryBytes": func(p *pool) { p.gate.TryBytes(small) },
-		"Wait":     func(p *pool) { p.gate.Wait(t.Context(), 0) },
+		"Wait":     func(p *pool) { p.gate.Wait(t.Context(), 0, 1, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBudget(small)
@@ -241,9 +252,9 @@ func TestOwnerHearsOfWhatIsKeptAndDropped(t *testing.T) {
 	}
 }
 
-// A gathered pool uses its shards again once there are no waiters and the last refusal is long
-// ago, unless it is gathered permanently.
-func TestScatter(t *testing.T) {
+// A pool in direct mode uses its shards again once there are no waiters and the last refusal is long
+// ago, unless it is in direct mode permanently.
+func TestLeaveDirect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(0, newBudget(100*small))
 		p.gate.Idle(0)
@@ -256,17 +267,17 @@ func TestScatter(t *testing.T) {
 			}
 		}
 		if puts(); !p.engine.IsDirect() {
-			t.Error("the pool scattered at once")
+			t.Error("the pool left direct mode at once")
 		}
-		time.Sleep(scatterAfter)
+		time.Sleep(directFor)
 		s := sleeps(t, "s", nil, p.waitBytes(t, 100*small))
 		if puts(); !s.done || p.engine.IsDirect() {
-			t.Errorf("served %v, gathered %v", s.done, p.engine.IsDirect())
+			t.Errorf("served %v, in direct mode %v", s.done, p.engine.IsDirect())
 		}
 		p.gate.direct = true
 		p.engine.EnterDirect()
 		if puts(); !p.engine.IsDirect() {
-			t.Error("a permanently gathered pool scattered")
+			t.Error("a pool that stays in direct mode left it")
 		}
 	})
 }
@@ -350,4 +361,38 @@ func (o *order) expect(t *testing.T, want ...string) {
 	if !slices.Equal(o.names, want) {
 		t.Errorf("served %v, want %v", o.names, want)
 	}
+}
+
+// A block that somebody else has allocated is charged if the Budget has room for it, and
+// otherwise counts as dropped.
+func TestGateAdopts(t *testing.T) {
+	b := newBudget(2 * small)
+	p := new(pool)
+	p.engine.Init(magazine.Config{Sizes: []int{small}, MaxIdleBytes: 64 << 20})
+	p.gate.Init(Config{Name: "fake", Owner: p, Engine: &p.engine, Sizes: []int{small}, Budget: b, Heap: true})
+	p.gate.Join()
+	var mine [3][]byte
+	for i := range mine {
+		mine[i] = make([]byte, 2*small)[small:] // not where its memory begins
+		if got := p.gate.Adopt(0, magazine.Block(&mine[i][0])); got != (i < 2) {
+			t.Errorf("block %d of 2: %v", i, got)
+		}
+	}
+	if c := p.gate.Counts(0); b.Used() != 2*small || c.Puts != 1 || c.Full != 1 {
+		t.Errorf("%d bytes are charged, %+v", b.Used(), c)
+	}
+	if p.gate.Disown(0, magazine.Block(&mine[0][0])); b.Used() != small {
+		t.Errorf("%d bytes are charged", b.Used())
+	}
+	p.gate.Put(0, magazine.Block(&mine[1][0]))
+	var l late.List
+	if released := p.gate.Trim(&l); released != small || b.Used() != 0 {
+		t.Errorf("Trim released %d bytes, %d are charged", released, b.Used())
+	}
+	p.gate.Close(&l)
+	p.gate.End()
+	if !p.gate.Adopt(0, magazine.Block(&mine[2][0])) || b.Used() != 0 {
+		t.Errorf("after Close %d bytes are charged", b.Used())
+	}
+	l.End()
 }

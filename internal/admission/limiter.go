@@ -67,15 +67,23 @@ func (l *limiter) paidIn(bubble uint64) *atomics.Int64 {
 	return paid
 }
 
-// allow counts one more miss if it is allowed now, and reports whether it is.
-func (l *limiter) allow() bool {
+// ever reports whether allow could allow n misses at once, if it is called at the right time.
+func (l *limiter) ever(n int) bool {
+	return l.unlimited() || int64(n) <= int64(time.Second)/l.interval
+}
+
+// allow counts n more misses if all of them are allowed now, and reports whether they are.
+func (l *limiter) allow(n int) bool {
 	if l.unlimited() {
 		return true
+	}
+	if !l.ever(n) { // the product below could overflow
+		return false
 	}
 	now, word := l.clock()
 	for {
 		paid := word.Load()
-		next := max(paid, now) + l.interval
+		next := max(paid, now) + int64(n)*l.interval
 		if next > now+int64(time.Second) {
 			return false
 		}
@@ -85,16 +93,16 @@ func (l *limiter) allow() bool {
 	}
 }
 
-// restore gives back one miss that allow counted in a bubble, or outside of bubbles if bubble
+// restore gives back n misses that allow counted in a bubble, or outside of bubbles if bubble
 // is 0.
-func (l *limiter) restore(bubble uint64) {
-	if !l.unlimited() {
-		l.paidIn(bubble).Add(-l.interval)
+func (l *limiter) restore(bubble uint64, n int) {
+	if !l.unlimited() && n > 0 {
+		l.paidIn(bubble).Add(-int64(n) * l.interval)
 	}
 }
 
-// delay returns the time until allow returns true, if no other goroutine calls it before.
-func (l *limiter) delay() time.Duration {
+// delay returns the time until allow(n) returns true, if no other goroutine calls it before.
+func (l *limiter) delay(n int) time.Duration {
 	now, paid := l.clock()
-	return time.Duration(max(0, paid.Load()+l.interval-int64(time.Second)-now))
+	return time.Duration(max(0, paid.Load()+int64(n)*l.interval-int64(time.Second)-now))
 }

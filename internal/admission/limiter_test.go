@@ -7,7 +7,7 @@ import (
 )
 
 func allowed(l *limiter) (n int) {
-	for n < 100 && l.allow() {
+	for n < 100 && l.allow(1) {
 		n++
 	}
 	return n
@@ -16,7 +16,7 @@ func allowed(l *limiter) (n int) {
 func TestLimiterSavesUpOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limiter
-		if l.init(0); allowed(&l) != 100 || l.delay() != 0 {
+		if l.init(0); allowed(&l) != 100 || l.delay(1) != 0 {
 			t.Error("a limiter without a limit refuses a miss")
 		}
 		l.init(10)
@@ -29,10 +29,10 @@ func TestLimiterSavesUpOneSecond(t *testing.T) {
 				t.Errorf("%v later it allows %d, want %d", step.after, n, step.want)
 			}
 		}
-		if d := l.delay(); d != 100*time.Millisecond {
+		if d := l.delay(1); d != 100*time.Millisecond {
 			t.Errorf("the next is allowed in %v", d)
 		}
-		l.restore(1 << 40) // of another bubble
+		l.restore(1<<40, 1) // of another bubble
 		if allowed(&l) != 0 {
 			t.Error("what another bubble gave back is allowed here")
 		}

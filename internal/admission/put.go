@@ -20,8 +20,12 @@ func (g *Gate) PutSlow(class uint8, block magazine.Block) {
 	g.put(class, block, g.engine.PushSlow(class, block))
 }
 
-// Full is Put for a block that the engine must not keep, because the Budget is overdrawn.
-func (g *Gate) Full(class uint8, block magazine.Block) { g.put(class, block, magazine.Full) }
+// Full is Put for a block that nobody may have, because the Budget is overdrawn: what Get took
+// past the limit is the first to go.
+func (g *Gate) Full(class uint8, block magazine.Block) {
+	g.counts[class].puts.Add(1)
+	g.finish(class, block, magazine.Full)
+}
 
 // put continues after the engine was offered a block, with result r. The engine counts the
 // Puts of the blocks that it keeps.
@@ -41,30 +45,30 @@ func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
 	case magazine.Closed:
 		g.counts[class].puts.Add(1)
 	}
-	g.settle(class, block, r)
+	g.finish(class, block, r)
 }
 
 // Requeue gives the engine a block whose Put has been counted.
 func (g *Gate) Requeue(class uint8, block magazine.Block) {
 	if g.Overdrawn() {
-		g.settle(class, block, magazine.Full)
+		g.finish(class, block, magazine.Full)
 		return
 	}
-	g.settle(class, block, g.engine.Add(class, block))
+	g.finish(class, block, g.engine.Add(class, block))
 }
 
-// settle finishes a Put whose block no waiter gets, whether the engine has kept the block or
+// finish ends a Put whose block no waiter gets, whether the engine has kept the block or
 // not.
-func (g *Gate) settle(class uint8, block magazine.Block, r magazine.Result) {
+func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 	switch r {
 	case magazine.Kept:
 		g.owner.Kept()
 	case magazine.KeptDirect:
 		g.keptDirect(class)
-		g.scatter()
+		g.leaveDirect()
 	case magazine.Full:
 		if g.engine.Closed() { // the Budget is overdrawn, so the engine was not offered the block
-			g.settle(class, block, magazine.Closed)
+			g.finish(class, block, magazine.Closed)
 			return
 		}
 		g.counts[class].full.Add(1)
@@ -76,12 +80,13 @@ func (g *Gate) settle(class uint8, block magazine.Block, r magazine.Result) {
 	}
 }
 
-// keptDirect runs after a gathered engine has kept a block. A waiter may have come after the
-// engine looked.
+// keptDirect runs after an engine in direct mode has kept a block. A waiter may have come after the
+// engine looked. The claims for bytes come first: while there is one, serve keeps the block from
+// a younger waiter, and once it is met nobody would look again.
 func (g *Gate) keptDirect(class uint8) {
 	g.owner.Kept()
-	g.serve(class)
 	g.returned(class)
+	g.serve(class)
 }
 
 // Add gives the engine a block that is charged and was never handed out. If the engine does
@@ -116,14 +121,33 @@ func (g *Gate) Trim(l *late.List) (released int64) {
 // ServeInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
 func (g *Gate) ServeInReach() { g.account.serveInReach() }
 
-// Close closes the engine, which keeps nothing from then on. The caller must call End after.
-func (g *Gate) Close(l *late.List) { g.engine.Close(g.free(l)) }
+// Close closes the engine, which keeps nothing from then on, and frees what waiters have been
+// given. The caller must call End after.
+func (g *Gate) Close(l *late.List) {
+	g.engine.Close(g.free(l))
+	g.queue.mu.Lock()
+	defer g.queue.unlock()
+	for class := range g.queue.class {
+		if w := g.queue.firstOf(uint8(class)); w != nil {
+			g.closeBlocksLocked(w, l)
+		}
+	}
+}
+
+// closeBlocksLocked frees what a waiter of a closed pool has been given.
+func (g *Gate) closeBlocksLocked(w *waiter, l *late.List) {
+	for block := w.takeBlock(); block != nil; block = w.takeBlock() {
+		g.counts[w.class].puts.Add(1)
+		g.counts[w.class].closed.Add(1)
+		g.Drop(w.class, block, l)
+	}
+}
 
 // Drop frees a block that the engine does not have, and wakes no waiter: the caller must call
 // Trim, End or ServeInReach afterwards. Reports and panics are added to l.
 func (g *Gate) Drop(class uint8, block magazine.Block, l *late.List) {
 	g.owner.Free(class, block, l)
-	g.account.letGo(class, block, g.sizes[class])
+	g.account.unchargeBlock(class, block, g.sizes[class])
 }
 
 // drop is Drop that also wakes waiters for bytes.

@@ -10,24 +10,24 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// scatterAfter is how long a pool stays gathered after its last refusal: long compared with
-// the grace period that gathering again would cost.
-const scatterAfter = 100 * time.Millisecond
+// directFor is how long a pool stays in direct mode after its last refusal: long compared with
+// the grace period that entering it again would cost.
+const directFor = 100 * time.Millisecond
 
-// A queue holds the waiters for blocks of one pool. While it has any, the engine is gathered,
+// A queue holds the waiters for blocks of one pool. While it has any, the engine is in direct mode,
 // so that every Put goes through the Gate.
 type queue struct {
 	waiting atomics.Int64 // number of waiters of all classes; changed under mu
 	refusal atomics.Hint  // a stamp of the last refusal
-	puts    atomics.Hint  // how often scatter was called
+	puts    atomics.Hint  // how often leaveDirect was called
 
 	*locked // the queue's own, or the Budget's: then all pools of the Budget have one queue
 	own     locked
 
 	class []list.List // of *waiter, by class, in order of arrival
-	line  list.List   // of *waiter that AllocLimit has not yet allowed a miss
+	line  list.List   // of *waiter that AllocLimit has not yet allowed their misses
 
-	armed   bool   // a timer will call hasMisses
+	armed   int    // a timer will call hasMisses once AllocLimit allows so many; 0: there is none
 	armedIn uint64 // the timer's bubble; the timer dies with it
 	timer   uint64 // number of the current timer; older timers do nothing
 }
@@ -79,12 +79,22 @@ func (w *waiter) enlist() (open bool) {
 	}
 	w.place = q.class[w.class].PushBack(w)
 	w.line = q.line.PushBack(w)
+	w.bringLocked()
 	q.waiting.Add(1)
 	g.engine.Wait(w.class, 1)
 	g.serveLocked(w.class) // what was put back before anybody could see this waiter
 	g.allowLocked()
-	g.armLocked()
 	return true
+}
+
+// bringLocked gives the blocks that the waiter brings with it to waiters that came before, for
+// such a block or for bytes. The waiter keeps those that are left.
+func (w *waiter) bringLocked() {
+	g := w.gate
+	for len(w.blocks) > 0 && (g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {
+		g.counts[w.class].puts.Add(1)
+		g.giveLocked(w.class, w.takeBlock())
+	}
 }
 
 // hand gives a block that the engine does not have to the oldest waiter for its class, and
@@ -93,25 +103,36 @@ func (w *waiter) enlist() (open bool) {
 func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
-	w, c := g.queue.firstOf(class), &g.counts[class]
-	if w == nil {
+	if g.queue.firstOf(class) == nil {
 		return false
 	}
-	inReach := g.queue.sleepers.InReach()
-	c.puts.Add(1)
-	if inReach && !g.account.olderLocked(w) {
-		c.handed.Add(1)
-		w.handLocked(block)
-		return true
-	}
-	c.full.Add(1)
-	g.Drop(class, block, &g.queue.late)
-	g.owner.Loosened()
-	if !inReach {
+	g.counts[class].puts.Add(1)
+	if !g.queue.sleepers.InReach() {
+		g.dropFullLocked(class, block)
 		panic(g.queue.sleepers.Apart(g.name))
 	}
-	g.account.budget.mustServeLocked()
+	g.giveLocked(class, block)
 	return true
+}
+
+// giveLocked is hand for a class that has a waiter, which the caller can wake.
+func (g *Gate) giveLocked(class uint8, block magazine.Block) {
+	w := g.queue.firstOf(class)
+	if g.account.olderLocked(w) {
+		g.dropFullLocked(class, block)
+		g.account.budget.mustServeLocked()
+		return
+	}
+	g.counts[class].handed.Add(1)
+	w.handLocked(block)
+	w.proceedLocked()
+}
+
+// dropFullLocked frees a block that was put back, for a waiter for bytes.
+func (g *Gate) dropFullLocked(class uint8, block magazine.Block) {
+	g.counts[class].full.Add(1)
+	g.Drop(class, block, &g.queue.late)
+	g.owner.Loosened()
 }
 
 // serve gives idle blocks of the class to waiters that came after a Push of a block looked for
@@ -137,24 +158,30 @@ func (g *Gate) serveLocked(class uint8) {
 		}
 		block, _ := g.engine.PopExact(class)
 		if block == nil {
+			w.proceedLocked()
 			return
 		}
 		w.handLocked(block)
 	}
 }
 
-// armLocked arms a timer for the next miss that AllocLimit allows a waiter. The caller is in
+// armLocked arms a timer for the next misses that AllocLimit allows a waiter. The caller is in
 // the waiters' bubble, or in none as they are. A timer from another bubble does not count: it
-// may be dead.
+// may be dead. Nor does one for more misses than the first in line needs now: it is late.
 func (g *Gate) armLocked() {
 	q := &g.queue
-	if q.line.Len() == 0 || q.armed && q.armedIn == q.sleepers.Bubble() {
+	first := q.firstInLine()
+	if first == nil {
 		return
 	}
-	q.armed, q.armedIn = true, q.sleepers.Bubble()
+	n := first.lacks()
+	if q.armed > 0 && q.armed <= n && q.armedIn == q.sleepers.Bubble() {
+		return
+	}
+	q.armed, q.armedIn = n, q.sleepers.Bubble()
 	q.timer++
 	number := q.timer
-	atomics.AfterFunc(g.limiter.delay(), func() { g.hasMisses(number) })
+	atomics.AfterFunc(g.limiter.delay(n), func() { g.hasMisses(number) })
 }
 
 // hasMisses lets waiters allocate, in order of arrival, as many as AllocLimit and the Budget,
@@ -165,9 +192,8 @@ func (g *Gate) hasMisses(number uint64) {
 	if number != g.queue.timer {
 		return
 	}
-	g.queue.armed = false
+	g.queue.armed = 0
 	g.allowLocked()
-	g.armLocked()
 }
 
 // allowLocked is hasMisses without its timer. If the caller's clock is not the waiters', it
@@ -177,9 +203,10 @@ func (g *Gate) allowLocked() {
 	if q.line.Len() == 0 || !q.sleepers.Sharing() {
 		return
 	}
-	for place := q.line.Front(); place != nil && g.limiter.allow(); place = q.line.Front() {
-		w := q.line.Remove(place).(*waiter)
-		w.line = nil
+	defer g.armLocked()
+	for w := q.firstInLine(); w != nil && g.limiter.allow(w.lacks()); w = q.firstInLine() {
+		q.line.Remove(w.line)
+		w.line, w.misses = nil, w.lacks()
 		if g.account != nil {
 			g.account.budget.claimLocked(w)
 			continue
@@ -196,22 +223,30 @@ func (q *queue) firstOf(class uint8) *waiter {
 	return nil
 }
 
+// firstInLine returns the oldest waiter that AllocLimit has not yet allowed its misses, or nil.
+func (q *queue) firstInLine() *waiter {
+	if place := q.line.Front(); place != nil {
+		return place.Value.(*waiter)
+	}
+	return nil
+}
+
 // refusedNow records the time of a refusal.
 func (q *queue) refusedNow() { q.refusal.Store(bubble.StampOf(atomics.Now())) }
 
-// scatter lets the pool use its shards again, once there are no waiters and the last refusal
-// is scatterAfter ago, unless the pool is gathered permanently. It reads the clock at every
-// 64th call. It blocks only for the grace period that scattering may cost.
-func (g *Gate) scatter() {
+// leaveDirect lets the pool use its shards again, once there are no waiters and the last refusal
+// is directFor ago, unless the pool is in direct mode permanently. It reads the clock at every
+// 64th call. It blocks only for the grace period that this may cost.
+func (g *Gate) leaveDirect() {
 	q := &g.queue
 	if g.direct {
 		return
 	}
-	if q.puts.Add(1)%64 != 0 || bubble.Since(q.refusal.Load(), atomics.Now()) < scatterAfter || !q.mu.TryLock() {
+	if q.puts.Add(1)%64 != 0 || bubble.Since(q.refusal.Load(), atomics.Now()) < directFor || !q.mu.TryLock() {
 		return
 	}
 	defer q.mu.Unlock()
-	if q.waiting.Load() == 0 && g.account.mayScatter() {
+	if q.waiting.Load() == 0 && g.account.mayLeaveDirect() {
 		g.engine.LeaveDirect()
 	}
 }

@@ -47,7 +47,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		}
 		s := sleeps(t, "s", nil, p.wait(t, 0))
 		p.engine.Add(0, block) // a Put that has looked before there was a waiter
-		p.gate.settle(0, block, magazine.KeptDirect)
+		p.gate.finish(0, block, magazine.KeptDirect)
 		if synctest.Wait(); s.block != block {
 			t.Error("a Put left its block idle while a waiter sleeps")
 		}
@@ -63,21 +63,21 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	})
 }
 
-// A pool stays gathered while there are waiters; otherwise no Put would look for them.
-func TestNoScatterBesideAWaiter(t *testing.T) {
+// A pool stays in direct mode while there are waiters; otherwise no Put would look for them.
+func TestNoLeaveDirectBesideAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		s := sleeps(t, "s", nil, p.wait(t, 0))
 		p.gate.queue.puts.Store(63)
 		p.gate.queue.refusal.Store(0) // long ago
-		if p.gate.scatter(); !p.engine.IsDirect() {
-			t.Error("the pool scattered")
+		if p.gate.leaveDirect(); !p.engine.IsDirect() {
+			t.Error("the pool left direct mode")
 		}
 		p.gate.Put(0, newBlock())
 		synctest.Wait()
 		p.gate.queue.puts.Store(63)
-		if p.gate.scatter(); !s.done || p.engine.IsDirect() {
-			t.Error("the pool did not scatter after the last waiter left")
+		if p.gate.leaveDirect(); !s.done || p.engine.IsDirect() {
+			t.Error("the pool did not leave direct mode after the last waiter left")
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		s := sleeps(t, "s", nil, func() (magazine.Block, error) { return p.gate.Wait(ctx, 0) })
+		s := sleeps(t, "s", nil, p.waitUntil(ctx, 0))
 		next := sleeps(t, "next", nil, p.wait(t, 0))
 		cancel()
 		if synctest.Wait(); s.err != context.Canceled || p.gate.Waiting() != 1 {
@@ -102,8 +102,11 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 		if p.engine.Deposited(0) != 1 || p.engine.Waiting(0) {
 			t.Error("a block was not kept though there are no waiters")
 		}
-		if _, err := p.gate.Wait(ctx, 0); err != context.Canceled || p.engine.Deposited(0) != 1 {
-			t.Errorf("a wait whose context is done: %v", err)
+		if blocks, err := p.gate.Wait(ctx, 0, 1, nil); err != nil || len(blocks) != 1 {
+			t.Errorf("Wait for an idle block, with a context that is done: %v", err)
+		}
+		if _, err := p.gate.Wait(ctx, 0, 1, nil); err != context.Canceled {
+			t.Errorf("Wait for what is not idle, with a context that is done: %v", err)
 		}
 	})
 }
@@ -112,13 +115,13 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
-		w, block := p.gate.newWaiter(0, 0), newBlock()
+		w, block := p.gate.newWaiter(0, 1, 0), newBlock()
 		if err := w.begin(); err != nil {
 			t.Fatal(err)
 		}
 		p.gate.Put(0, block)
-		if got, err := w.cancel(context.Canceled); got != block || err != nil {
-			t.Errorf("%v, %v, want the block that was handed over", got, err)
+		if err := w.cancel(context.Canceled); err != nil || w.takeBlock() != block {
+			t.Errorf("%v, want the block that was handed over", err)
 		}
 		if p.gate.Waiting() != 0 || p.engine.Waiting(0) {
 			t.Error("it is still waiting")
@@ -156,12 +159,12 @@ func TestReturnedMissGoesToAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		s := sleeps(t, "s", nil, p.wait(t, 0))
-		p.gate.limiter.restore(bubble.Of(time.Now())) // returnMiss is about to look for waiters
+		p.gate.limiter.restore(bubble.Of(time.Now()), 1) // returnMiss is about to look for waiters
 		if _, err := p.gate.TryGet(0); err != ErrExhausted {
 			t.Errorf("TryGet took a miss that is for a waiter: %v", err)
 		}
-		p.gate.limiter.allow()
-		p.gate.Return(0)
+		p.gate.limiter.allow(1)
+		p.gate.Return(0, 1)
 		if synctest.Wait(); !s.done || s.block != nil || s.err != nil {
 			t.Errorf("served %v, %v, %v", s.done, s.block, s.err)
 		}
@@ -189,7 +192,7 @@ func TestCloseEndsWaits(t *testing.T) {
 		if elsewhere.done || b.Waiting() != 1 || b.Members() != 1 {
 			t.Errorf("served elsewhere %v, %d wait for %d pools", elsewhere.done, b.Waiting(), b.Members())
 		}
-		if _, err := p.gate.Wait(t.Context(), 0); err != ErrClosed {
+		if _, err := p.gate.Wait(t.Context(), 0, 1, nil); err != ErrClosed {
 			t.Errorf("a wait after Close: %v", err)
 		}
 		p.gate.Put(0, newBlock())
@@ -224,7 +227,7 @@ func TestBubblesAreKeptApart(t *testing.T) {
 		forBytes := sleeps(t, "for bytes", nil, q.wait(t, 0))
 		for name, f := range map[string]func(){
 			"Put":             func() { p.gate.Put(0, block) },
-			"Wait":            func() { p.gate.Wait(t.Context(), 0) },
+			"Wait":            func() { p.gate.Wait(t.Context(), 0, 1, nil) },
 			"Close":           func() { p.gate.MustReach() },
 			"Uncharge":        func() { q.gate.Uncharge(0) },
 			"Close, of bytes": func() { q.gate.MustReach() },

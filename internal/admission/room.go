@@ -10,7 +10,7 @@ import (
 // Room in a Budget is made by freeing idle blocks of its pools. Waiters for bytes are served
 // in the order in which they began to wait for any of the pools.
 //
-// While there are waiters for bytes, every pool of the Budget is gathered, and nothing is idle
+// While there are waiters for bytes, every pool of the Budget is in direct mode, and nothing is idle
 // in them: claimLocked ensures it, and each block that is put back after that passes returned.
 
 // shed frees idle blocks until n more bytes are within the Budget, and charges them. It finds
@@ -99,7 +99,7 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 		*made = true
 		return
 	}
-	b.gatherLocked()
+	b.enterDirectLocked()
 	if b.inReach(n) {
 		*made = a.makeRoomLocked(n)
 		return
@@ -107,15 +107,15 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 	*made = a.reserve(n) // what other goroutines have freed meanwhile may suffice
 }
 
-// gatherLocked moves the idle blocks of all pools into their depots.
-func (b *Budget) gatherLocked() {
+// enterDirectLocked moves the idle blocks of all pools into their depots.
+func (b *Budget) enterDirectLocked() {
 	b.refusedNow()
 	for g := range b.gates() {
 		g.engine.EnterDirect()
 	}
 }
 
-// makeRoomLocked frees idle blocks of the pools, which are gathered, until n more bytes are
+// makeRoomLocked frees idle blocks of the pools, which are in direct mode, until n more bytes are
 // within the Budget, and charges them.
 func (a *account) makeRoomLocked(n int) bool {
 	b := a.budget
@@ -132,7 +132,7 @@ func (a *account) makeRoomLocked(n int) bool {
 }
 
 // shedLocked frees up to n blocks of a class and reports whether it freed any. The pool is
-// gathered.
+// in direct mode.
 func (g *Gate) shedLocked(class uint8, n int) (any bool) {
 	shed, _ := g.engine.ShedExact(class, n, g.free(&g.queue.late))
 	if shed > 0 {
@@ -141,7 +141,7 @@ func (g *Gate) shedLocked(class uint8, n int) (any bool) {
 	return shed > 0
 }
 
-// returned comes after a block of a class has become idle in a gathered pool. If there are
+// returned comes after a block of a class has become idle in a pool in direct mode. If there are
 // waiters for bytes, it frees the block.
 func (g *Gate) returned(class uint8) {
 	if g.account == nil || g.account.budget.waiting.Load() == 0 {
@@ -219,16 +219,43 @@ func (b *Budget) claimLocked(w *waiter) {
 	}
 	if b.waiting.Add(1) > 1 {
 		b.serveLocked() // nothing is idle, but the first waiter may now want no more than is left
+		if b.claims.Front() == w.claim {
+			b.takeBackLocked(w)
+		}
 		return
 	}
 	a := w.gate.account
 	if !a.reserve(w.size()) {
-		b.gatherLocked()
+		b.enterDirectLocked()
 		if !a.makeRoomLocked(w.size()) {
+			b.takeBackLocked(w)
 			return
 		}
 	}
 	w.allowLocked()
+}
+
+// takeBackLocked frees what younger waiters have been given while w had no claim, so that no
+// waiter for bytes waits for a waiter behind it. Only the first of a class has been given any.
+func (b *Budget) takeBackLocked(w *waiter) {
+	any := false
+	for g := range b.gates() {
+		for class := range g.sizes {
+			younger := g.queue.firstOf(uint8(class))
+			if younger == nil || younger.turn <= w.turn {
+				continue
+			}
+			for block := younger.takeBlock(); block != nil; block = younger.takeBlock() {
+				g.counts[class].puts.Add(1)
+				g.dropFullLocked(uint8(class), block)
+				any = true
+			}
+			younger.backInLineLocked()
+		}
+	}
+	if any {
+		b.serveLocked()
+	}
 }
 
 // claimsLocked reports whether a waiter of the pool waits for bytes.
@@ -274,8 +301,8 @@ func (a *account) olderLocked(w *waiter) bool {
 // refusedNow records the time of a refusal.
 func (b *Budget) refusedNow() { b.refusal.Store(bubble.StampOf(atomics.Now())) }
 
-// mayScatter reports whether a pool of the Budget may use its shards again. The caller holds
+// mayLeaveDirect reports whether a pool of the Budget may use its shards again. The caller holds
 // the lock.
-func (a *account) mayScatter() bool {
-	return a == nil || a.budget.waiting.Load() == 0 && bubble.Since(a.budget.refusal.Load(), atomics.Now()) >= scatterAfter
+func (a *account) mayLeaveDirect() bool {
+	return a == nil || a.budget.waiting.Load() == 0 && bubble.Since(a.budget.refusal.Load(), atomics.Now()) >= directFor
 }

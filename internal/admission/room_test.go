@@ -67,7 +67,7 @@ func TestBudgetIsChargedOnce(t *testing.T) {
 			t.Error("it was not served")
 		}
 		p.gate.UnchargeBytes(small)
-		p.gate.Return(0)
+		p.gate.Return(0, 1)
 		used(0, "all was given back")
 		p.gate.Uncharge(0)
 		used(0, "more than all was given back")
@@ -130,7 +130,7 @@ func TestMissAndTurnArePassedOn(t *testing.T) {
 			p.gate.Charge(0)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			first := sleeps(t, "first", nil, func() (magazine.Block, error) { return p.gate.Wait(ctx, 1) }) // for two
+			first := sleeps(t, "first", nil, p.waitUntil(ctx, 1)) // for two
 			next := sleeps(t, "next", nil, p.wait(t, 0))
 			last := sleeps(t, "last", nil, other.waitBytes(t, small))
 			p.gate.Uncharge(0) // not enough for the first
@@ -142,7 +142,7 @@ func TestMissAndTurnArePassedOn(t *testing.T) {
 			} else {
 				cancel()
 			}
-			if synctest.Wait(); !first.done || !next.done || last.done || next.block != nil || next.err != nil || p.gate.limiter.allow() {
+			if synctest.Wait(); !first.done || !next.done || last.done || next.block != nil || next.err != nil || p.gate.limiter.allow(1) {
 				t.Errorf("the first was %s: next %+v, last %+v", way, next, last)
 			}
 		})

@@ -3,6 +3,7 @@ package admission
 import (
 	"container/list"
 	"context"
+	"time"
 
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/bubble"
@@ -14,65 +15,85 @@ import (
 type waiter struct {
 	gate   *Gate
 	class  uint8
-	large  int           // the size, if no class holds it: such a waiter waits for bytes alone
+	n      int           // how many blocks it wants; a batch wants several
+	large  int           // bytes above the largest class: such a waiter waits for bytes alone
 	bubble uint64        // of testing/synctest; 0: none
 	listed bool          // it has been put into its lists
 	turn   uint64        // its place among the waiters of its Budget; lower turns are served first
 	place  *list.Element // in queue.class; nil if large is not 0
-	line   *list.Element // in queue.line; nil once AllocLimit has allowed a miss
+	line   *list.Element // in queue.line; nil once AllocLimit has allowed misses
+	misses int           // how many it has allowed
 	claim  *list.Element // in Budget.claims; nil unless only bytes are missing
-	grant  chan grant    // has room for one
+	grant  chan error    // has room for one; nil grants what is in blocks, and the rest to be allocated
+
+	// blocks are those that it has been given so far. Before it is in its lists they are
+	// those that it brings with it.
+	blocks []magazine.Block
 }
 
-// A grant ends a wait with an idle block, or with an error, or with neither: then the waiter
-// may allocate what the Budget has been charged.
-type grant struct {
-	block magazine.Block
-	err   error
+func (g *Gate) newWaiter(class uint8, n, large int) *waiter {
+	return &waiter{gate: g, class: class, n: n, large: large, bubble: bubble.Of(atomics.Now()), grant: make(chan error, 1)}
 }
 
-func (g *Gate) newWaiter(class uint8, large int) *waiter {
-	return &waiter{gate: g, class: class, large: large, bubble: bubble.Of(atomics.Now()), grant: make(chan grant, 1)}
-}
+// lacks returns how many blocks the waiter still wants.
+func (w *waiter) lacks() int { return w.n - len(w.blocks) }
 
-// size returns the bytes that are charged for the waiter's block.
+// size returns the bytes that are charged for what the waiter still wants.
 func (w *waiter) size() int {
 	if w.large > 0 {
 		return w.large
 	}
-	return w.gate.sizes[w.class]
+	return w.gate.sizes[w.class] * w.lacks()
 }
 
-// Wait returns a block, or an error, or neither, as TryGet does: then the caller may allocate
-// a block, which has been charged. Where TryGet returns ErrExhausted, Wait waits until it is
-// served, ctx is done, or the pool is closed. If ctx is done it returns the error of ctx. The
-// class must not be larger than the limit of the Budget.
-func (g *Gate) Wait(ctx context.Context, class uint8) (magazine.Block, error) {
-	return g.newWaiter(class, 0).wait(ctx)
+// Wait returns up to n blocks, or an error. The caller may allocate the others, which have
+// been charged. Where TryGet or Allow refuses, Wait waits until it is served, ctx is done, or
+// the pool is closed. If ctx is done it returns the error of ctx. It does not wait if AllocLimit
+// never allows n misses at once, but returns ErrExhausted. The n blocks must not be larger
+// than the limit of the Budget.
+//
+// A batch, which wants several blocks, brings with it those that the caller has found idle:
+// fewer than n, and no caller's yet. Wait does not return them with an error.
+func (g *Gate) Wait(ctx context.Context, class uint8, n int, found []magazine.Block) ([]magazine.Block, error) {
+	w := g.newWaiter(class, n, 0)
+	w.blocks = append(w.blocks, found...)
+	err := w.wait(ctx)
+	return w.blocks, err
 }
 
-// WaitBytes is Wait for a slice that no class holds, in a pool that has a Budget.
+// WaitBytes is Wait for slices that no class holds, in a pool that has a Budget.
 func (g *Gate) WaitBytes(ctx context.Context, n int) error {
-	_, err := g.newWaiter(0, n).wait(ctx)
-	return err
+	if err := ctx.Err(); err != nil { // TryBytes has made all the room that there is
+		return err
+	}
+	return g.newWaiter(0, 0, n).wait(ctx)
 }
 
-func (w *waiter) wait(ctx context.Context) (magazine.Block, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+// Waits returns how many calls of Wait and WaitBytes slept, and for how long together.
+func (g *Gate) Waits() (n uint64, slept time.Duration) { return g.slept.Load() }
+
+func (w *waiter) wait(ctx context.Context) error {
+	done := ctx.Done() // if ctx is nil it panics here, before anything is enlisted
 	if err := w.begin(); err != nil {
-		return nil, err
+		return err
 	}
 	select {
-	case granted := <-w.grant:
-		return granted.block, granted.err
-	case <-ctx.Done():
-		return w.cancel(ctx.Err())
+	case err := <-w.grant:
+		return err
+	case <-done:
+	default:
+		defer w.gate.slept.Since(atomics.Now())
+		select {
+		case err := <-w.grant:
+			return err
+		case <-done:
+		}
 	}
+	return w.cancel(ctx.Err())
 }
 
-// begin puts the waiter into its lists. It returns an error if the pool is closed.
+// begin puts the waiter into its lists. It returns an error if the pool is closed, or if the
+// waiter is not served at once and might never be.
 func (w *waiter) begin() error {
 	panics := true
 	defer func() {
@@ -82,20 +103,32 @@ func (w *waiter) begin() error {
 	}()
 	open := w.enlist()
 	panics = false
-	if !open {
+	switch {
+	case !open:
+		w.putBack()
 		return ErrClosed
+	case !w.gate.limiter.ever(w.n):
+		return w.unless(ErrExhausted)
 	}
 	return nil
 }
 
-// cancel ends the wait with the error cause, unless a grant has come first.
-func (w *waiter) cancel(cause error) (magazine.Block, error) {
-	if w.withdraw() {
-		w.gate.queue.refusedNow()
-		return nil, cause
+// unless ends the wait with the error cause, unless a grant has come first, which it leaves.
+func (w *waiter) unless(cause error) error {
+	if !w.withdraw() {
+		return nil
 	}
-	granted := <-w.grant
-	return granted.block, granted.err
+	w.gate.queue.refusedNow()
+	w.putBack()
+	return cause
+}
+
+// cancel ends the wait with the error cause, unless a grant has come first.
+func (w *waiter) cancel(cause error) error {
+	if err := w.unless(cause); err != nil {
+		return err
+	}
+	return <-w.grant
 }
 
 // withdraw takes the waiter out of its lists. It returns false if a grant has done so first.
@@ -111,38 +144,84 @@ func (w *waiter) withdraw() bool {
 
 // desert ends the wait of a caller that has panicked, and gives back what it was granted.
 func (w *waiter) desert() {
-	if !w.listed || w.withdraw() {
+	defer w.putBack()
+	if !w.listed || w.withdraw() || <-w.grant != nil {
 		return
 	}
-	switch granted := <-w.grant; {
-	case granted.err != nil:
-	case granted.block != nil:
-		w.gate.Put(w.class, granted.block)
-	case w.large > 0:
+	if w.large > 0 {
 		w.gate.UnchargeBytes(w.large)
-	default:
-		w.gate.Return(w.class)
+	} else {
+		w.gate.Return(w.class, w.lacks())
 	}
 }
 
-// allowLocked lets the waiter allocate; handLocked gives it a block.
-func (w *waiter) allowLocked() {
-	w.removeLocked()
-	w.send(grant{})
+// takeBlock removes the last of the waiter's blocks and returns it, or returns nil if there is
+// none.
+func (w *waiter) takeBlock() (block magazine.Block) {
+	if last := len(w.blocks) - 1; last >= 0 {
+		block, w.blocks[last], w.blocks = w.blocks[last], nil, w.blocks[:last]
+	}
+	return block
 }
 
+// putBack puts the blocks of a waiter that is in no list back, for a caller that gets none.
+func (w *waiter) putBack() {
+	if block := w.takeBlock(); block != nil {
+		defer w.putBack() // also if a report panics
+		w.gate.Put(w.class, block)
+	}
+}
+
+// allowLocked lets the waiter allocate what it has not been given.
+func (w *waiter) allowLocked() {
+	w.removeLocked()
+	w.send(nil)
+	w.restoreLocked(w.misses - w.lacks())
+}
+
+// handLocked gives the waiter a block. Unless that is the last that it lacks, proceedLocked must
+// come after.
 func (w *waiter) handLocked(block magazine.Block) {
-	w.passOnLocked()
-	w.send(grant{block: block})
+	w.blocks = append(w.blocks, block)
+	if w.lacks() == 0 {
+		w.passOnLocked()
+		w.send(nil)
+	}
+}
+
+// proceedLocked lets a waiter that has got some of its blocks allocate the others, if it may.
+func (w *waiter) proceedLocked() {
+	switch {
+	case len(w.blocks) == 0 || w.lacks() == 0:
+	case w.claim != nil:
+		w.gate.account.budget.serveLocked() // it wants fewer bytes than before
+	case w.line != nil:
+		w.gate.allowLocked() // it wants fewer misses than before
+	}
+}
+
+// backInLineLocked makes a waiter for bytes wait for AllocLimit again, before all others in
+// line, if its blocks were taken back and it has fewer misses than it lacks blocks.
+func (w *waiter) backInLineLocked() {
+	if w.claim == nil || w.misses >= w.lacks() || w.gate.limiter.unlimited() {
+		return
+	}
+	w.unclaimLocked()
+	w.claim = nil
+	w.line = w.gate.queue.line.PushFront(w)
+	n := w.misses
+	w.misses = 0
+	w.restoreLocked(n)
 }
 
 // closeLocked ends the wait with ErrClosed.
 func (w *waiter) closeLocked() {
+	w.gate.closeBlocksLocked(w, &w.gate.queue.late)
 	w.removeLocked()
-	w.send(grant{err: ErrClosed})
+	w.send(ErrClosed)
 }
 
-func (w *waiter) send(granted grant) {
+func (w *waiter) send(granted error) {
 	select {
 	case w.grant <- granted:
 	default:
@@ -150,18 +229,29 @@ func (w *waiter) send(granted grant) {
 	}
 }
 
-// passOnLocked takes a waiter that will not allocate out of its lists. Its AllocLimit miss, if
-// any, goes back, and the next claim may proceed.
+// passOnLocked takes a waiter that will not allocate out of its lists. The misses that
+// AllocLimit has allowed it, if any, go back, and the next in line and the next claim may
+// proceed.
 func (w *waiter) passOnLocked() {
 	w.removeLocked()
-	if w.claim == nil {
-		return
+	switch {
+	case w.large > 0:
+	case w.claim != nil:
+		w.restoreLocked(w.misses)
+	case w.n > 1:
+		w.gate.allowLocked() // the next in line may want fewer misses
 	}
-	if w.large == 0 {
-		w.gate.limiter.restore(w.bubble)
+	if w.claim != nil {
+		w.gate.account.budget.serveLocked()
+	}
+}
+
+// restoreLocked gives back misses that AllocLimit has allowed the waiter.
+func (w *waiter) restoreLocked(n int) {
+	if n > 0 {
+		w.gate.limiter.restore(w.bubble, n)
 		w.gate.allowLocked()
 	}
-	w.gate.account.budget.serveLocked()
 }
 
 func (w *waiter) removeLocked() {
@@ -175,9 +265,14 @@ func (w *waiter) removeLocked() {
 		q.line.Remove(w.line)
 	}
 	if w.claim != nil {
-		b := w.gate.account.budget
-		b.claims.Remove(w.claim)
-		b.waiting.Add(-1)
+		w.unclaimLocked()
 	}
 	q.sleepers.Leave()
+}
+
+// unclaimLocked takes the waiter out of the claims.
+func (w *waiter) unclaimLocked() {
+	b := w.gate.account.budget
+	b.claims.Remove(w.claim)
+	b.waiting.Add(-1)
 }

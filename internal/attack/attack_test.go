@@ -39,7 +39,7 @@ var leftOut = map[ingredient]bool{}
 //
 //   - no goroutine is stuck: each ends;
 //   - no block and no object ever had two owners, and a block comes as its policy says;
-//   - of each pool Puts are Gets and the foreign slices, and nothing is in use;
+//   - of each pool Puts are Gets and the foreign and adopted slices, and nothing is in use;
 //   - after Trim nothing is idle, and after Close nothing is reserved;
 //   - of each limited pool all places are free, and each object was dropped once;
 //   - of each Budget the idle bytes are used, and nothing when its pools are gone; and it

@@ -23,6 +23,7 @@ type attacker struct {
 
 	loans   []*loan
 	objects []heldObject
+	slices  []func() // each puts a slice back
 }
 
 type heldObject struct {
@@ -37,8 +38,10 @@ func (a *attacker) run() {
 		switch what := a.rng.IntN(150); {
 		case what == 0:
 			a.misuse()
-		case what < 50:
+		case what < 35:
 			a.useObjects()
+		case what < 60:
+			a.round.slices[a.rng.IntN(slicePlaces)].use(a)
 		default:
 			a.useBytes()
 		}
@@ -52,6 +55,9 @@ func (a *attacker) run() {
 		}
 		for len(a.objects) > a.rng.IntN(3) {
 			a.putObject()
+		}
+		for len(a.slices) > a.rng.IntN(6) {
+			a.putSlice()
 		}
 		if a.rng.IntN(8) == 0 {
 			runtime.Gosched()
@@ -67,6 +73,15 @@ func (a *attacker) putAll() {
 	for len(a.objects) > 0 {
 		a.putObject()
 	}
+	for len(a.slices) > 0 {
+		a.putSlice()
+	}
+}
+
+func (a *attacker) putSlice() {
+	putBack := a.slices[0]
+	a.slices = a.slices[1:]
+	putBack()
 }
 
 func (a *attacker) putOne() {
@@ -125,13 +140,15 @@ func (a *attacker) useBytes() {
 		a.loans = append(a.loans, p.lend(a.round, b))
 	}
 	a.safely(p.upset, func() {
-		switch what := a.rng.IntN(40); {
+		switch what := a.rng.IntN(42); {
 		case what < 10:
 			keep(p.TryGet(n))
-		case what < 16:
+		case what < 13:
 			ctx, cancel := a.context()
 			defer cancel()
 			keep(p.GetContext(ctx, n))
+		case what < 16:
+			a.batch(p, n)
 		case what == 16:
 			p.Trim()
 		case what == 17:
@@ -151,6 +168,8 @@ func (a *attacker) useBytes() {
 			keep(p.TryGet(n))
 		case what < 32:
 			keep(p.Get(n), nil)
+		case what == 32 && a.rng.IntN(2) == 0:
+			a.share(p.LeaseOf(p.Get(n)))
 		case what == 32:
 			a.share(p.Lease(n))
 		case what == 33:
@@ -169,18 +188,50 @@ func (a *attacker) useBytes() {
 			p.Put(make([]byte, 1024))
 		case what == 38:
 			p.Put(p.Get(oversize))
+		case what == 39:
+			p.strange.Add(1)
+			p.Adopt(append([]byte(nil), make([]byte, 1+n)...)) // where append allocates, and of the cap that it chooses
+		case what == 40 && p.hint != nil:
+			b := p.hint.Get()
+			b = append(b, make([]byte, a.rng.IntN(2*n+1))...)
+			p.hint.Put(b)
 		default:
 			keep(p.Get(n), nil)
 		}
 	})
 }
 
-// share has two owners release a lease, in any order.
+// batch gets several blocks at once, or none.
+func (a *attacker) batch(p *bytePond, n int) {
+	ctx, cancel := a.context()
+	defer cancel()
+	blocks := make([][]byte, 1+a.rng.IntN(8))
+	err := p.GetBatch(ctx, blocks, n)
+	if err != nil {
+		a.allowed(err)
+	}
+	for _, b := range blocks {
+		switch {
+		case (b == nil) != (err != nil), len(b) != n && err == nil:
+			a.t.Errorf("of %d blocks of %d bytes one has %d, with %v: %s", len(blocks), n, len(b), err, p)
+		case b != nil:
+			a.loans = append(a.loans, p.lend(a.round, b))
+		}
+	}
+}
+
+// share has two owners release a lease, of the whole or of parts, in any order.
 func (a *attacker) share(l dewpond.Lease) {
 	if b := l.Bytes(); len(b) > 0 {
 		b[0] = 7
 	}
-	other := l.Retain()
+	var other dewpond.Lease
+	if a.rng.IntN(2) == 0 {
+		other = l.Retain()
+	} else {
+		other = l.Slice(l.Len()/2, l.Len())
+		l = l.Truncate(l.Len() / 2)
+	}
 	first, second := l, other
 	if a.rng.IntN(2) == 0 {
 		first, second = other, l
@@ -191,13 +242,21 @@ func (a *attacker) share(l dewpond.Lease) {
 	if other := <-done; err != nil || other != nil {
 		a.t.Errorf("two owners released: %v, %v", err, other)
 	}
-	if err := a.release(first); err != dewpond.ErrReleased {
-		a.t.Errorf("released again: %v", err)
+	var again error
+	returned := a.returns(func() { again = first.Release() }) // where checks report it, OnViolation may panic
+	if returned && again != dewpond.ErrReleased {
+		a.t.Errorf("released again: %v", again)
 	}
 }
 
-// release is Release, in which a callback may panic.
+// release is Release, or nil if a callback panics in it.
 func (a *attacker) release(l dewpond.Lease) (err error) {
+	a.returns(func() { err = l.Release() })
+	return err
+}
+
+// returns calls f, in which a callback may panic, and reports whether none did.
+func (a *attacker) returns(f func()) (returned bool) {
 	defer func() {
 		if e := recover(); e != nil {
 			if e != any(errPanic) {
@@ -206,7 +265,8 @@ func (a *attacker) release(l dewpond.Lease) (err error) {
 			a.panics.Add(1)
 		}
 	}()
-	return l.Release()
+	f()
+	return true
 }
 
 // grow makes a block grow twice, and checks its content. If a call panics the block

@@ -36,7 +36,7 @@ func (a *attacker) misuse() {
 		Name: "misused objects", Limit: 1, Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: report(&q.upset),
 		New: func() *object { return &object{mind: new(mind)} }, Reset: func(v *object) { v.data = [5]uint64{} },
 	}
-	q.Pool = dewpond.NewPool(q.o)
+	q.Pool = dewpond.MustPool(q.o)
 	a.pools.Add(2)
 	a.mu.Lock()
 	a.allBytes, a.allObjects = append(a.allBytes, p), append(a.allObjects, q)

@@ -74,7 +74,7 @@ func (r *round) newObjectPond(rng *rand.Rand, place int) *objectPond {
 			}
 		},
 	}
-	p.Pool = dewpond.NewPool(p.o)
+	p.Pool = dewpond.MustPool(p.o)
 	r.pools.Add(1)
 	r.mu.Lock()
 	r.allObjects = append(r.allObjects, p)

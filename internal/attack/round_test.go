@@ -19,6 +19,7 @@ import (
 const (
 	bytePlaces   = 6
 	objectPlaces = 3
+	slicePlaces  = 4
 	attackers    = 24
 	steps        = 100 // of an attacker
 )
@@ -35,6 +36,7 @@ type round struct {
 
 	bytes   [bytePlaces]atomic.Pointer[bytePond]
 	objects [objectPlaces]atomic.Pointer[objectPond]
+	slices  [slicePlaces]slicePond
 	over    atomic.Bool // the attackers have ended
 
 	mu         sync.Mutex // guards the fields below
@@ -57,6 +59,9 @@ func play(t *testing.T, seed, number uint64, all *tally) {
 	}
 	for i := range r.objects {
 		r.objects[i].Store(r.newObjectPond(rng, i))
+	}
+	for i := range r.slices {
+		r.slices[i] = r.newSlicePond(rng, i)
 	}
 	var wg, director sync.WaitGroup
 	gifts := make(chan *loan, attackers)
@@ -89,7 +94,7 @@ func (r *round) direct(rng *rand.Rand, gifts <-chan *loan) {
 			r.safely(l.pond.upset, func() { l.putBack(r) })
 		default:
 		}
-		switch rng.IntN(12) {
+		switch rng.IntN(13) {
 		case 0, 1, 2:
 			runtime.GOMAXPROCS(1 + rng.IntN(8))
 		case 3:
@@ -114,6 +119,12 @@ func (r *round) direct(rng *rand.Rand, gifts <-chan *loan) {
 			dewpond.Pressure()
 			runtime.Gosched()
 			debug.SetMemoryLimit(limit)
+		case 10:
+			r.slices[rng.IntN(len(r.slices))].trim(r)
+		case 11:
+			if i := rng.IntN(32 * len(r.slices)); i < len(r.slices) {
+				r.slices[i].close(r)
+			}
 		}
 		time.Sleep(time.Duration(rng.IntN(1000)) * time.Microsecond)
 	}
@@ -149,6 +160,10 @@ func (r *round) watch() {
 			p := r.objects[i].Load()
 			see(p, p.o.Check != dewpond.CheckOff, p.Stats())
 		}
+		for _, p := range r.slices {
+			_, checked, now := p.look()
+			see(p, checked, now)
+		}
 		if r.obeyed && r.budgets[0].Used() > r.budgets[0].Limit() {
 			r.t.Errorf("%d bytes are charged of %d, which all callers obey", r.budgets[0].Used(), r.budgets[0].Limit())
 		}
@@ -164,7 +179,7 @@ func wentBack(before, now dewpond.Stats) string {
 		before, now uint64
 	}{
 		{"Gets", before.Gets, now.Gets}, {"Hits", before.Hits, now.Hits}, {"Misses", before.Misses, now.Misses},
-		{"Puts", before.Puts, now.Puts}, {"Refused", before.Refused, now.Refused}, {"Oversize", before.Oversize, now.Oversize},
+		{"Puts", before.Puts, now.Puts}, {"Refused", before.Refused, now.Refused}, {"Waits", before.Waits, now.Waits}, {"Oversize", before.Oversize, now.Oversize},
 		{"OverLimit", before.OverLimit, now.OverLimit}, {"OverBudget", before.OverBudget, now.OverBudget},
 		{"DroppedFull", before.DroppedFull, now.DroppedFull}, {"DroppedForeign", before.DroppedForeign, now.DroppedForeign},
 		{"DroppedDouble", before.DroppedDouble, now.DroppedDouble}, {"DroppedClosed", before.DroppedClosed, now.DroppedClosed},
@@ -185,7 +200,14 @@ func (r *round) judge(rng *rand.Rand) {
 	for _, p := range r.allObjects {
 		p.judge(r)
 	}
+	for _, p := range r.slices {
+		p.judgeCounts(r)
+	}
 	r.judgeBudgets()
+	for i, p := range r.slices {
+		p.judgeEnd(r)
+		r.slices[i] = nil
+	}
 	// Some pools that were not closed are dropped: the collector takes them.
 	kept := slices.DeleteFunc(r.allBytes, func(p *bytePond) bool {
 		if rng.IntN(4) > 0 {
@@ -228,6 +250,13 @@ func (r *round) judgeBudgets() {
 					if s.InUseBytes != 0 || p.upset.Load() {
 						pools = append(pools, p.String())
 					}
+				}
+			}
+			for _, p := range r.slices {
+				more, suspect := p.charged(b)
+				idle += more
+				if suspect != "" {
+					pools = append(pools, suspect)
 				}
 			}
 			if used := b.Used(); used != idle {

@@ -9,7 +9,6 @@ package check
 
 import (
 	"math/rand/v2"
-	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,10 +17,10 @@ import (
 // A Checker watches blocks of one pool. All methods are safe for concurrent use. The
 // methods for one block lock one of the Checker's shards for a map lookup.
 type Checker struct {
-	Guard  Guard // makes idle blocks fault if it can; may be nil. Set it before any call.
-	report func(Violation)
-	few    bool // few blocks are watched, and the program has no time to spare
-	shards [shards]shard
+	Guard   Guard // makes idle blocks fault if it can; may be nil. Set it before any call.
+	report  func(Violation)
+	sampled bool // few blocks are watched, and the program has no time to spare
+	shards  [shards]shard
 }
 
 // filter counts, for each hash value, the watched blocks of all Checkers. There is one
@@ -29,10 +28,10 @@ type Checker struct {
 var filter [filterSize]atomic.Uint32
 
 const (
-	shards     = 16
-	filterSize = 1 << 12
-	mostFree   = 64 // records that a shard keeps for reuse
-	fewShown   = 8  // if few blocks are watched, one in this many is in the profile
+	shards        = 16
+	filterSize    = 1 << 12
+	mostFree      = 64 // records that a shard keeps for reuse
+	profiledOneIn = 8  // if few blocks are watched, one in this many is in the profile
 )
 
 type shard struct {
@@ -42,21 +41,17 @@ type shard struct {
 	_    [40]byte
 }
 
-// New returns a Checker that calls report for each violation, without locks held. few
+// New returns a Checker that calls report for each violation, without locks held. sampled
 // says that one block in very many is watched: then stacks are recorded in nanoseconds,
 // see package callers, and one watched block in eight is in the profile, which records
 // a stack of its own.
-func New(few bool, report func(Violation)) *Checker {
-	c := &Checker{report: report, few: few}
+func New(sampled bool, report func(Violation)) *Checker {
+	c := &Checker{report: report, sampled: sampled}
 	for i := range c.shards {
 		c.shards[i].at = make(map[uintptr]*record)
 	}
 	return c
 }
-
-// inUse returns the profile of every watched block that is out or has leaked, by the
-// stack of its Get.
-var inUse = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile("dewpond_inuse") })
 
 // Watched reports whether a block at an address may be watched, by one load. False is
 // certain.
@@ -87,15 +82,20 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 			found = r.violation(Leak, nil)
 		}
 		r = c.watch(s, at, block, heap)
-	case !c.exhume(r, block):
-		found = r.violation(WriteAfterPut, stack)
+	case !c.verify(r, block):
+		found = r.written(block, stack)
 	}
-	r.state, r.got, r.put, r.gotAt, r.sum, r.told = out, append(r.got[:0], stack...), r.put[:0], time.Now(), 0, false
-	if r.shown = !c.few || rand.IntN(fewShown) == 0; r.shown {
-		inUse().Add(r, 1) // under the lock: a second Add of one record would panic
+	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], time.Now()
+	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, false
+	if r.profiled = !c.sampled || rand.IntN(profiledOneIn) == 0; r.profiled {
+		inUse.Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
 	}
 	s.mu.Unlock()
-	if found != nil {
+	switch {
+	case found == nil:
+	case found.Kind == Leak:
+		c.reportLost(*found)
+	default:
 		c.report(*found)
 	}
 }
@@ -139,11 +139,42 @@ func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
 		return Refused
 	}
 	r.state, r.put, r.putAt = idle, append(r.put[:0], stack...), time.Now()
-	if r.shown {
-		inUse().Remove(r)
+	if r.profiled {
+		inUse.Remove(r)
 	}
 	s.mu.Unlock()
 	return Accepted
+}
+
+// Overlaps reports whether a slice shares bytes with a watched block.
+func (c *Checker) Overlaps(at uintptr, size int) bool {
+	for i := range c.shards {
+		if c.shards[i].overlaps(at, size) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *shard) overlaps(at uintptr, size int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.at {
+		if at < r.address+uintptr(r.size) && r.address < at+uintptr(size) && !r.dead() {
+			return true
+		}
+	}
+	return false
+}
+
+// Excuse says of a block that is out that its owner may lose it: it is no leak.
+func (c *Checker) Excuse(at uintptr) {
+	s := c.shard(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.at[at]; r != nil && r.state == out {
+		r.excused = true
+	}
 }
 
 // Seal records the content of an idle object that cannot be poisoned. It must be called
@@ -153,26 +184,36 @@ func (c *Checker) Seal(at uintptr, object []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.at[at]; r != nil && r.state == idle {
-		r.sum = sum(object)
+		r.seal, r.sealed = append(r.seal[:0], object...), true
 	}
 }
 
-// Stranger reports a foreign Put: of a slice of the inside of a watched block, or of
-// one that the pool never handed out.
-func (c *Checker) Stranger(at uintptr, size int) {
-	v := Violation{Kind: ForeignPut, Size: size, Offence: exactly()}
+// Stranger returns the violation of a foreign Put: of a slice of the inside of a watched
+// block, or of one that the pool never handed out. Its Offence is the stack of the caller.
+func (c *Checker) Stranger(at uintptr, size int) Violation {
+	offence := exactly()
+	if v := c.Around(at); v != nil && v.Offset > 0 {
+		v.Kind, v.Offence = InteriorPut, offence
+		return *v
+	}
+	return Violation{Kind: ForeignPut, Size: size, Count: 1, Bytes: size, Offence: offence}
+}
+
+// Around returns what is known of the watched block that an address is in, as a Violation of
+// no kind, or nil.
+func (c *Checker) Around(at uintptr) (found *Violation) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
 		for _, r := range s.at {
-			if offset := at - r.address; offset != 0 && offset < uintptr(r.size) && !r.dead() {
-				offence := v.Offence
-				v = *r.violation(InteriorPut, offence)
+			if offset := at - r.address; offset < uintptr(r.size) && !r.dead() {
+				found = r.violation(0, nil)
+				found.Offset = int(offset)
 			}
 		}
 		s.mu.Unlock()
 	}
-	c.report(v)
+	return found
 }
 
 // Forget ends the watch of an idle block, because it leaves the pool or joins the
@@ -186,8 +227,8 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	if r == nil || r.size != len(block) || r.state != idle {
 		return nil
 	}
-	if !c.exhume(r, block) {
-		found = r.violation(WriteAfterPut, nil)
+	if !c.verify(r, block) {
+		found = r.written(block, nil)
 	}
 	delete(s.at, at)
 	filter[slot(at)].Add(^uint32(0))
@@ -198,7 +239,7 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	return found
 }
 
-// End forgets all blocks of a Checker that watches few: no caller asks about them any
+// End forgets all blocks of a Checker that watches a sample: no caller asks about them any
 // more, and the filter is shared by all Checkers.
 func (c *Checker) End() {
 	for i := range c.shards {
@@ -206,33 +247,11 @@ func (c *Checker) End() {
 		s.mu.Lock()
 		for at, r := range s.at {
 			filter[slot(at)].Add(^uint32(0))
-			if r.state == out && r.shown {
-				inUse().Remove(r)
+			if r.state == out && r.profiled {
+				inUse.Remove(r)
 			}
 		}
 		s.at = nil // a concurrent Get watches nothing
 		s.mu.Unlock()
 	}
-}
-
-// Out returns, as leaks that its caller reports, the watched blocks that have been out
-// for longer than age by the clock of now, or with age 0 all that are out. It returns
-// no block twice. left is how many other blocks of that clock are out.
-func (c *Checker) Out(age time.Duration, now time.Time) (leaks []Violation, left int) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		for _, r := range s.at {
-			switch {
-			case r.state != out || r.told || age > 0 && !sameClock(now, r.gotAt):
-			case age == 0 || now.Sub(r.gotAt) > age:
-				r.told = true
-				leaks = append(leaks, *r.violation(Leak, nil))
-			default:
-				left++
-			}
-		}
-		s.mu.Unlock()
-	}
-	return leaks, left
 }

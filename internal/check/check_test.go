@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"reflect"
 	"runtime"
 	"strings"
@@ -19,9 +20,9 @@ type desk struct {
 
 func newDesk() *desk { return newDeskOf(false) }
 
-func newDeskOf(few bool) *desk {
+func newDeskOf(sampled bool) *desk {
 	d := new(desk)
-	d.Checker = New(few, func(v Violation) {
+	d.Checker = New(sampled, func(v Violation) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.found = append(d.found, v)
@@ -38,11 +39,11 @@ func (d *desk) Forget(at uintptr, block []byte) {
 }
 
 func (d *desk) Out(age time.Duration, now time.Time) (n, left int) {
-	leaks, left := d.Checker.Out(age, now)
+	leaks, n, left := d.Checker.Out(age, now)
 	for _, v := range leaks {
 		d.report(v)
 	}
-	return len(leaks), left
+	return n, left
 }
 
 // take returns what was reported since the last call.
@@ -133,6 +134,44 @@ func TestWriteAfterPut(t *testing.T) {
 	}
 }
 
+// A violation says which bytes were written, with what they were.
+func TestWritten(t *testing.T) {
+	for _, seal := range []bool{false, true} {
+		for _, w := range []struct{ first, last, shown int }{{0, 0, 1}, {63, 63, 1}, {5, 36, 32}, {5, 37, 32}, {0, 63, 32}} {
+			d, b := newDesk(), make([]byte, 64)
+			d.getHere(b)
+			d.putHere(b)
+			was := byte(poison)
+			if seal {
+				was = 0
+				d.Seal(at(b), b)
+			} else {
+				Poison(b)
+			}
+			b[w.first], b[w.last] = 1, 2
+			d.Forget(at(b), b)
+			v := d.take()[0]
+			if v.Offset != w.first || v.Written != w.last+1-w.first || !bytes.Equal(v.Old, bytes.Repeat([]byte{was}, w.shown)) || !bytes.Equal(v.New, b[w.first:w.first+w.shown]) {
+				t.Errorf("sealed %v, bytes %d to %d: %+v", seal, w.first, w.last, v)
+			}
+		}
+	}
+}
+
+// A record keeps the room of small seals for its next block, and of no others.
+func TestSealsAreReused(t *testing.T) {
+	for _, size := range []int{64, mostSealed, mostSealed + 1} {
+		d, b := newDesk(), make([]byte, size)
+		d.getHere(b)
+		d.putHere(b)
+		d.Seal(at(b), b)
+		d.Forget(at(b), b)
+		if kept := cap(d.shard(at(b)).free[0].seal); kept < size != (size > mostSealed) {
+			t.Errorf("of %d bytes %d are kept", size, kept)
+		}
+	}
+}
+
 // An object that was sealed must be unchanged.
 func TestSeal(t *testing.T) {
 	d, b := newDesk(), make([]byte, 48)
@@ -181,15 +220,15 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// With few, stacks are recorded in another way, and records are reused: what was
+// With sampled, stacks are recorded in another way, and records are reused: what was
 // reported does not change.
 func TestFew(t *testing.T) {
-	for _, few := range []bool{true, false} {
-		d := newDeskOf(few)
+	for _, sampled := range []bool{true, false} {
+		d := newDeskOf(sampled)
 		b := make([]byte, 64)
 		d.getHere(b)
 		d.putHere(b)
-		d.Bury(at(b), b)
+		d.Poison(at(b), b)
 		d.putAgain(b)
 		found := d.take()
 		again := make([]byte, 128)
@@ -197,17 +236,17 @@ func TestFew(t *testing.T) {
 			d.Forget(at(b), b)
 			func() { d.Get(at(again), again, true) }() // in the record of b
 			func() { d.Put(at(again), len(again)) }()
-			d.Bury(at(again), again)
+			d.Poison(at(again), again)
 			d.Forget(at(again), again)
 			d.getHere(b)
 			d.putHere(b)
-			d.Bury(at(b), b)
+			d.Poison(at(b), b)
 		}
 		if n := d.records(); n > 2 {
 			t.Errorf("%d records for one block at a time", n)
 		}
 		if more := d.take(); len(more) != 0 || len(found) != 1 {
-			t.Fatalf("few %v: %v, then %v", few, found, more)
+			t.Fatalf("sampled %v: %v, then %v", sampled, found, more)
 		}
 		d.found = found
 		d.expect(t, DoublePut, "getHere", "putHere", "putAgain")
@@ -242,7 +281,7 @@ func TestCollectedLate(t *testing.T) {
 	r := d.shard(at(b)).at[at(b)]
 	late := collectedBlock{d.Checker, at(b), r, r.use}
 	d.putHere(b) // as the owner of the memory there may now do
-	d.Bury(at(b), b)
+	d.Poison(at(b), b)
 	d.Forget(at(b), b)
 	late.collected() // the record is unused
 	s := d.shard(at(b))
@@ -277,7 +316,7 @@ func TestAdoptWhereOneHasLeaked(t *testing.T) {
 	}
 	again := s.at[at(b)]
 	s.at[at(b)] = leaked
-	d.Stranger(at(b[16:]), 16)
+	d.report(d.Stranger(at(b[16:]), 16))
 	d.expect(t, ForeignPut, "", "", "TestAdopt") // not inside a block that no longer exists
 	s.at[at(b)] = again
 	collectedBlock{d.Checker, at(b), leaked, leaked.use}.collected()
@@ -305,9 +344,9 @@ func TestStranger(t *testing.T) {
 			t.Errorf("Put: %v", v)
 		}
 	}
-	d.Stranger(at(inside), cap(inside))
+	d.report(d.Stranger(at(inside), cap(inside)))
 	d.expect(t, InteriorPut, "getHere", "", "TestStranger")
-	d.Stranger(at(other), cap(other))
+	d.report(d.Stranger(at(other), cap(other)))
 	d.expect(t, ForeignPut, "", "", "TestStranger")
 	if d.putHere(b) != Accepted {
 		t.Error("the block itself is refused")
@@ -473,5 +512,66 @@ func TestQuarantine(t *testing.T) {
 	add(large)
 	if len(q.Empty(true)) != 1 || add(large) || q.Empty(true) != nil {
 		t.Error("a quarantine that has ended takes blocks")
+	}
+}
+
+func TestOverlaps(t *testing.T) {
+	d, b := newDesk(), make([]byte, 256)
+	middle := b[64:128:128]
+	d.getHere(middle)
+	for _, tt := range []struct {
+		from, size int
+		want       bool
+	}{{0, 64, false}, {0, 65, true}, {64, 64, true}, {80, 10, true}, {127, 50, true}, {128, 64, false}, {0, 256, true}} {
+		if got := d.Overlaps(at(b)+uintptr(tt.from), tt.size); got != tt.want {
+			t.Errorf("%d bytes from %d on: %v", tt.size, tt.from, got)
+		}
+	}
+	d.putHere(middle)
+	if !d.Overlaps(at(middle), 64) {
+		t.Error("an idle block is not seen")
+	}
+	d.Poison(at(middle), middle)
+	d.Forget(at(middle), middle)
+	if d.Overlaps(at(middle), 64) || d.take() != nil {
+		t.Error("a block that is not watched is seen")
+	}
+}
+
+// A block that its owner may lose is no leak, until it has another owner.
+func TestExcuse(t *testing.T) {
+	d := newDesk()
+	func() {
+		lost, returned := make([]byte, 1<<20), make([]byte, 1<<20)
+		d.getHere(lost)
+		d.Excuse(at(lost))
+		d.getHere(returned)
+		d.Excuse(at(returned))
+		if n, left := d.Out(0, time.Now()); n != 0 || left != 0 {
+			t.Errorf("%d leaks, %d others are out", n, left)
+		}
+		d.putHere(returned)
+		d.Poison(at(returned), returned)
+		d.getHere(returned)
+		if n, _ := d.Out(0, time.Now()); n != 1 {
+			t.Errorf("%d leaks, want that of the next owner", n)
+		}
+		d.expect(t, Leak, "getHere", "", "")
+		runtime.KeepAlive(lost)
+	}()
+	for d.watching() > 0 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if found := d.take(); found != nil {
+		t.Errorf("of a block that may be lost: %v", found)
+	}
+	d.Excuse(1) // what is not watched
+	free := 0
+	for i := range d.shards {
+		free += len(d.shards[i].free)
+	}
+	if free != 1 {
+		t.Errorf("%d records can be used again, want that of the lost block", free)
 	}
 }

@@ -9,10 +9,10 @@ type Guard interface {
 	Unguard(block []byte)
 }
 
-// Bury prepares an idle block so that late use of it is found. It fills the block with
+// Poison prepares an idle block so that late use of it is found. It fills the block with
 // poison, which is checked when the block leaves the pool, and if the Guard allows it,
 // makes any access fault. No other goroutine has the block.
-func (c *Checker) Bury(at uintptr, block []byte) {
+func (c *Checker) Poison(at uintptr, block []byte) {
 	Poison(block)
 	if c.Guard == nil || !c.Guard.Guard(block) {
 		return
@@ -23,9 +23,9 @@ func (c *Checker) Bury(at uintptr, block []byte) {
 	s.at[at].guarded = true // it is idle, and so watched until the caller releases it
 }
 
-// exhume makes an idle block accessible, and reports whether it is as it was put back.
+// verify makes an idle block accessible, and reports whether it is as it was put back.
 // The shard is locked.
-func (c *Checker) exhume(r *record, block []byte) bool {
+func (c *Checker) verify(r *record, block []byte) bool {
 	if r.guarded {
 		c.Guard.Unguard(block)
 		r.guarded = false
@@ -51,6 +51,7 @@ func (c *Checker) Fault(at uintptr) *Violation {
 			away, kind := r.away(at)
 			if away < nearest && (kind == PastEnd || r.state == idle) {
 				nearest, found = away, r.violation(kind, offence)
+				found.Offset = int(at - r.address)
 			}
 		}
 		s.mu.Unlock()

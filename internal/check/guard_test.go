@@ -22,7 +22,7 @@ func (g *fakeGuard) Guard(b []byte) bool {
 
 func (g *fakeGuard) Unguard(b []byte) { delete(g.guarded, &b[0]) }
 
-// A block is guarded from Bury until it is got or forgotten, and its lost poison is no
+// A block is guarded from Poison until it is got or forgotten, and its lost poison is no
 // violation. If the guard refuses, the poison is checked.
 func TestBury(t *testing.T) {
 	d, g := newDesk(), &fakeGuard{guarded: map[*byte]bool{}}
@@ -32,7 +32,7 @@ func TestBury(t *testing.T) {
 			b := make([]byte, 4096)
 			d.getHere(b)
 			d.putHere(b)
-			d.Bury(at(b), b)
+			d.Poison(at(b), b)
 			if g.guarded[&b[0]] == g.refuse || Intact(b) != g.refuse {
 				t.Errorf("refused %v: guarded %v, poison %v", g.refuse, g.guarded[&b[0]], Intact(b))
 			}
@@ -46,7 +46,7 @@ func TestBury(t *testing.T) {
 	d.getHere(b)
 	d.putHere(b)
 	g.refuse = true
-	d.Bury(at(b), b)
+	d.Poison(at(b), b)
 	b[7] = 0
 	d.getHere(b)
 	d.expect(t, WriteAfterPut, "getHere", "putHere", "getHere")

@@ -1,9 +1,6 @@
 package check
 
-import (
-	"bytes"
-	"hash/maphash"
-)
+import "bytes"
 
 // poison is the byte that idle blocks are filled with. It is unlikely as text, length
 // or pointer, and odd, so that a counter that is incremented shows.
@@ -29,15 +26,36 @@ func Intact(b []byte) bool {
 	return bytes.Equal(b, page[:len(b)])
 }
 
-var seed = maphash.MakeSeed()
-
-// sum returns a checksum that is never 0.
-func sum(object []byte) uint64 { return maphash.Bytes(seed, object) | 1 }
-
 // intact reports whether an idle block is as it was put back. Its shard is locked.
 func (r *record) intact(block []byte) bool {
-	if r.sum != 0 {
-		return sum(block) == r.sum
+	if r.sealed {
+		return bytes.Equal(block, r.seal)
 	}
 	return Intact(block)
+}
+
+// shown is how many of the bytes that were written a Violation shows.
+const shown = 32
+
+// written returns the violation of an idle block that is not intact. Its shard is locked.
+func (r *record) written(block []byte, offence Stack) *Violation {
+	was := func(i int) byte {
+		if r.sealed {
+			return r.seal[i]
+		}
+		return poison
+	}
+	first, last := 0, len(block)-1
+	for first < last && block[first] == was(first) {
+		first++
+	}
+	for first < last && block[last] == was(last) {
+		last--
+	}
+	v := r.violation(WriteAfterPut, offence)
+	v.Offset, v.Written = first, last+1-first
+	for i := first; i <= min(last, first+shown-1); i++ {
+		v.Old, v.New = append(v.Old, was(i)), append(v.New, block[i])
+	}
+	return v
 }

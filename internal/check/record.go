@@ -18,13 +18,17 @@ type record struct {
 	got, put Stack
 	gotAt    time.Time
 	putAt    time.Time
-	sum      uint64 // checksum of an idle block that was sealed; 0: it is poisoned
+	seal     []byte   // what an idle block must be like, if it is sealed and not poisoned
+	owners   []*Owner // of a lease of the block: those that Retain made and that have not released
 	leak     runtime.Cleanup
 	alive    weak.Pointer[byte] // the block, if all blocks are watched and on the Go heap
+	sealed   bool               // seal is in force
+	released bool               // the owner of a lease that got the block has released
 	guarded  bool               // idle, and faults on any touch
 	watched  bool               // leak was set
-	told     bool               // its leak has been reported
-	shown    bool               // in the profile
+	reported bool               // its leak has been reported
+	excused  bool               // its owner may lose it: see Excuse
+	profiled bool               // in the profile
 }
 
 type state uint8
@@ -43,18 +47,18 @@ func (c *Checker) watch(s *shard, at uintptr, block []byte, heap bool) *record {
 	}
 	s.at[at] = r
 	if heap {
-		r.hang(collectedBlock{c, at, r, r.use}, block)
+		r.watchCollection(collectedBlock{c, at, r, r.use}, block)
 	}
 	return r
 }
 
-// hang makes the collector report a lost block. AddCleanup panics for a block that is
+// watchCollection makes the collector report a lost block. AddCleanup panics for a block that is
 // not on the Go heap, as a Source of the caller's may return it: such a block is never
 // collected.
-func (r *record) hang(b collectedBlock, block []byte) {
+func (r *record) watchCollection(b collectedBlock, block []byte) {
 	defer func() { r.watched = recover() == nil }()
 	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, b)
-	if !b.checker.few {
+	if !b.checker.sampled {
 		r.alive = weak.Make(&block[0])
 	}
 }
@@ -70,10 +74,16 @@ func (s *shard) blank() *record {
 	return r
 }
 
-// forget keeps a record that belongs to no block any more for reuse. Its stacks keep
-// their capacity.
+// mostSealed is the capacity of the largest seal that a record keeps for reuse.
+const mostSealed = 4096
+
+// forget keeps a record that belongs to no block any more for reuse. Its stacks and its seal
+// keep their capacity.
 func (s *shard) forget(r *record) {
-	*r = record{use: r.use + 1, got: r.got[:0], put: r.put[:0]}
+	if cap(r.seal) > mostSealed {
+		r.seal = nil
+	}
+	*r = record{use: r.use + 1, got: r.got[:0], put: r.put[:0], seal: r.seal[:0]}
 	if len(s.free) < mostFree {
 		s.free = append(s.free, r)
 	}
@@ -102,9 +112,15 @@ func (b collectedBlock) collected() {
 		filter[slot(r.address)].Add(^uint32(0))
 	}
 	v := r.violation(Leak, nil)
+	if r.excused && r.state == out {
+		if r.profiled {
+			inUse.Remove(r)
+		}
+		s.forget(r)
+	}
 	s.mu.Unlock()
 	if leaked {
-		b.checker.report(*v)
+		b.checker.reportLost(*v)
 	}
 }
 
@@ -114,10 +130,10 @@ func (r *record) dead() bool { return r.alive != (weak.Pointer[byte]{}) && r.ali
 
 // leaks reports whether a block is out, and true only once. The shard is locked.
 func (r *record) leaks() bool {
-	if r.state != out || r.told {
+	if r.state != out || r.reported || r.excused {
 		return false
 	}
-	r.told = true
+	r.reported = true
 	return true
 }
 
@@ -125,12 +141,19 @@ func (r *record) leaks() bool {
 // those have no monotonic part.
 func sameClock(a, b time.Time) bool { return (a == a.Round(0)) == (b == b.Round(0)) }
 
-// violation describes an offence against a block, with copies of all stacks. The shard
-// is locked.
+// violation describes an offence against a block, with copies of all stacks. The shard is
+// locked.
 func (r *record) violation(kind Kind, offence Stack) *Violation {
 	since := r.gotAt
 	if r.state == idle {
 		since = r.putAt
 	}
-	return &Violation{Kind: kind, Size: r.size, Age: time.Since(since), Got: r.got.clone(), Put: r.put.clone(), Offence: offence.clone()}
+	v := &Violation{
+		Kind: kind, Size: r.size, Age: time.Since(since), Count: 1, Bytes: r.size,
+		Got: r.got.clone(), Put: r.put.clone(), Offence: offence.clone(),
+	}
+	if kind == Leak {
+		v.Owners = r.ownersLeft()
+	}
+	return v
 }

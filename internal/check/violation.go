@@ -1,14 +1,6 @@
 package check
 
-import (
-	"fmt"
-	"runtime"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/dewpond/dewpond/internal/callers"
-)
+import "time"
 
 // A Kind is a kind of misuse.
 type Kind uint8
@@ -21,63 +13,24 @@ const (
 	Leak                      // a block that was never put back
 	UseAfterPut               // an access to an idle block, which faulted
 	PastEnd                   // an access behind a block
+	DoubleRelease             // a Release of a lease whose owner has released it
 )
 
-// A Violation is one misuse. Offence is nil if the misuse itself was not observed.
+// A Violation is one misuse, or Count leaks of one place. Offence is nil if the misuse
+// itself was not observed.
 type Violation struct {
-	Kind              Kind
-	Size              int           // of the block, in bytes
-	Age               time.Duration // since its last Get or Put
+	Kind  Kind
+	Size  int           // of the block, of the largest if there are several, in bytes
+	Age   time.Duration // since its last Get or Put, of the oldest if there are several
+	Count int           // how many blocks, each got at Got and with these Owners
+	Bytes int           // in all of them
+
+	Offset   int    // in the block: where Written begins, or a slice of its inside, or an access
+	Written  int    // how many bytes there are from the first that was written to the last
+	Old, New []byte // the first of them: as they were when the block was put back, and as they are
+
+	Holder string // of the block that a foreign slice is in: the name of its pool, for the Checker's own pool to fill in
+
 	Got, Put, Offence Stack
-}
-
-// A Stack is program counters, innermost first.
-type Stack []uintptr
-
-// pcs is a buffer for a stack.
-type pcs [32]uintptr
-
-// callers returns the stack of its caller's callers, in the given buffer. Frames of
-// this package may come first: see [Stack.String].
-func (c *Checker) callers(room *pcs) Stack {
-	if c.few {
-		return room[:callers.Callers(room[:len(room)/2])]
-	}
-	return room[:runtime.Callers(3, room[:])]
-}
-
-// exactly returns the stack of its caller's callers.
-func exactly() Stack {
-	var room pcs
-	return Stack(room[:runtime.Callers(3, room[:])]).clone()
-}
-
-// clone returns nil for an empty stack.
-func (s Stack) clone() Stack {
-	if len(s) == 0 {
-		return nil
-	}
-	return slices.Clone(s)
-}
-
-const library = "github.com/dewpond/dewpond"
-
-// String returns two lines for each frame, as the stack of a panic has. It leaves out
-// the innermost frames that are inside the library.
-func (s Stack) String() string {
-	if len(s) == 0 {
-		return "\tunknown\n"
-	}
-	var text strings.Builder
-	frames := runtime.CallersFrames(s)
-	for inside := true; ; {
-		f, more := frames.Next()
-		inside = inside && more && (strings.HasPrefix(f.Function, library+".") || strings.HasPrefix(f.Function, library+"/internal/check.(*Checker)."))
-		if !inside && f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
-			fmt.Fprintf(&text, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
-		}
-		if !more {
-			return text.String()
-		}
-	}
+	Owners            []Stack // of a leaked lease that was retained: what made each owner that is left
 }

@@ -69,7 +69,7 @@ func (w *Watch) Retire(b Block) {
 	if w.sealed {
 		w.Seal(b.At, b.Bytes)
 	} else {
-		w.Bury(b.At, b.Bytes)
+		w.Poison(b.At, b.Bytes)
 	}
 	w.held[b.Class].Add(1)
 	if !w.Quarantine.Add(b) {
@@ -124,13 +124,13 @@ func (w *Watch) Empty(end bool, l *late.List) (blocks int, bytes int64) {
 // pool or joins those that are not. A violation goes to the list.
 func (w *Watch) Unwatch(b Block, l *late.List) { w.later(w.Forget(b.At, b.Bytes), l) }
 
-// Leaks has leaks reported when the list ends: see Out. It returns how many.
+// Leaks has leaks reported when the list ends, and returns how many: see Out.
 func (w *Watch) Leaks(age time.Duration, now time.Time, l *late.List) (n, left int) {
-	leaks, left := w.Out(age, now)
+	leaks, n, left := w.Out(age, now)
 	for i := range leaks {
 		w.later(&leaks[i], l)
 	}
-	return len(leaks), left
+	return n, left
 }
 
 // later has a violation, if there is one, reported when the list ends.

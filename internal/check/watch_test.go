@@ -115,8 +115,8 @@ func TestWatchEnds(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		for _, sealed := range []bool{true, false} {
 			w, k, found := newWatch(all, sealed, 10)
-			if w.few == all || w.All() != all {
-				t.Errorf("all %v: All is %v, few %v", all, w.All(), w.few)
+			if w.sampled == all || w.All() != all {
+				t.Errorf("all %v: All is %v, sampled %v", all, w.All(), w.sampled)
 			}
 			b := w.idle(0)
 			w.Retire(b)

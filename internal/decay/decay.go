@@ -11,7 +11,6 @@
 //   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry, of which a
 //     share of 6x^5 - 15x^4 + 10x^3 may stay, where x falls from 1 to 0. It begins and ends
 //     gently, so that no sudden drop makes all callers miss at once.
-//     makes everybody miss at once.
 package decay
 
 import (
@@ -52,6 +51,16 @@ func (c *Class) Advance(epochs, low int) (release int) {
 		c.lows[i] -= release
 	}
 	return release
+}
+
+// Unneeded returns for how many of the last epochs, without a gap up to now, something was
+// idle that is still there. What is handed out is the youngest and what is freed the oldest,
+// so that is the age of the oldest, in epochs.
+func (c *Class) Unneeded() (epochs int) {
+	for epochs < Epochs && c.lows[(c.newest-epochs+Epochs)%Epochs] > 0 {
+		epochs++
+	}
+	return epochs
 }
 
 // may returns how many surplus blocks may stay.

@@ -32,6 +32,8 @@ type Idle interface {
 	// Low returns the least number of blocks of a class that were idle, and not in
 	// use by any processor, at any moment since the last call.
 	Low(class uint8) int
+	// Least returns what Low would, and leaves it to be returned again.
+	Least(class uint8) int
 	// Reserved returns the bytes that are idle, or that have a place where they may become
 	// idle without a call of Kept.
 	Reserved() int64
@@ -80,12 +82,15 @@ type Decayer struct {
 	extra     atomics.Bool // a tick after a collection is running
 	watching  atomics.Bool // the next collection will call collected
 
-	mu      atomics.Mutex // guards the fields below; not held while blocks are freed
-	timer   uint64        // number of the current timer
-	last    time.Time     // the time up to which the classes have been advanced
-	seen    time.Time     // when a collection first found the bubble's timer
-	trimmed lastTrim      // by AllAtOnce
-	soon    bool          // the timer was armed for a trim that was postponed
+	mu      atomics.Mutex     // guards the fields below; not held while blocks are freed
+	timer   uint64            // number of the current timer
+	last    time.Time         // the time up to which the classes have been advanced
+	looked  time.Time         // when Low was last called
+	began   [Epochs]time.Time // when each of the last epochs began, or a little later
+	newest  int               // index of the last epoch in began
+	seen    time.Time         // when a collection first found the bubble's timer
+	trimmed lastTrim          // by AllAtOnce
+	soon    bool              // the timer was armed for a trim that was postponed
 	stopped bool
 }
 
@@ -129,7 +134,10 @@ func (d *Decayer) arm() {
 
 // startLocked begins to count from now.
 func (d *Decayer) startLocked(now time.Time) {
-	d.last = now
+	d.last, d.looked = now, now
+	for i := range d.began { // what is there may be of a bubble's clock
+		d.began[i] = now
+	}
 	d.seen = time.Time{}
 	d.bubble.Store(bubble.In(now))
 	d.setTimerLocked()
@@ -160,7 +168,7 @@ func (d *Decayer) tick(number uint64) {
 	d.soon = haste == AllAtOnce && !trim
 	d.mu.Unlock()
 
-	d.letGo(surplus, trim)
+	d.shed(surplus, trim)
 	for i := range d.parts {
 		d.parts[i].Tidy(strandedAfter)
 	}
@@ -208,6 +216,11 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	}
 	epochs, rest := Elapsed(now.Sub(d.last), Epoch(timeout))
 	d.last = now.Add(-rest)
+	for range min(epochs, Epochs) {
+		d.newest = (d.newest + 1) % Epochs
+		d.began[d.newest] = d.looked
+	}
+	d.looked = now
 	for i := range d.parts {
 		p := &d.parts[i]
 		for class := range p.classes {
@@ -226,12 +239,41 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	return all
 }
 
+// Oldest returns about how long the oldest idle block of the first Part has been idle: at most
+// the timeout, and 0 if nothing decays. It costs the users of the pool nothing, because it
+// asks only what ticks have seen. So it is up to two epochs too little, and knows nothing of
+// blocks that a processor has for itself.
+func (d *Decayer) Oldest() (age time.Duration) {
+	now := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timeout == 0 || d.bubble.Load() != bubble.In(now) { // by two clocks there is no age
+		return 0
+	}
+	p := &d.parts[0]
+	for class, c := range p.classes {
+		if p.Least(uint8(class)) == 0 {
+			continue
+		}
+		since := d.looked
+		if c != nil {
+			if n := c.Unneeded(); n > 0 {
+				since = d.began[(d.newest-n+1+Epochs)%Epochs]
+			}
+		}
+		age = max(age, now.Sub(since))
+	}
+	return min(age, d.timeout)
+}
+
 // mayTrimLocked reports whether everything must be freed now. Then the caller calls trim.
 func (d *Decayer) mayTrimLocked(now time.Time, haste Haste) bool {
 	return haste == AllAtOnce && d.trimmed.begin(now)
 }
 
-func (d *Decayer) letGo(all []surplus, trim bool) {
+// shed frees what is due, or with trim everything, and has the rest of the work done that
+// frees leave behind.
+func (d *Decayer) shed(all []surplus, trim bool) {
 	if trim {
 		d.trim()
 	} else {
@@ -314,7 +356,7 @@ func (d *Decayer) collected() {
 		d.setTimerLocked()
 	}
 	d.mu.Unlock()
-	d.letGo(surplus, trim)
+	d.shed(surplus, trim)
 }
 
 // outliveLocked takes over from the timer of a bubble that must be dead.

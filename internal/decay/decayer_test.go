@@ -21,6 +21,7 @@ type fakeIdle struct {
 }
 
 func (f *fakeIdle) Low(uint8) int   { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
+func (f *fakeIdle) Least(uint8) int { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
 func (f *fakeIdle) Reserved() int64 { return int64(f.Low(0)) }
 func (f *fakeIdle) Tidy(uint8)      { f.mu.Lock(); defer f.mu.Unlock(); f.tidy++ }
 
@@ -470,7 +471,7 @@ func TestCollectionsInBubble(t *testing.T) {
 // While one trim waits to stop the world no other begins; a slow release delays no other trim.
 func TestInTurn(t *testing.T) {
 	var now, most, ended atomic.Int64
-	end := CountTrims(func() {
+	end := CountTrims(func(string) {
 		if n := now.Add(1); n > most.Load() {
 			most.Store(n)
 		}
@@ -479,7 +480,7 @@ func TestInTurn(t *testing.T) {
 	releasing, goOn := make(chan struct{}), make(chan struct{})
 	slow := func(uint8, int) { releasing <- struct{}{}; <-goOn }
 	go func() {
-		InTurn(func(release func(uint8, int)) { release(0, 1); release(0, 2) }, slow)
+		InTurn("slow", func(release func(uint8, int)) { release(0, 1); release(0, 2) }, slow)
 		ended.Add(1)
 	}()
 	<-releasing
@@ -487,8 +488,8 @@ func TestInTurn(t *testing.T) {
 	var released atomic.Int64
 	for range 8 {
 		all.Go(func() {
-			InTurn(func(release func(uint8, int)) { release(1, 1); release(1, 2) }, func(uint8, int) { released.Add(1) })
-			InTurn(func(func(uint8, int)) {}, func(uint8, int) {}) // of nothing
+			InTurn("quick", func(release func(uint8, int)) { release(1, 1); release(1, 2) }, func(uint8, int) { released.Add(1) })
+			InTurn("empty", func(func(uint8, int)) {}, func(uint8, int) {}) // of nothing
 		})
 	}
 	all.Wait() // else the test runs into its timeout
@@ -500,7 +501,7 @@ func TestInTurn(t *testing.T) {
 	end()
 	func() {
 		defer func() { _ = recover() }()
-		InTurn(func(func(uint8, int)) { panic("trim") }, func(uint8, int) {})
+		InTurn("broken", func(func(uint8, int)) { panic("trim") }, func(uint8, int) {})
 	}()
-	InTurn(func(func(uint8, int)) {}, func(uint8, int) {}) // else the test runs into its timeout
+	InTurn("empty", func(func(uint8, int)) {}, func(uint8, int) {}) // else the test runs into its timeout
 }

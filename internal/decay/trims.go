@@ -17,10 +17,10 @@ const trimEvery = time.Second
 // does not see it, because its scenarios would share it.
 var trimming sync.Mutex
 
-// InTurn calls trim, which passes blocks to release. Only one call of InTurn runs trim at a time.
+// InTurn calls trim of the named pool, which passes blocks to release. Only one call of InTurn runs trim at a time.
 // It admits the next call when the first block is passed to release, which may be the program's
 // code: by then Gets find blocks again.
-func InTurn[B any](trim func(release func(class uint8, block B)), release func(class uint8, block B)) {
+func InTurn[B any](pool string, trim func(release func(class uint8, block B)), release func(class uint8, block B)) {
 	var once sync.Once
 	done := func() {
 		once.Do(func() {
@@ -30,25 +30,28 @@ func InTurn[B any](trim func(release func(class uint8, block B)), release func(c
 	}
 	trimming.Lock()
 	defer done()
-	beforeTrim()
+	beforeTrim(pool)
 	trim(func(class uint8, block B) {
 		done()
 		release(class, block)
 	})
 }
 
-var beforeTrim, afterTrim = func() {}, func() {}
+var (
+	beforeTrim = func(pool string) {}
+	afterTrim  = func() {}
+)
 
-// CountTrims makes InTurn call before and after, one at a time, until end is called. It is for
-// tests.
-func CountTrims(before, after func()) (end func()) {
-	set := func(b, a func()) {
+// CountTrims makes InTurn call before, with the name of the pool, and after, one at a time, until
+// end is called. It is for tests.
+func CountTrims(before func(pool string), after func()) (end func()) {
+	set := func(b func(string), a func()) {
 		trimming.Lock()
 		defer trimming.Unlock()
 		beforeTrim, afterTrim = b, a
 	}
 	set(before, after)
-	return func() { set(func() {}, func() {}) }
+	return func() { set(func(string) {}, func() {}) }
 }
 
 // A lastTrim is the time at which AllAtOnce last emptied a pool, for each of two clocks: that of

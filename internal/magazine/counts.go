@@ -9,12 +9,12 @@ type Counts struct {
 }
 
 // counted is how much of a slot's counters has been folded into the totals, and what
-// Strand and ClearStale last saw of them.
+// ReclaimStranded and ClearStale last saw of them.
 type counted struct {
 	hits, puts    uint64
-	used          uint64 // hits + puts at Strand's last call
+	used          uint64 // hits + puts at ReclaimStranded's last call
 	seen, cleared uint64 // at ClearStale's last call, and at the last one that cleared the slot
-	still         uint8  // number of Strand's calls since they changed
+	still         uint8  // number of ReclaimStranded's calls since they changed
 	stale         bool   // ClearStale is about to clear the slot
 }
 

@@ -128,7 +128,7 @@ type Result uint8
 
 const (
 	Kept       Result = iota // in a shard, or in the depot of a sharded engine
-	KeptDirect               // in the depot of an engine that is gathered, or that Trim is emptying
+	KeptDirect               // in the depot of an engine that is in direct mode, or that Trim is emptying
 	Wanted                   // not kept: a caller waits for it, see Wait
 	Full                     // not kept: the bounds are reached
 	Closed                   // not kept: the engine is closed

@@ -109,9 +109,9 @@ func TestWideningMakesWay(t *testing.T) {
 	check(t, &e)
 }
 
-// A Put scatters, so LeaveDirect must not wait for a goroutine that holds mu over a grace
+// A Put calls LeaveDirect, so LeaveDirect must not wait for a goroutine that holds mu over a grace
 // period.
-func TestScatterDoesNotWait(t *testing.T) {
+func TestLeaveDirectDoesNotWait(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
 	e.EnterDirect()

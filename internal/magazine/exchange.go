@@ -160,7 +160,7 @@ func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, s
 		e.store(d, s.previous, s.previousN, s.previousRoom)
 	}
 	s.previous, s.previousN, s.previousRoom = m, 0, room
-	s.settle()
+	s.loadHot()
 	s.swap()
 	s.state = open
 	s.Give(block)
@@ -205,7 +205,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 // they had. The caller owns the slot.
 func (e *Engine) evict(s *slot, d *depot) (bytes int) {
 	atomics.Touch(s)
-	s.settle()
+	s.loadHot()
 	bytes = (int(s.room) + int(s.previousRoom)) * d.size
 	e.store(d, s.loaded, s.n, s.room)
 	e.store(d, s.previous, s.previousN, s.previousRoom)

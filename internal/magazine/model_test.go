@@ -84,7 +84,7 @@ func (m *model) step() {
 	case what < 85:
 		b, exact := e.PopExact(class)
 		if b == nil && exact != e.IsDirect() {
-			m.t.Errorf("PopExact is exact: %v, and the engine gathered: %v", exact, e.IsDirect())
+			m.t.Errorf("PopExact is exact: %v, and the engine in direct mode: %v", exact, e.IsDirect())
 		}
 		m.popped(class, b)
 	case what < 87:
@@ -92,7 +92,7 @@ func (m *model) step() {
 	case what < 89:
 		m.shed(class, times)
 	case what < 90:
-		e.Strand(uint8(m.rng.IntN(3)))
+		e.ReclaimStranded(uint8(m.rng.IntN(3)))
 	case what < 92:
 		e.EnterDirect()
 	case what < 96:

@@ -144,7 +144,7 @@ func (e *Engine) count(all []detached) {
 
 // empty releases the blocks and lets go of the magazines.
 func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	defer e.forget(all) // if release panics, the collector gets what is left
+	defer e.dropAll(all) // if release panics, the collector gets what is left
 	for class := range all {
 		for i := range all[class].full {
 			for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
@@ -160,8 +160,8 @@ func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Po
 	return bytes
 }
 
-// forget lets go of the magazines with the blocks in them.
-func (e *Engine) forget(all []detached) {
+// dropAll drops the magazines with the blocks in them.
+func (e *Engine) dropAll(all []detached) {
 	for _, d := range all {
 		for _, m := range []*magazine{d.full[0], d.full[1], d.spare} {
 			for m != nil {
@@ -180,7 +180,7 @@ func (e *Engine) discard(m *magazine) (next *magazine) {
 
 // EnterDirect moves every idle block to the depots and keeps them there until
 // [Engine.LeaveDirect]: Pop then finds a block wherever it was put. It costs a grace period
-// unless the engine is already gathered, and waits for a Trim that is in progress. It
+// unless the engine is already in direct mode, and waits for a Trim that is in progress. It
 // returns false when the engine is closed.
 func (e *Engine) EnterDirect() bool {
 	e.mu.Lock()
@@ -214,7 +214,7 @@ func (e *Engine) Closed() bool { return e.array().mode == closed }
 
 // PopExact is [Engine.Pop] for callers that must not miss a block. If it returns nil
 // and exact is true, there was a moment during the call at which no block of the class
-// was idle. exact is false when the engine is not gathered. PopExact waits for a Trim
+// was idle. exact is false when the engine is not in direct mode. PopExact waits for a Trim
 // that is in progress: a block that is pushed meanwhile may stay idle, and a caller
 // that missed it and then slept would not be woken.
 func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
@@ -239,7 +239,7 @@ func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
 }
 
 // bareAt reports whether there was a moment during the call at which no block of a
-// depot's class was idle in an engine that is gathered, in the array a.
+// depot's class was idle in an engine that is in direct mode, in the array a.
 //
 // If all moments in hand that have started by the end had ended at the beginning, no
 // goroutine had blocks in hand in between, when the depot was empty. The array was the
@@ -251,7 +251,7 @@ func (e *Engine) bareAt(a *array, d *depot) bool {
 }
 
 // Wait says that a caller waits for a block of the class (n = 1) or no longer does (n =
-// -1). While one waits and the engine is gathered, Push returns Wanted, so that no
+// -1). While one waits and the engine is in direct mode, Push returns Wanted, so that no
 // other Get overtakes the waiter.
 //
 // A Push that looked before Wait may still keep its block. So a waiter must call

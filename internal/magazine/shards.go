@@ -50,7 +50,7 @@ type array struct {
 	transfers []transfer               // by class
 	left      atomics.Hint             // bytes of places in all transfer caches
 	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
-	parked    [][transferCells]uintptr // by class: the marks that Strand saw last
+	parked    [][transferCells]uintptr // by class: the marks that ReclaimStranded saw last
 }
 
 // stride returns the bytes of one shard's slots in an engine of so many sharded
@@ -133,11 +133,10 @@ func (e *Engine) EnterBeside(x section) section {
 	return e.enterGuarded()
 }
 
-// enterGuarded begins a section of the portable engine. It takes the first free guard
-// from the hint on, or the hint's own when all are held. A section that finds its array
-// replaced after it has the guard starts again, so once replace has held each guard of
-// the old array in turn, no goroutine is left in it. The zero Engine has no array, and
-// a section of it no guard.
+// enterGuarded begins a section of the portable engine. A section that finds its array
+// replaced after it has a guard starts again, so once replace has held each guard of the
+// old array in turn, no goroutine is left in it. The zero Engine has no array, and a
+// section of it no guard.
 func (e *Engine) enterGuarded() section {
 	hint := uint(percpu.Pin())
 	for {
@@ -145,21 +144,25 @@ func (e *Engine) enterGuarded() section {
 		if first == nil {
 			return section{}
 		}
-		a := first.array
-		id := hint % a.procs
-		for i := range a.procs {
-			if a.shards[(id+i)%a.procs].guard.TryLock() {
-				id = (id + i) % a.procs
-				goto locked
-			}
-		}
-		a.shards[id].guard.Lock()
-	locked:
+		id := first.array.lockAny(hint)
 		if e.current.Load() == first {
 			return section{int(id), first}
 		}
-		a.shards[id].guard.Unlock()
+		first.array.shards[id].guard.Unlock()
 	}
+}
+
+// lockAny locks the first free guard from the hint on, or the hint's own when all are
+// held, and returns its shard.
+func (a *array) lockAny(hint uint) (id uint) {
+	id = hint % a.procs
+	for i := range a.procs {
+		if next := (id + i) % a.procs; a.shards[next].guard.TryLock() {
+			return next
+		}
+	}
+	a.shards[id].guard.Lock()
+	return id
 }
 
 // Exit ends a section.

@@ -8,11 +8,17 @@ import (
 
 // Low returns the least number of blocks of a class that the depot held at any moment
 // since the last call. The shards' blocks serve their Ps or are stranded: see
-// [Engine.Strand].
+// [Engine.ReclaimStranded].
 func (e *Engine) Low(class uint8) int {
 	d := &e.depots[class]
 	held := d.blocks.Load()
 	return int(max(0, min(held, d.low.Swap(held))))
+}
+
+// Least returns what [Engine.Low] would, and leaves it to be returned again.
+func (e *Engine) Least(class uint8) int {
+	d := &e.depots[class]
+	return int(max(0, min(d.blocks.Load(), d.low.Load())))
 }
 
 // Shed removes up to n blocks of a class from the depot, the oldest first, and hands
@@ -132,12 +138,12 @@ func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
 	return blocks
 }
 
-// Strand looks for blocks in the shards of Ps that no longer use them. If there are
+// ReclaimStranded looks for blocks in the shards of Ps that no longer use them. If there are
 // any, it moves all blocks that are in shards to the depots: there the busy Ps find
 // theirs again, and age takes the rest. It is meant to be called periodically; a slot
 // whose counters stand still over so many calls is stranded. It reports whether it
 // moved blocks, which costs a grace period.
-func (e *Engine) Strand(calls uint8) bool {
+func (e *Engine) ReclaimStranded(calls uint8) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.array()

@@ -84,29 +84,29 @@ func TestStrand(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
 	for range 2 {
-		if e.Strand(1) {
+		if e.ReclaimStranded(1) {
 			t.Error("an engine that was not used has stranded blocks")
 		}
 	}
 	for range 10 {
 		pushAt(&e, 0, 0, block())
 	}
-	if e.Strand(2) {
+	if e.ReclaimStranded(2) {
 		t.Error("blocks that were just put are stranded")
 	}
 	pushAt(&e, 0, 0, block())
 	for range 2 {
-		if e.Strand(2) {
+		if e.ReclaimStranded(2) {
 			t.Error("stranded one call after an operation")
 		}
 	}
-	if !e.Strand(2) {
+	if !e.ReclaimStranded(2) {
 		t.Error("not stranded after two calls without an operation")
 	}
 	if got := e.depots[0].blocks.Load(); got != 11 {
 		t.Errorf("the depot has %d of 11 blocks", got)
 	}
-	if e.Strand(0) {
+	if e.ReclaimStranded(0) {
 		t.Error("stranded again, with empty shards")
 	}
 }

@@ -135,7 +135,7 @@ func (s *slot) GiveMore(block unsafe.Pointer) bool {
 			}
 			s.previous, s.previousN = m, 0
 		}
-		s.settle()
+		s.loadHot()
 		s.swap()
 		s.hot, s.state = block, full
 		s.puts.count()
@@ -147,8 +147,8 @@ func (s *slot) GiveMore(block unsafe.Pointer) bool {
 	return true
 }
 
-// settle moves the hot block into the loaded magazine, which has a place for it.
-func (s *slot) settle() {
+// loadHot moves the hot block into the loaded magazine, which has a place for it.
+func (s *slot) loadHot() {
 	if s.state == full {
 		*s.loaded.item(uint16(s.n)) = s.hot
 		s.n++

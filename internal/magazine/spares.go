@@ -2,9 +2,9 @@ package magazine
 
 import "unsafe"
 
-// Tidy does what is due from time to time: [Engine.Strand] and [Engine.ShedSpares].
+// Tidy does what is due from time to time: [Engine.ReclaimStranded] and [Engine.ShedSpares].
 func (e *Engine) Tidy(calls uint8) {
-	e.Strand(calls)
+	e.ReclaimStranded(calls)
 	e.ShedSpares()
 }
 

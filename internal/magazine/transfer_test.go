@@ -74,8 +74,8 @@ func TestTransferIsLeft(t *testing.T) {
 		t.Fatal("the transfer cache is empty: this shows nothing")
 	}
 	before := e.depots[0].blocks.Load()
-	e.Strand(100)
-	e.Strand(100)
+	e.ReclaimStranded(100)
+	e.ReclaimStranded(100)
 	if got := e.depots[0].blocks.Load(); got <= before || e.array().left.Load() != 0 {
 		t.Errorf("the depot has %d blocks, had %d; %d bytes are in the transfer cache", got, before, e.array().left.Load())
 	}

@@ -42,12 +42,12 @@ func NewRecorder() *Recorder {
 	return r
 }
 
-// Record keeps one time. who is the number of the goroutine; it selects the shard.
-func (r *Recorder) Record(who int, d time.Duration) {
+// Record keeps one time. The number of the goroutine selects the shard.
+func (r *Recorder) Record(goroutine int, d time.Duration) {
 	n := uint(len(r.shards))
-	s := &r.shards[uint(who)%n]
+	s := &r.shards[uint(goroutine)%n]
 	for i := uint(1); !s.mu.TryLock(); i++ {
-		s = &r.shards[(uint(who)+i)%n]
+		s = &r.shards[(uint(goroutine)+i)%n]
 		if i == n { // all shards are locked: wait for this one
 			s.mu.Lock()
 			break
@@ -70,6 +70,20 @@ func (r *Recorder) Bytes() uint64 {
 		n += r.shards[i].histogram.ByteSize()
 	}
 	return uint64(n)
+}
+
+// Take returns what was recorded since the last Take. It may run beside Record, whose time is then
+// in this histogram or in the next one.
+func (r *Recorder) Take() *hdrhistogram.Histogram {
+	all := hdrhistogram.New(shortest, longest, digits)
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mu.Lock()
+		all.Merge(s.histogram) // drops nothing: they are of one shape
+		s.histogram.Reset()
+		s.mu.Unlock()
+	}
+	return all
 }
 
 // Encode merges the shards into HdrHistogram's V2 encoding. There must be no concurrent Record.

@@ -51,8 +51,8 @@ func TestRecorderOutOfRange(t *testing.T) {
 	}
 }
 
-// A recorder shall not move the collector's goal: it stays well below the 4 MB
-// that the smallest heap may grow to.
+// A recorder must not move the collector's goal: it stays well below the 4 MB that the smallest heap
+// may grow to.
 func TestRecorderIsSmall(t *testing.T) {
 	r := NewRecorder()
 	if got, each := r.Bytes(), uint64(32<<10); got == 0 || got > each*uint64(len(r.shards)) {

@@ -13,7 +13,7 @@ func TestAccount(t *testing.T) {
 	const times, size = 10_000, 1024
 	began := time.Now()
 	w := Open()
-	// Until the collector, which may have to wait for a processor, has been seen twice.
+	// The collector may have to wait for a processor: run until it has run twice.
 	n, before := uint64(0), Collections()
 	for ; n < times || n%1000 != 0 || Collections() < before+2; n++ {
 		sink = make([]byte, size)
@@ -30,7 +30,7 @@ func TestAccount(t *testing.T) {
 	if most := time.Since(began).Seconds(); a.Seconds < 0.01 || a.Seconds > most {
 		t.Errorf("%v s of %v", a.Seconds, most)
 	}
-	// Two were waited for, and a goal is 4 MB at the least.
+	// There were at least two, and a goal is at least 4 MB.
 	if a.GCCycles < 2 || a.GCCycles > 2+n*size>>19 {
 		t.Errorf("%d collections", a.GCCycles)
 	}

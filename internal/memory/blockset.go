@@ -38,10 +38,13 @@ const (
 	minPlaces = 32
 )
 
-// word is a block's entry in the table. Blocks begin at multiples of 16, and no address
-// of the Go heap has any of the four highest bits of 64 set: that leaves eight bits for
-// the class.
-func word(address uintptr, class uint8) uint64 { return uint64(address)<<4 | uint64(class+1) }
+// heapMultiple divides every address of a block: Go puts a word before one that has
+// pointers.
+const heapMultiple = 8
+
+// word is a block's entry in the table. No address of the Go heap is 0 or has any of the
+// four highest bits of 64 set: that leaves seven bits for the class.
+func word(address uintptr, class uint8) uint64 { return uint64(address)<<4 | uint64(class) }
 
 // home returns where a search for a word begins.
 func (t *blockTable) home(word uint64) int { return int(word * 0x9e3779b97f4a7c15 >> t.shift) }
@@ -51,10 +54,10 @@ func (t *blockTable) find(word uint64) int {
 	last := len(t.places) - 1
 	for at := t.home(word); ; at++ {
 		switch t.places[at&last].Load() {
-		case word:
-			return at & last
 		case empty:
 			return -1
+		case word:
+			return at & last
 		}
 	}
 }
@@ -62,7 +65,7 @@ func (t *blockTable) find(word uint64) int {
 // Has reports whether the set has a block of a class that begins at an address.
 func (s *BlockSet) Has(address uintptr, class uint8) bool {
 	t := s.table.Load()
-	return t != nil && address%Multiple == 0 && t.find(word(address, class)) >= 0
+	return t != nil && address%heapMultiple == 0 && t.find(word(address, class)) >= 0
 }
 
 // Add adds a block that the set does not have. Its class is below 128.
@@ -96,7 +99,7 @@ func (s *BlockSet) Remove(address uintptr, class uint8) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.table.Load()
-	if t == nil || address%Multiple != 0 {
+	if t == nil || address%heapMultiple != 0 {
 		return false
 	}
 	at := t.find(word(address, class))

@@ -19,7 +19,7 @@ func TestBlockSetIsAMap(t *testing.T) {
 		var all []block
 		any := func() block {
 			// Few addresses, all near each other, so that searches meet.
-			return block{uintptr(0x40000000) + uintptr(rng.IntN(600))*Multiple, uint8(rng.IntN(3) * 63)}
+			return block{uintptr(0x40000000) + uintptr(rng.IntN(600))*heapMultiple, uint8(rng.IntN(3) * 63)}
 		}
 		for range 20_000 {
 			b := any()
@@ -74,21 +74,21 @@ func TestBlockSetSize(t *testing.T) {
 	}
 	const most = 100_000
 	for i := range most {
-		s.Add(uintptr(i)*64, 0)
+		s.Add(uintptr(i+1)*64, 0)
 		if i > minPlaces && (s.Bytes() < 16*(i+1) || s.Bytes() > 64*(i+1)) {
 			t.Fatalf("%d blocks: %d bytes", i+1, s.Bytes())
 		}
 	}
 	for i := range most {
-		s.Remove(uintptr(i)*64, 0)
+		s.Remove(uintptr(i+1)*64, 0)
 		if left := most - i - 1; s.Bytes() > max(8*minPlaces, 128*(left+1)) {
 			t.Fatalf("%d blocks are left: %d bytes", left, s.Bytes())
 		}
 	}
 	for i := range 10 * most { // few at a time, always new ones
-		s.Add(uintptr(i)*64, 0)
+		s.Add(uintptr(i+1)*64, 0)
 		if i >= 10 {
-			s.Remove(uintptr(i-10)*64, 0)
+			s.Remove(uintptr(i-9)*64, 0)
 		}
 		if s.Bytes() > 16*8*minPlaces || 2*s.used > s.Bytes()/8 {
 			t.Fatalf("%d places are used of %d bytes, for 11 blocks", s.used, s.Bytes())
@@ -107,7 +107,7 @@ func TestBlockSetByMany(t *testing.T) {
 	}
 	for g := range uintptr(4) {
 		wg.Go(func() {
-			at := func(i int) uintptr { return uintptr(4*i)*64 + g*64 }
+			at := func(i int) uintptr { return uintptr(4*i)*64 + (g+1)*64 }
 			for i := range rounds {
 				s.Add(at(i), uint8(g))
 				for j := max(0, i-50); j <= i; j += 7 {

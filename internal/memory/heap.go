@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
+	"weak"
 )
 
 // A block of the Go heap and a foreign slice of the same size differ by address alone.
@@ -22,13 +23,27 @@ import (
 type HeapBlocks struct {
 	set        BlockSet
 	finalizers []func(*byte) // by class
+	lost       func(class uint8)
+
+	mu      sync.Mutex // held for one lookup
+	adopted map[uint64]*adoptedBlock
+}
+
+// An adoptedBlock is a block that Adopt has added.
+type adoptedBlock struct {
+	in      *HeapBlocks
+	address uintptr
+	class   uint8
+	block   weak.Pointer[byte]
+	cleanup runtime.Cleanup
+	added   int // how many times it is in the set; guarded by in.mu
 }
 
 // NewHeapBlocks returns an empty HeapBlocks for the given number of classes. lost is
 // called in the process's finalizer goroutine, after the collector has found that a
 // block of a class is unreachable.
 func NewHeapBlocks(classes int, lost func(class uint8)) *HeapBlocks {
-	h := new(HeapBlocks)
+	h := &HeapBlocks{lost: lost, adopted: make(map[uint64]*adoptedBlock)}
 	for class := range classes {
 		h.finalizers = append(h.finalizers, func(block *byte) {
 			if h.set.Remove(addressOf(block), uint8(class)) {
@@ -45,6 +60,45 @@ func (h *HeapBlocks) Add(block *byte, class uint8) {
 	runtime.SetFinalizer(block, h.finalizers[class])
 }
 
+// Adopt is Add for a block that somebody else has allocated. It may begin inside an
+// object, or have a finalizer already, and both are fatal errors for SetFinalizer. So a
+// cleanup removes the block when it is lost, and a foreign slice that lies where it lay
+// is taken for it until then. Adopt returns false if the block is not on the Go heap.
+func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
+	defer func() { ok = recover() == nil }() // AddCleanup panics
+	at := word(addressOf(block), class)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.adopted[at]
+	if a == nil || a.block.Value() != block {
+		a = &adoptedBlock{in: h, address: addressOf(block), class: class}
+		a.cleanup = runtime.AddCleanup(block, (*adoptedBlock).collected, a)
+		a.block = weak.Make(block)
+		h.adopted[at] = a
+	}
+	a.added++ // more than once if two callers have adopted it
+	h.set.Add(a.address, class)
+	return true
+}
+
+// collected removes an adopted block that the collector has found lost. Another block
+// may be at its address by now.
+func (a *adoptedBlock) collected() {
+	h, at := a.in, word(a.address, a.class)
+	h.mu.Lock()
+	added := a.added
+	a.added = 0
+	if h.adopted[at] == a {
+		delete(h.adopted, at)
+	}
+	h.mu.Unlock()
+	for range added {
+		if h.set.Remove(a.address, a.class) {
+			h.lost(a.class)
+		}
+	}
+}
+
 // Has reports whether a block of a class begins at an address.
 func (h *HeapBlocks) Has(address uintptr, class uint8) bool { return h.set.Has(address, class) }
 
@@ -53,7 +107,25 @@ func (h *HeapBlocks) Remove(block *byte, class uint8) bool {
 	if !h.set.Remove(addressOf(block), class) {
 		return false
 	}
-	runtime.SetFinalizer(block, nil)
+	if !h.disown(block, class) {
+		runtime.SetFinalizer(block, nil)
+	}
+	return true
+}
+
+// disown is Remove for an adopted block. It reports whether the block is one.
+func (h *HeapBlocks) disown(block *byte, class uint8) bool {
+	at := word(addressOf(block), class)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.adopted[at]
+	if a == nil || a.block.Value() != block {
+		return false
+	}
+	if a.added--; a.added == 0 {
+		a.cleanup.Stop()
+		delete(h.adopted, at)
+	}
 	return true
 }
 

@@ -57,3 +57,57 @@ func TestHeapSlicesKnowWhatIsLost(t *testing.T) {
 	}
 	runtime.KeepAlive(kept)
 }
+
+func TestHeapBlocksAdopt(t *testing.T) {
+	lost := make(chan uint8, 10)
+	h := NewHeapBlocks(2, func(class uint8) { lost <- class })
+	add := func() (inside, taken *byte) {
+		inside, taken = &make([]byte, 4096)[1024], &make([]byte, 128)[0]
+		NewHeapBlocks(1, func(uint8) {}).Add(taken, 0) // has a finalizer from now on, as another pool's block
+		for _, block := range []*byte{inside, taken} {
+			first, again := h.Adopt(block, 1), h.Adopt(block, 1)
+			if !first || !again || !h.Has(addressOf(block), 1) || h.Has(addressOf(block), 0) {
+				t.Error("an adopted block is not known by its class and where it begins")
+			}
+		}
+		return inside, taken
+	}
+	inside, taken := add()
+	for _, block := range []*byte{inside, taken} {
+		if h.Remove(block, 0) || !h.Remove(block, 1) || !h.Has(addressOf(block), 1) || !h.Remove(block, 1) || h.Remove(block, 1) {
+			t.Error("a block is not removed as often as it was adopted")
+		}
+	}
+	if len(h.adopted) != 0 {
+		t.Errorf("%d blocks are left", len(h.adopted))
+	}
+	runtime.KeepAlive(inside)
+	runtime.KeepAlive(taken)
+
+	// Lost, each counts as often as it was adopted.
+	add()
+	collect(func() bool { return len(lost) == 4 })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.set.mu.Lock()
+	defer h.set.mu.Unlock()
+	if h.set.count != 0 || len(h.adopted) != 0 {
+		t.Errorf("%d blocks are in the set, %d are adopted", h.set.count, len(h.adopted))
+	}
+}
+
+// Of a block that is lost, and of which no cleanup has told yet, a block that lies there
+// now is not the adopted one.
+func TestAdoptedBlockWasElsewhere(t *testing.T) {
+	h := NewHeapBlocks(1, func(uint8) {})
+	was, now := &make([]byte, 64)[0], &make([]byte, 64)[0]
+	h.Adopt(was, 0)
+	a := h.adopted[word(addressOf(was), 0)]
+	delete(h.adopted, word(addressOf(was), 0))
+	h.adopted[word(addressOf(now), 0)] = a // as if it had lain there
+	h.Add(now, 0)
+	if !h.Remove(now, 0) || a.added != 1 {
+		t.Error("a block was taken for the adopted one")
+	}
+	runtime.KeepAlive(was)
+}

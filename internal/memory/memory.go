@@ -1,33 +1,14 @@
 // Package memory is the seam between a pool and the memory that its blocks come from.
 package memory
 
-// A Source allocates blocks for a pool that has none idle, and takes back the blocks
-// that the pool releases. All methods must be safe for concurrent use. They are never
-// called from within a pinned section.
-//
-// A pool without a Source uses the Go heap: make, and the collector.
-type Source interface {
-	// Alloc returns a zeroed block of len and cap size, which is one of the pool's
-	// classes, at an address that is a multiple of 16; or an error that says why it
-	// cannot.
-	Alloc(size int) ([]byte, error)
-
-	// Free takes back a block that Alloc returned and that is no longer in use. It may
-	// be called under the lock of a Budget, so it must not call a pool. If it panics,
-	// the block counts as taken back, and the method that released it panics after it
-	// has done everything else.
-	Free(block []byte)
-
-	// Owns reports whether b, whatever its length, starts where a block of this Source
-	// starts and has that block's cap. A pool refuses any other slice.
-	Owns(b []byte) bool
-}
-
-// A Ledger is a Source that knows of each block whether the pool has it (it is idle) or
-// a caller of the pool (it is out). Alloc returns idle blocks and Free takes idle
-// blocks.
+// A Ledger is a Source of package dewpond, which documents the first three methods. It
+// knows of each block whether the pool has it (it is idle) or a caller of the pool (it is
+// out). Alloc returns idle blocks and Free takes idle blocks. No method is called from
+// within a pinned section.
 type Ledger interface {
-	Source
+	Alloc(size int) ([]byte, error)
+	Free(block []byte)
+	Owns(b []byte) bool
 
 	// Issue records that an idle block goes to a caller of the pool. The goroutine that
 	// calls it has taken the block out of the pool or from Alloc, and is the only one

@@ -32,4 +32,10 @@ func Grace() {}
 
 // Procs returns how many shards to make. Goroutines choose shards at random, so there
 // are more shards than goroutines that can run at once, and two seldom choose the same.
-func Procs() int { return 4 * runtime.GOMAXPROCS(0) }
+// Where only one can run, one shard has every idle block.
+func Procs() int {
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		return 4 * n
+	}
+	return 1
+}

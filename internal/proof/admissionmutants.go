@@ -10,12 +10,17 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "put-does-not-look", File: "put.go", Scenarios: []string{"wake"},
-		Old: "	g.serve(class)\n	g.returned(class)\n",
+		Old: "	g.returned(class)\n	g.serve(class)\n",
 		New: "	g.returned(class)\n",
 	},
 	{
+		Name: "put-looks-before-the-claims", File: "put.go", Scenarios: []string{"turns-claim"},
+		Old: "	g.returned(class)\n	g.serve(class)\n",
+		New: "	g.serve(class)\n	g.returned(class)\n",
+	},
+	{
 		Name: "put-does-not-look-for-claims", File: "put.go", Scenarios: []string{"room"},
-		Old: "	g.serve(class)\n	g.returned(class)\n",
+		Old: "	g.returned(class)\n	g.serve(class)\n",
 		New: "	g.serve(class)\n",
 	},
 	{
@@ -31,29 +36,29 @@ var AdmissionMutants = []Mutant{
 	{
 		Name: "claim-looks-before-it-counts", File: "room.go", Scenarios: []string{"room-full"},
 		Old: "	if b.waiting.Add(1) > 1 {\n",
-		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.gatherLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
+		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.enterDirectLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
 	},
 	{
-		Name: "scattered-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-scatter"},
-		Old: "	if q.waiting.Load() == 0 && g.account.mayScatter() {\n",
-		New: "	if g.account.mayScatter() {\n",
+		Name: "direct-mode-left-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-leave"},
+		Old: "	if q.waiting.Load() == 0 && g.account.mayLeaveDirect() {\n",
+		New: "	if g.account.mayLeaveDirect() {\n",
 	},
 
 	// Permissions of AllocLimit that are not given back.
 	{
 		Name: "miss-of-the-served-is-lost", File: "waiter.go", Scenarios: []string{"miss-cancel"},
-		Old: "		w.gate.limiter.restore(w.bubble)\n",
+		Old: "		w.restoreLocked(w.misses)\n",
 		New: "",
 	},
 	{
 		Name: "miss-of-the-failed-is-lost", File: "gate.go", Scenarios: []string{"miss"},
-		Old: "	defer g.returnMiss() // also if Uncharge cannot wake somebody\n",
+		Old: "	defer g.returnMisses(n) // also if UnchargeBytes cannot wake somebody\n",
 		New: "",
 	},
 	{
 		Name: "miss-of-the-failed-serves-nobody", File: "gate.go", Scenarios: []string{"miss"},
-		Old: "	g.limiter.restore(bubble.Of(atomics.Now()))\n	g.queue.mu.Lock()\n	defer g.queue.unlock()\n	g.allowLocked()\n",
-		New: "	g.limiter.restore(bubble.Of(atomics.Now()))\n",
+		Old: "		g.queue.armed = 0 // a batch may need to wait for fewer now\n	}\n	g.allowLocked()\n",
+		New: "		g.queue.armed = 0\n	}\n",
 	},
 
 	// Bytes of a Budget that are charged twice, or past its limit.
@@ -92,6 +97,68 @@ var AdmissionMutants = []Mutant{
 		New: "	if len(w.grant) > 0 {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
 	},
 
+	// Waiters for several blocks, which hold some while they wait for the others.
+	{
+		Name: "batch-keeps-what-an-older-one-needs", File: "room.go", Scenarios: []string{"batch-take-back"},
+		Old: "			if younger == nil || younger.turn <= w.turn {\n",
+		New: "			if younger == nil || younger.turn <= w.turn || len(younger.blocks) > 0 {\n",
+	},
+	{
+		Name: "batch-brings-past-an-older-claim", File: "queue.go", Scenarios: []string{"batch-brings"},
+		Old: "(g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {\n",
+		New: "g.queue.firstOf(w.class) != w {\n",
+	},
+	{
+		Name: "batch-brings-past-an-older-waiter", File: "queue.go", Scenarios: []string{"batch-brings-first"},
+		Old: "(g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {\n",
+		New: "g.account.olderLocked(w) {\n",
+	},
+	{
+		Name: "batch-that-wants-less-is-not-served", File: "waiter.go", Scenarios: []string{"batch-room"},
+		Old: "		w.gate.account.budget.serveLocked() // it wants fewer bytes than before\n",
+		New: "",
+	},
+	{
+		Name: "batch-keeps-its-blocks-when-it-gives-up", File: "waiter.go", Scenarios: []string{"batch-cancel"},
+		Old: "	w.gate.queue.refusedNow()\n	w.putBack()\n",
+		New: "	w.gate.queue.refusedNow()\n",
+	},
+	{
+		Name: "next-in-line-is-not-served", File: "waiter.go", Scenarios: []string{"batch-line"},
+		Old: "		w.gate.allowLocked() // the next in line may want fewer misses\n",
+		New: "",
+	},
+	{
+		Name: "batch-that-wants-fewer-misses-is-not-served", File: "waiter.go", Scenarios: []string{"batch-limit"},
+		Old: "		w.gate.allowLocked() // it wants fewer misses than before\n",
+		New: "",
+	},
+	{
+		Name: "batch-keeps-its-claim-with-too-few-misses", File: "room.go", Scenarios: []string{"batch-in-line"},
+		Old: "			younger.backInLineLocked()\n",
+		New: "",
+	},
+	{
+		Name: "misses-that-a-batch-did-not-need-are-lost", File: "waiter.go", Scenarios: []string{"batch-limit-room"},
+		Old: "	w.restoreLocked(w.misses - w.lacks())\n",
+		New: "",
+	},
+	{
+		Name: "batch-that-is-never-allowed-waits", File: "waiter.go", Scenarios: []string{"batch-never"},
+		Old: "	case !w.gate.limiter.ever(w.n):\n		return w.unless(ErrExhausted)\n",
+		New: "",
+	},
+	{
+		Name: "blocks-of-the-closed-are-lost", File: "waiter.go", Scenarios: []string{"batch-close"},
+		Old: "	w.gate.closeBlocksLocked(w, &w.gate.queue.late)\n",
+		New: "",
+	},
+	{
+		Name: "batch-is-served-in-part", File: "waiter.go", Scenarios: []string{"batch-rooms"},
+		Old: "	return w.gate.sizes[w.class] * w.lacks()\n",
+		New: "	return w.gate.sizes[w.class]\n",
+	},
+
 	// Close while a waiter waits, or is handed a block.
 	{
 		Name: "block-of-the-closed-is-lost", File: "put.go", Scenarios: []string{"close-hand"},
@@ -100,8 +167,8 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "handed-and-closed", File: "waiter.go", Scenarios: []string{"close-hand"},
-		Old: "	w.passOnLocked()\n	w.send(grant{block: block})\n",
-		New: "	w.send(grant{block: block})\n",
+		Old: "		w.passOnLocked()\n		w.send(nil)\n",
+		New: "		w.send(nil)\n",
 	},
 	{
 		Name: "enlisted-in-a-closed-pool", File: "queue.go", Scenarios: []string{"wake-close"},

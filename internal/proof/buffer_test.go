@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -45,48 +46,86 @@ type byteBuffer interface {
 // A bufferCall calls either Buffer; it returns the results, slices as copies.
 type bufferCall func(b byteBuffer) []any
 
-// twins are a bytes.Buffer and a dewpond.Buffer that get the same calls.
+// A releaser is a dewpond.Buffer or a dewpond.TryBuffer.
+type releaser interface {
+	byteBuffer
+	Release()
+}
+
+// A tryBuffer is a dewpond.TryBuffer with bytes.Buffer's Grow.
+type tryBuffer struct{ *dewpond.TryBuffer }
+
+func (b tryBuffer) Grow(n int) {
+	if err := b.TryBuffer.Grow(n); err != nil {
+		panic(err)
+	}
+}
+
+// twins are a bytes.Buffer and a Buffer or TryBuffer that get the same calls.
 type twins struct {
 	want    *bytes.Buffer
-	got     *dewpond.Buffer
+	got     releaser
 	pool    *dewpond.BytePool // of the Buffer alone; nil: the default pool
 	classes []int
 	zero    dewpond.ZeroPolicy
 }
 
+// bufferSteps counts the calls that the sequences make.
+var bufferSteps int
+
 // TestBufferIsBytesBuffer checks that any sequence of calls has the same results,
 // errors, panics and contents as with bytes.Buffer, while another user of the pool
-// fills each idle block with bytes of its own.
+// fills each idle block with bytes of its own. With -dewpond.long it makes ten million
+// calls.
 func TestBufferIsBytesBuffer(t *testing.T) {
-	for range 10 { // a rare sequence needs more than rapid's hundred
+	steps := 40_000 // a rare sequence needs more than rapid's hundred times 30
+	if *long {
+		steps = 10_000_000
+	}
+	for bufferSteps = 0; bufferSteps < steps && !t.Failed(); {
 		rapid.Check(t, anySequence)
 	}
+	t.Logf("%d calls", bufferSteps)
 }
 
 func anySequence(t *rapid.T) {
 	w := &twins{want: new(bytes.Buffer), classes: []int{64, 256, 1024, 4096}}
-	if rapid.Bool().Draw(t, "default pool") {
+	w.zero = rapid.SampledFrom([]dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever}).Draw(t, "Zero")
+	o := dewpond.BytePoolOptions{Classes: w.classes, Zero: w.zero}
+	switch rapid.SampledFrom([]string{"Buffer", "default", "TryBuffer"}).Draw(t, "kind") {
+	case "Buffer":
+		w.pool = dewpond.MustBytePool(o)
+		w.got = w.pool.Buffer()
+	case "default":
 		w.got = new(dewpond.Buffer)
 		w.classes = dewpond.DefaultClasses()
-	} else {
-		w.zero = rapid.SampledFrom([]dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever}).Draw(t, "Zero")
-		w.pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Classes: w.classes, Zero: w.zero})
+	case "TryBuffer":
+		w.pool = dewpond.MustBytePool(o)
+		w.got = tryBuffer{w.pool.TryBuffer()}
+	}
+	if w.pool != nil {
 		defer w.pool.Close()
-		w.got = w.pool.Buffer()
 	}
 	t.Repeat(map[string]func(*rapid.T){
-		"write": func(t *rapid.T) { p := piece(t); w.do(t, func(b byteBuffer) []any { return results(b.Write(p)) }) },
+		"write": func(t *rapid.T) {
+			p := piece(t)
+			w.write(t, len(p), func(b byteBuffer) []any { return results(b.Write(p)) })
+		},
 		"writeString": func(t *rapid.T) {
 			s := string(piece(t))
-			w.do(t, func(b byteBuffer) []any { return results(b.WriteString(s)) })
+			w.write(t, len(s), func(b byteBuffer) []any { return results(b.WriteString(s)) })
 		},
 		"writeByte": func(t *rapid.T) {
 			c := rapid.Byte().Draw(t, "c")
-			w.do(t, func(b byteBuffer) []any { return []any{b.WriteByte(c)} })
+			w.write(t, 1, func(b byteBuffer) []any { return []any{b.WriteByte(c)} })
 		},
 		"writeRune": func(t *rapid.T) {
 			r := anyRune(t)
-			w.do(t, func(b byteBuffer) []any { return results(b.WriteRune(r)) })
+			w.write(t, len(string(r)), func(b byteBuffer) []any { return results(b.WriteRune(r)) })
+		},
+		"writeNothing": func(t *rapid.T) {
+			w.write(t, 0, func(b byteBuffer) []any { return results(b.Write(nil)) })
+			w.write(t, 0, func(b byteBuffer) []any { return results(b.WriteString("")) })
 		},
 		"writeOwn":  w.writeOwn,
 		"available": w.available,
@@ -133,7 +172,7 @@ func anySequence(t *rapid.T) {
 			w.want = new(bytes.Buffer)
 		},
 		"close": func(t *rapid.T) {
-			if w.pool != nil && rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+			if _, try := w.got.(tryBuffer); !try && w.pool != nil && rapid.IntRange(0, 9).Draw(t, "really") == 0 {
 				w.pool.Close()
 			}
 		},
@@ -154,6 +193,15 @@ func (w *twins) do(t *rapid.T, c bufferCall) {
 	}
 	if !slices.EqualFunc(got, want, sameResult) {
 		t.Fatalf("returned %.200q, bytes.Buffer %.200q", got, want)
+	}
+}
+
+// write makes a call that writes n bytes, and takes no block if there is room for them.
+func (w *twins) write(t *rapid.T, n int, c bufferCall) {
+	room, size := w.got.Available() >= n, w.got.Cap()
+	w.do(t, c)
+	if room && size != w.got.Cap() {
+		t.Fatalf("a write of %d bytes, for which there was room, took a block", n)
 	}
 }
 
@@ -184,6 +232,7 @@ func samePanic(a, b any) bool {
 
 // check compares everything that can be observed without a change.
 func (w *twins) check(t *rapid.T) {
+	bufferSteps++
 	w.fillIdle(t)
 	w.do(t, func(b byteBuffer) []any {
 		return []any{bytes.Clone(b.Bytes()), b.String(), b.Len(), len(b.AvailableBuffer())}
@@ -271,11 +320,16 @@ func (w *twins) writeOwn(t *rapid.T) {
 		t.Skip()
 	}
 	n := min(w.count(t, 0), w.want.Len())
-	switch rapid.SampledFrom([]string{"Bytes", "a part", "Next", "Peek"}).Draw(t, "source") {
+	switch rapid.SampledFrom([]string{"Bytes", "a part", "a string", "Next", "Peek"}).Draw(t, "source") {
 	case "Bytes":
 		w.do(t, func(b byteBuffer) []any { return results(b.Write(b.Bytes())) })
 	case "a part":
 		w.do(t, func(b byteBuffer) []any { return results(b.Write(b.Bytes()[n:])) })
+	case "a string":
+		w.do(t, func(b byteBuffer) []any {
+			p := b.Bytes()[n:]
+			return results(b.WriteString(unsafe.String(unsafe.SliceData(p), len(p))))
+		})
 	case "Next":
 		w.do(t, func(b byteBuffer) []any { return results(b.Write(b.Next(n))) })
 	case "Peek":

@@ -13,7 +13,7 @@ import (
 func TestDecayHasNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "decaying", IdleTimeout: time.Hour})
-	objects := dewpond.NewPool(dewpond.PoolOptions[int]{Name: "decaying", IdleTimeout: time.Hour})
+	objects := dewpond.MustPool(dewpond.PoolOptions[int]{Name: "decaying", IdleTimeout: time.Hour})
 	for range 100 {
 		p.Put(p.Get(1000))
 		p.Put(p.Get(200_000))

@@ -50,7 +50,7 @@ func TestFastPathIsAsItWas(t *testing.T) {
 
 // readSources opens the files that the golden file depends on.
 func readSources(t *testing.T) {
-	for _, pattern := range []string{"../../*.go", "../atomics/*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
+	for _, pattern := range []string{"../../*.go", "testdata/inlined/*.go", "../atomics/*.go", "../magazine/*.go", "../percpu/*.go", "../sizeclass/*.go", "../memory/*.go", "../check/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || names == nil {
 			t.Fatalf("%s: %v", pattern, err)
@@ -143,6 +143,38 @@ func compilerSays(t *testing.T) string {
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Keys(lines)), "")
+}
+
+// byHand matches the comment on a copy of a function that the compiler would not inline, with
+// what the function costs.
+var byHand = regexp.MustCompile(`(?:engine|p|h)\.(\w+)(?: twice)?, inlined\s(?://\s)?by hand \(cost (\d+) of 80\)`)
+
+// TestInlinedByHandSaysItsCost compares the costs in the comments on copies that are inlined by
+// hand with what the compiler says. A function that costs 80 or less needs no copy.
+func TestInlinedByHandSaysItsCost(t *testing.T) {
+	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
+		t.Skipf("the comments have the costs of go1.26; this is %s", v)
+	}
+	readSources(t)
+	out := toolchain(t, []string{"GOFLAGS=", "GOWORK=off", "GOARCH=amd64"}, "go", "build", "-gcflags=./...=-m=2", "./...")
+	names, _ := filepath.Glob("../../*.go")
+	found := 0
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range byHand.FindAllStringSubmatch(string(source), -1) {
+			found++
+			said := regexp.MustCompile(`cannot inline \(\*(?:Engine|BytePool|handle)\)\.` + m[1] + `: function too complex: cost (\d+) exceeds`).FindStringSubmatch(out)
+			if said == nil || said[1] != m[2] {
+				t.Errorf("%s says that %s costs %s; the compiler says %q", name, m[1], m[2], said)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d comments were found, want at least 10", found)
+	}
 }
 
 // difference returns the lines that only one of two texts has.

@@ -99,8 +99,8 @@ func newEngine(size int) *magazine.Engine {
 	return e
 }
 
-// run has goroutines pop and push a few blocks of one engine, while it is gathered,
-// scattered and grown, and returns their calls and answers.
+// run has goroutines pop and push a few blocks of one engine, while it enters and leaves direct
+// mode and grows. It returns their calls and answers.
 func run(e engine, goroutines, each int) []porcupine.Operation {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	r := &recorder{start: time.Now(), lists: make([][]porcupine.Operation, goroutines)}

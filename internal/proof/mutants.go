@@ -67,12 +67,12 @@ var Mutants = []Mutant{
 		New: "	if e.sharded > 0 {\n		e.replace(before)\n	}\n	all := e.detach()\n",
 	},
 	{
-		Name: "pushes-onto-old-blocks", File: "exchange.go", Scenarios: []string{"trim-gathered"},
+		Name: "pushes-onto-old-blocks", File: "exchange.go", Scenarios: []string{"trim-direct"},
 		Old: "		rounds = 1 // each",
 		New: "		// each",
 	},
 	{
-		Name: "pops-while-trimming", File: "exchange.go", Scenarios: []string{"trim-gathered"},
+		Name: "pops-while-trimming", File: "exchange.go", Scenarios: []string{"trim-direct"},
 		Old: "m == trimming || m == closed",
 		New: "m == closed",
 	},
@@ -108,7 +108,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "hot-block-forgotten", File: "exchange.go", Scenarios: []string{"trim"},
-		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	atomics.Touch(s)\n	s.settle()\n",
+		Old: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	atomics.Touch(s)\n	s.loadHot()\n",
 		New: "func (e *Engine) evict(s *slot, d *depot) (bytes int) {\n	atomics.Touch(s)\n",
 	},
 	{
@@ -132,7 +132,7 @@ var Mutants = []Mutant{
 		New: "	bare := d.bare()\n	settled, ended := a.settled.Load(), d.ended.Load()\n",
 	},
 	{
-		Name: "array-not-looked-at-again", File: "replace.go", Scenarios: []string{"exact-scatter"},
+		Name: "array-not-looked-at-again", File: "replace.go", Scenarios: []string{"exact-leave"},
 		Old: "d.started.Load() == ended && e.array() == a\n",
 		New: "d.started.Load() == ended\n",
 	},
@@ -202,7 +202,7 @@ var Mutants = []Mutant{
 		New: "	bare := d.bare()\n	settled, ended := a.settled.Load(), d.ended.Load()\n",
 	},
 	{
-		Name: "shed-exact-in-another-array", File: "replace.go", Scenarios: []string{"drain-scatter"},
+		Name: "shed-exact-in-another-array", File: "replace.go", Scenarios: []string{"drain-leave"},
 		Old: "d.started.Load() == ended && e.array() == a\n",
 		New: "d.started.Load() == ended\n",
 	},
@@ -222,12 +222,12 @@ var Mutants = []Mutant{
 		New: "	if false {\n		return 0 // and no moment",
 	},
 	{
-		Name: "claimant-not-looked-for", File: "exchange.go", Scenarios: []string{"room-gather"},
+		Name: "claimant-not-looked-for", File: "exchange.go", Scenarios: []string{"room-enter"},
 		Old: "		return KeptDirect, false\n",
 		New: "		return Kept, false\n",
 	},
 	{
-		Name: "claimant-does-not-gather", File: "replace.go", Scenarios: []string{"room-gather"},
+		Name: "claimant-does-not-enter-direct", File: "replace.go", Scenarios: []string{"room-enter"},
 		Old: "	if a.mode == sharded {\n		a = e.replace(direct)\n	}\n	return a.mode == direct\n",
 		New: "	if a.mode == sharded {\n		next := e.newArray(direct, int(a.procs))\n		e.current.Store(&next.slots[0])\n		e.drain(a)\n		next.settled.Store(true)\n		a = next\n	}\n	return a.mode == direct\n",
 	},

@@ -5,8 +5,8 @@ package proof
 var PoolMutants = []Mutant{
 	{
 		Name: "release-loads-then-stores", File: "lease.go", Scenarios: []string{"lease-copies"},
-		Old: "l.generation != math.MaxUint32 && l.h.word.CompareAndSwap(alone, alone+generationUnit) {\n",
-		New: "l.generation != math.MaxUint32 && l.h.word.Load() == alone {\n		l.h.word.Store(alone + generationUnit)\n",
+		Old: "!h.word.CompareAndSwap(alone, alone+generationUnit) {\n		return l.releaseSlow()\n	}\n",
+		New: "h.word.Load() != alone {\n		return l.releaseSlow()\n	}\n	h.word.Store(alone + generationUnit)\n",
 	},
 	{
 		Name: "retained-meanwhile", File: "lease.go", Scenarios: []string{"lease-retain"},
@@ -20,13 +20,23 @@ var PoolMutants = []Mutant{
 	},
 	{
 		Name: "generation-forgotten", File: "lease.go", Scenarios: []string{"lease-copies"},
-		Old: "l.h.word.CompareAndSwap(alone, alone+generationUnit)",
-		New: "l.h.word.CompareAndSwap(alone, alone)",
+		Old: "h.word.CompareAndSwap(alone, alone+generationUnit)",
+		New: "h.word.CompareAndSwap(alone, alone)",
 	},
 	{
 		Name: "bytes-looks-at-word-first", File: "lease.go", Scenarios: []string{"lease-stale"},
-		Old: "		data := l.h.data.Load()\n		if l.holds(l.h.word.Load()) {\n",
-		New: "		word := l.h.word.Load()\n		data := l.h.data.Load()\n		if l.holds(word) {\n",
+		Old: "		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.holds(l.h.word.Load()) {\n",
+		New: "		word := l.h.word.Load()\n		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.holds(word) {\n",
+	},
+	{
+		Name: "truncate-does-not-look", File: "lease.go", Scenarios: []string{"lease-part"},
+		Old: "	case l.h == nil, !l.holds(l.h.word.Load()):\n		panic(\"dewpond: Truncate",
+		New: "	case l.h == nil:\n		panic(\"dewpond: Truncate",
+	},
+	{
+		Name: "size-looked-up-too-late", File: "lease.go", Scenarios: []string{"lease-of"},
+		Old: "			size = uint(h.size.Load())\n		}\n		h.noteRelease(h.word.Load() - generationUnit)\n		h.recycle()\n",
+		New: "			defer func() { p.Put(unsafe.Slice((*byte)(block), h.size.Load())) }()\n			h.recycle()\n			return\n		}\n		h.noteRelease(h.word.Load() - generationUnit)\n		h.recycle()\n",
 	},
 	{
 		Name: "not-last-gives-back", File: "lease.go", Scenarios: []string{"lease-owners"},

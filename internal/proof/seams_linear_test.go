@@ -313,8 +313,8 @@ var historyMutants = []Mutant{
 	},
 	{
 		Name: "handed-and-kept", File: "internal/admission/queue.go",
-		Old: "		w.handLocked(block)\n		return true\n",
-		New: "		w.handLocked(block)\n		return false\n",
+		Old: "	g.giveLocked(class, block)\n	return true\n",
+		New: "	g.giveLocked(class, block)\n	return false\n",
 	},
 	{
 		Name: "not-issued", File: "block.go",

@@ -11,8 +11,10 @@ var (
 		"internal/memory/heap.go",                                    // knows blocks of the Go heap by address
 		"internal/atomics",                                           // tells the explorer which object is accessed
 		"bytepool.go", "block.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
+		"slicepool.go", // so does this, for any T
 
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
+		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
 		"internal/proof/...",                        // drives the engine, whose blocks are unsafe pointers
 	}
 
@@ -29,7 +31,11 @@ var (
 	syscallAddresses = []string{
 		"internal/arena", "internal/pressure",
 
-		"cmd/dewpond/interrupt_test.go", // Ctrl-C goes to a process group; os/signal reaches one process
+		"load/nanosleep_linux.go",        // waits more exactly than the runtime
+		"cmd/dewpond/interrupt_test.go",  // Ctrl-C goes to a process group; os/signal reaches one process
+		"examples/matchmaker/signals.go", // os has no name for SIGTERM
+
+		"examples/matchmaker/internal/liveness/peek_linux.go", // net cannot peek
 	}
 
 	// The counters of a shard are plain words that only their owner writes: an atomic

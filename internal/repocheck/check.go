@@ -35,6 +35,7 @@ var rules = []rule{
 	{"replace", checkReplaces},
 	{"layer", checkLayers},
 	{"dependency", checkDependencies},
+	{"guest", checkGuests},
 	{"foreign", checkForeign},
 	{"unsafe", checkUnsafe},
 	{"linkname", checkLinkname},
@@ -44,9 +45,12 @@ var rules = []rule{
 	{"atomic", checkAtomics},
 	{"explored", checkExplored},
 	{"testing", checkTesting},
+	{"testname", checkTestNames},
+	{"rootfiles", checkRootFiles},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
+	{"copies", checkCopies},
 	{"citation", checkCitations},
 }
 

@@ -5,7 +5,7 @@ import "testing"
 // References that a reader cannot look up are found in comments, documents and scripts.
 func TestCitation(t *testing.T) {
 	breaks(t, `
--- bounds_test.go --
+-- main_test.go --
 package dewpond_test
 
 // A pool was seen with 2559 blocks where 2048 were allowed (S1-8).
@@ -37,10 +37,10 @@ M0 0 S1-8 2 3
 -- chart.svg --
 <path d="M0 0 S1-8 2 3"/>
 `,
-		"bounds_test.go:3: citation: S1-8 is a label",
-		"bounds_test.go:7: citation: issue 2 could be",
-		"bounds_test.go:7: citation: S4 is a label",
-		"bounds_test.go:10: citation: claims.md is not in the repository",
+		"main_test.go:3: citation: S1-8 is a label",
+		"main_test.go:7: citation: issue 2 could be",
+		"main_test.go:7: citation: S4 is a label",
+		"main_test.go:10: citation: claims.md is not in the repository",
 		"article.go:4: citation: mentions an article",
 		"docs/ownership.md:1: citation: ../shared is outside",
 		"docs/ownership.md:1: citation: ../shared/findings.md is not in",

@@ -26,8 +26,14 @@ const ownModule = "own module"
 var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
 	{"cmd/dewpond/...", []string{".", "offheap", "internal/measure/...", ownModule}},
-	{"contrib/...", []string{".", "offheap", ownModule}},
+	{"contrib/internal/together", []string{".", "offheap", "contrib/..."}}, // tests alone
+	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
+	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
+	{"contrib/...", []string{".", "offheap", "contrib/internal/metric", "internal/turns", "internal/upstream", ownModule}},
+	{"examples/matchmaker/...", []string{".", "offheap", "contrib/...", "internal/measure/...", "load/...", ownModule}},
 	{"examples/...", []string{".", "offheap", ownModule}},
+	{"lab/...", []string{".", "offheap", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"load/...", []string{".", "offheap", "internal/measure/...", ownModule}},
 	{"poolvet/...", []string{ownModule}},
 	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
@@ -42,8 +48,8 @@ var layers = []layer{
 	{"dewtest", []string{".", "offheap"}},
 	{"offheap", []string{".", "internal/arena", "internal/memory"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
-		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/magazine",
-		"internal/memory",
+		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/learn",
+		"internal/magazine", "internal/memory",
 		"internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
 	{"internal/admission", []string{
@@ -57,6 +63,7 @@ var layers = []layer{
 	{"internal/callers", nil},
 	{"internal/decay", []string{"internal/atomics", "internal/bubble"}},
 	{"internal/late", nil},
+	{"internal/learn", []string{"internal/sizeclass"}},
 	{"internal/memory", []string{"internal/atomics"}},
 	{"internal/percpu", nil},
 	{"internal/pressure", nil},
@@ -66,12 +73,16 @@ var layers = []layer{
 
 	{"internal/attack", []string{".", "offheap"}}, // a test alone, and as a user sees them
 
+	{"internal/turns", nil},    // for benchmarks alone
+	{"internal/upstream", nil}, // for tests alone
+
 	{"internal/repocheck", nil},
 }
 
-// testsMay lists what a package's external tests may import in addition.
+// testsMay lists what packages' external tests may import in addition.
 var testsMay = map[string][]string{
-	".": {"offheap", "dewtest"}, // the tests of byte pools run on both memories, and watched
+	".":           {"offheap", "dewtest"}, // the tests of byte pools run on both memories, and watched
+	"contrib/...": {"dewtest"},
 }
 
 func checkLayers(r *repository, report reporter) {
@@ -106,8 +117,12 @@ func (l layer) allows(r *repository, s *source, dir string) bool {
 	if s.test && dir == s.dir {
 		return true
 	}
-	if s.test && strings.HasSuffix(s.syntax.Name.Name, "_test") && slices.Contains(testsMay[s.dir], dir) {
-		return true
+	if s.test && strings.HasSuffix(s.syntax.Name.Name, "_test") {
+		for pattern, may := range testsMay {
+			if matches(pattern, s.dir) && slices.Contains(may, dir) {
+				return true
+			}
+		}
 	}
 	for _, pattern := range l.may {
 		if pattern == ownModule && s.module != nil && r.moduleOf(dir) == s.module || matches(pattern, dir) {

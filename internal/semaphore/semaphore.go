@@ -28,6 +28,8 @@ type Semaphore struct {
 	sleepers bubble.Sleepers // the same waiters
 	closed   error           // the error of waits since Close
 
+	slept bubble.Slept // in Acquire
+
 	pool func() string
 }
 
@@ -39,6 +41,9 @@ func (s *Semaphore) Limit() int { return int(s.limit) }
 
 // Waiting returns how many callers wait in Acquire.
 func (s *Semaphore) Waiting() int { return int(s.waiting.Load()) }
+
+// Waits returns how many calls of Acquire slept, and for how long together.
+func (s *Semaphore) Waits() (n uint64, slept time.Duration) { return s.slept.Load() }
 
 // TryAcquire counts one more if the limit allows it, and reports whether it does. It does not
 // overtake callers that wait.
@@ -108,6 +113,12 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 		return err
 	}
 	place, served := s.enlist(bubble.Of(time.Now()))
+	select {
+	case err := <-served:
+		return err
+	default:
+	}
+	defer s.slept.Since(time.Now())
 	select {
 	case err := <-served:
 		return err

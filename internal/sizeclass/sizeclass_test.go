@@ -93,12 +93,19 @@ func TestLookupEveryN(t *testing.T) {
 				}
 				if n <= MaxSmall {
 					number, size := 0, 0
-					if want < len(classes) && classes[want] <= MaxSmall {
+					if n > 0 && want < len(classes) && classes[want] <= MaxSmall {
 						number, size = want+1, classes[want]
 					}
 					if got := table.Small(uint(n)); int(got.Number()) != number || int(got.Size()) != size {
 						t.Fatalf("Small(%d) = number %d of %d bytes, want %d of %d", n, got.Number(), got.Size(), number, size)
 					}
+				}
+				floor := want - 1
+				if want < len(classes) && classes[want] == n {
+					floor = want
+				}
+				if got, ok := table.Floor(n); ok != (floor >= 0) || ok && int(got) != floor {
+					t.Fatalf("Floor(%d) = %d, %v; want %d", n, got, ok, floor)
 				}
 				isClass := want < len(classes) && classes[want] == n
 				if _, ok := table.Exact(n); ok != isClass {

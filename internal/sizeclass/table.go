@@ -23,7 +23,8 @@ const (
 // needs no locks. Make one with [New].
 type Table struct {
 	// small[(n+15)/16] is the class of n, up to MaxSmall: one load gives both the
-	// number and the size that Get and Put need, without a branch on the size.
+	// number and the size that Get and Put need, without a branch on the size. small[0]
+	// is zero: no bytes need no block.
 	small [MaxSmall/Multiple + 1]Small
 	// large[(n+largeStep-1)/largeStep] is the class of n, up to MaxLarge, or zero if
 	// more than one class is in the step.
@@ -33,7 +34,7 @@ type Table struct {
 
 // A Small is a class of at most MaxLarge bytes and its size in one word: bits 0-7 are
 // the number of the class, bits 8-31 the size in bytes. The zero Small says that no
-// small class holds n.
+// small class holds n, or that n is 0.
 type Small uint32
 
 // Number returns the class + 1, or 0 if there is no class.
@@ -42,12 +43,14 @@ func (s Small) Number() uint8 { return uint8(s) }
 // Size returns the block size in bytes, or 0 if there is no class.
 func (s Small) Size() uint { return uint(s >> 8) }
 
-// New makes the lookup table for classes, which [Check] has approved.
+// New makes the lookup table for classes, which [Check] or [CheckElements] has approved.
+// Those of CheckElements need not be multiples of Multiple, but no two of them are in one
+// step of the table.
 func New(classes []int) (t Table) {
 	t.classes = slices.Clone(classes)
 	c := 0
-	for i := range t.small {
-		for c < t.LenSmall() && classes[c] < i*Multiple {
+	for i := 1; i < len(t.small); i++ {
+		for c < t.LenSmall() && classes[c] <= (i-1)*Multiple {
 			c++
 		}
 		if c < t.LenSmall() {
@@ -73,7 +76,7 @@ func (t *Table) Small(n uint) Small { return t.small[(n+Multiple-1)/Multiple] }
 // is a class.
 func (t *Table) Large(n uint) Small { return t.large[(n+largeStep-1)/largeStep] }
 
-// Class returns the class of any size and whether there is one.
+// Class returns the class of any size and whether there is one. That of 0 is the smallest.
 func (t *Table) Class(n int) (class uint8, ok bool) {
 	i, _ := slices.BinarySearch(t.classes, n)
 	return uint8(i), i < len(t.classes)
@@ -83,6 +86,15 @@ func (t *Table) Class(n int) (class uint8, ok bool) {
 func (t *Table) Exact(n int) (class uint8, ok bool) {
 	i, ok := slices.BinarySearch(t.classes, n)
 	return uint8(i), ok
+}
+
+// Floor returns the largest class of at most n bytes, and whether there is one.
+func (t *Table) Floor(n int) (class uint8, ok bool) {
+	i, exact := slices.BinarySearch(t.classes, n)
+	if !exact {
+		i--
+	}
+	return uint8(i), i >= 0
 }
 
 // Size returns the block size of a class in bytes.

@@ -1,5 +1,5 @@
-// Package child runs a function in a child process, which runs this same program. [Run] is the
-// parent's side, [Serve] the child's.
+// Package child runs a function in a child process, which runs this same program, or another
+// build of it. [Run] is the parent's side, [Serve] the child's.
 package child
 
 import (
@@ -21,11 +21,16 @@ const grace = 5 * time.Second
 // input, and decodes its output into answer. If ctx ends, it interrupts the child, which may
 // still answer with what it has.
 func Run(ctx context.Context, args []string, question, answer any) error {
-	in, err := json.Marshal(question)
+	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	exe, err := os.Executable()
+	return RunProgram(ctx, exe, args, question, answer)
+}
+
+// RunProgram is [Run] with another build of this program.
+func RunProgram(ctx context.Context, exe string, args []string, question, answer any) error {
+	in, err := json.Marshal(question)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type question struct {
 	File   string
 }
 
-// TestMain serves when a test has started this test binary as its child.
+// TestMain answers if a test has started this test binary as its child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		if err := Serve(answer); err != nil {

@@ -1,3 +1,3 @@
-// Package figure names the figures: their labels, how they are printed, and which of them may be
+// Package figure knows the figures by their names: a figure's label, its format, whether it may be
 // compared.
 package figure

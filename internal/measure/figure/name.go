@@ -1,9 +1,13 @@
 package figure
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // Label returns the label of a figure: "put_p999_ns" is "Put P999".
@@ -31,26 +35,54 @@ func Label(name string) string {
 	for _, unit := range []string{"_ns", "_bytes"} {
 		name = strings.TrimSuffix(name, unit)
 	}
-	name = strings.ReplaceAll(name, "_", " ")
-	return strings.ReplaceAll(name, "rss", "RSS")
+	return strings.ReplaceAll(strings.ReplaceAll(name, "_", " "), "rss", "RSS")
 }
 
 // micro matches "micro_128_1g_ns": the block size and the number of goroutines.
 var micro = regexp.MustCompile(`^micro_(\d+)_(\w+)_ns$`)
 
-func microLabel(size, who string) string {
+func microLabel(size, how string) string {
 	if n, err := strconv.Atoi(size); err == nil && n >= 1024 && n%1024 == 0 {
 		size = strconv.Itoa(n/1024) + " KiB"
 	} else {
 		size += " B"
 	}
-	switch who {
+	switch how {
 	case "1g":
-		return size + ", 1 goroutine"
+		return size + " by 1 goroutine"
 	case "par":
-		return size + ", parallel"
+		return size + " in parallel"
 	}
-	return size + ", " + who
+	return size + " " + how
+}
+
+// pointed are the figures that are the point of their scenario; they come first in reports.
+var pointed = []string{"second_burst_misses", "second_burst_ns", "rss_when_idle_bytes"}
+
+// Names returns the names of the figures that only this scenario has: its point first, then the
+// others in alphabetical order.
+func Names(d result.Document) []string {
+	set := map[string]bool{}
+	for _, c := range d.Contenders {
+		for name := range c.Figures {
+			set[name] = true
+		}
+	}
+	return Ordered(set)
+}
+
+// Ordered returns the names of a set in the order in which reports have them.
+func Ordered[V any](set map[string]V) []string {
+	names := slices.Sorted(maps.Keys(set))
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+func rank(name string) int {
+	if i := slices.Index(pointed, name); i >= 0 {
+		return i
+	}
+	return len(pointed)
 }
 
 // IsTime reports whether a figure is a time.

@@ -24,8 +24,13 @@ func Duration(ns float64) string { return scaled(ns, timeUnits) }
 // ByteSize formats bytes.
 func ByteSize(n float64) string { return scaled(n, byteUnits) }
 
-// Count formats a number without a unit.
-func Count(n float64) string { return scaled(n, countUnits) }
+// Count formats a number without a unit. It is whole below 10,000: "5900", not "5.90 k".
+func Count(n float64) string {
+	if math.Abs(n) >= 999.5 && math.Abs(n) < 9999.5 {
+		return strconv.FormatFloat(n, 'f', 0, 64)
+	}
+	return scaled(n, countUnits)
+}
 
 func scaled(v float64, units []string) string {
 	i := 0
@@ -67,23 +72,65 @@ func Significant(v float64) string {
 // Percent formats a share of 1.
 func Percent(share float64) string { return Significant(100*share) + " %" }
 
-// quotient formats with two decimals, and with more if they would be 0.0.
-func quotient(v float64) string {
+// Plain is [Format] without zeros behind the point, for the labels of an axis: "1 ms", not
+// "1.00 ms".
+func Plain(name string, v float64) string {
+	number, unit, _ := strings.Cut(Format(name, v), " ")
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	return strings.TrimSpace(number + " " + unit)
+}
+
+// Number formats a count in words: "50 thousand", "2.5 million".
+func Number(n float64) string {
+	switch {
+	case n >= 999_500:
+		return Significant(n/1e6) + " million"
+	case n >= 10_000:
+		return Significant(n/1e3) + " thousand"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// Several formats a whole number of things: "1 goroutine", "8 goroutines", "200 thousand messages".
+// The plural takes an s.
+func Several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Number(float64(n)) + " " + thing
+}
+
+// Times formats a ratio: "0.61x", "62x", "1/62", "346 thousand times".
+func Times(v float64) string { return times(v, 2) }
+
+// times is Times with a number of decimals for ratios near 1.
+func times(v float64, places int) string {
+	s := quotient(v, places)
+	switch {
+	case strings.HasPrefix(s, "1/"):
+		return s
+	case strings.Contains(s, " "):
+		return s + " times"
+	}
+	return s + "x"
+}
+
+// quotient formats a ratio without its unit: with the given decimals from 0.095 to 9.95, and as a
+// fraction below.
+func quotient(v float64, places int) string {
 	switch a := math.Abs(v); {
 	case v == 0:
 		return "0"
-	case v != 1 && math.Abs(v-1) < 0.005: // never 1.00 for a bound that is not 1
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	case a >= 999.5:
-		return strings.ReplaceAll(Count(v), " ", "")
-	case a >= 99.5:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10_000:
+		return Number(v)
 	case a >= 9.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	case a >= 0.095:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+		return strconv.FormatFloat(v, 'f', places, 64)
 	}
-	return strconv.FormatFloat(v, 'f', 4, 64)
+	return "1/" + Number(math.Round(1/v))
 }
 
 // Unit returns the unit of a figure.
@@ -121,10 +168,20 @@ func Signed(name string, v float64) string {
 }
 
 // Bracketed formats a ratio with its interval: "0.21x [0.18, 0.25]". With one round it has no
-// interval.
+// interval. A ratio of 0 is "none".
 func Bracketed(r result.Ratio) string {
-	if r.Rounds < 2 {
-		return quotient(r.Median) + "x"
+	if r.Median == 0 && r.High == 0 {
+		return "none"
 	}
-	return quotient(r.Median) + "x [" + quotient(r.Low) + ", " + quotient(r.High) + "]"
+	places := 2
+	if r.Low != 1 && r.High != 1 && (r.Low > 1) == (r.High > 1) && (hidden(r.Low) || hidden(r.High)) {
+		places = 3 // an interval without 1 must not look as if it had it
+	}
+	if r.Rounds < 2 {
+		return times(r.Median, 2)
+	}
+	return times(r.Median, places) + " [" + quotient(r.Low, places) + ", " + quotient(r.High, places) + "]"
 }
+
+// hidden reports whether two decimals make v look like 1.
+func hidden(v float64) bool { return v != 1 && math.Abs(v-1) < 0.005 }

@@ -5,15 +5,16 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/dewpond/dewpond/internal/measure/axis"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// charts draws latency by percentile for each operation, and then the curves over time.
-func charts(d result.Document) ([]chart, error) {
+// latencies draws the times of each operation by percentile. index finds the number of a contender.
+func latencies(d result.Document, index map[string]int) ([]chart, error) {
 	var out []chart
 	for _, op := range slices.Concat(figure.InReadingOrder(d.Scenario)...) {
-		data := chartData{Kind: "percentile", Unit: "ns"}
+		var lines []line
 		for i := range d.Contenders {
 			t := op.Times(&d.Contenders[i])
 			if t == nil {
@@ -23,21 +24,23 @@ func charts(d result.Document) ([]chart, error) {
 			if err != nil {
 				return nil, err
 			}
-			if len(points) > 1 {
-				data.Lines = append(data.Lines, line{Contender: i, Points: points, name: d.Contenders[i].Name})
+			if name := d.Contenders[i].Name; len(points) > 1 {
+				lines = append(lines, line{Contender: index[name], name: name, points: points})
 			}
 		}
-		if len(data.Lines) == 0 {
+		if len(lines) == 0 {
 			continue
 		}
-		c, err := plotLines(op.Label+" latency by percentile", op.What+"; all rounds merged, ends where fewer than 10 samples lie beyond", distance, logTime, data)
-		if err != nil {
-			return nil, err
+		c := chart{
+			Title: op.Label + " latency by percentile",
+			Note:  op.What + ", all rounds merged; logarithmic axes; a line ends where fewer than 10 samples lie beyond",
+			Data:  chartData{Kind: "percentile", Unit: "ns"},
 		}
+		left, right, low, high := bounds(lines)
+		c.draw(axis.Tail(left, right), axis.Log(0.85*low, 1.15*high, axis.Of("_ns")), lines)
 		out = append(out, c)
 	}
-	over, err := overTime(d)
-	return append(out, over...), err
+	return out, nil
 }
 
 // distribution returns the percentile distribution as far as ten samples lie beyond. It begins at

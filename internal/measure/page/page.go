@@ -1,55 +1,51 @@
-// Package page writes a document as one HTML file that loads no others. Only this package uses
-// gonum/plot, which draws the charts.
+// Package page writes a document as one HTML file that loads no others.
 package page
 
 import (
-	"github.com/dewpond/dewpond/internal/measure/bars"
-	"github.com/dewpond/dewpond/internal/measure/palette"
-	"github.com/dewpond/dewpond/internal/measure/table"
-	"github.com/dewpond/dewpond/internal/measure/words"
-
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 
+	"github.com/dewpond/dewpond/internal/measure/bars"
+	"github.com/dewpond/dewpond/internal/measure/palette"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/table"
+	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 var (
 	//go:embed page.html
 	pageHTML string
-	//go:embed page.css
-	pageCSS string
-	//go:embed page.js
-	pageJS string
 
-	page = template.Must(template.New("page").Parse(pageHTML))
+	page = Template("page", pageHTML)
 )
 
 // A pageData is the data of the template. Strings from outside (names, the command, the machine)
 // stay plain strings, so that html/template escapes them.
 type pageData struct {
-	Document   result.Document
-	Legend     []legend
-	Words      []string
-	Withheld   string
-	Charts     []chart
-	Data       []chartData
-	Names      []string
-	Bars       []bars.Chart
-	Tables     []pageTable
-	Conditions [][2]string
-	Command    string
-	Light      template.CSS
-	Dark       template.CSS
-	Style      template.CSS
-	Script     template.JS
+	Document result.Document
+	Command  string
+	Answers  answers
+	Legend   []legend
+	Sections []*section
+	Gallery
 }
 
+// A legend names a contender.
 type legend struct {
 	Index             int
 	Name, About, Kind string // Kind marks the control, the baseline and dewpond
+}
+
+// A section shows one scenario. A page has one, that of a tour several.
+type section struct {
+	Name       string
+	Tour       bool // it is part of one
+	Withheld   string
+	Words      words.Verdict
+	Pictures   []Picture
+	Tables     []pageTable
+	Conditions [][2]string
 }
 
 // A pageTable is a table whose rows can be hidden by a click in the legend.
@@ -66,40 +62,79 @@ type pageRow struct {
 // Write writes one self-contained file: no font, script, style or image comes from elsewhere, and
 // the page's own policy forbids any request.
 func Write(w io.Writer, d result.Document) error {
-	drawn, err := charts(d)
-	if err != nil {
-		return err
+	p := &pageData{Document: d, Command: words.CommandLine(d.Command), Answers: answersOf(d)}
+	parts := d.Parts
+	if d.Scenario.Name != result.Touring {
+		parts = []result.Document{d}
 	}
-	hues := palette.Of(d)
-	p := pageData{
-		Document: d, Words: d.Words, Withheld: words.Withheld(d), Charts: drawn, Bars: bars.Of(d),
-		Conditions: words.Conditions(d), Command: words.CommandLine(d.Command),
-		Light: template.CSS(variables(hues, false)), Dark: template.CSS(variables(hues, true)),
-		Style: template.CSS(pageCSS), Script: template.JS(pageJS),
-	}
-	for _, c := range drawn {
-		p.Data = append(p.Data, c.Data)
-	}
-	index := map[string]int{}
-	for i, c := range d.Contenders {
-		index[c.Name] = i
-		kind := map[string]string{result.Control: "control", result.Baseline: "baseline", result.Ours: "ours"}[c.Name]
-		p.Legend = append(p.Legend, legend{i, c.Name, c.About, kind})
-		p.Names = append(p.Names, c.Name)
-	}
-	for _, t := range table.Of(d) {
-		pt := pageTable{Table: t}
-		for _, r := range t.Rows {
-			pr := pageRow{r, -1}
-			if r.Kind == table.OfContender {
-				pr.Index = index[r.Name]
-			}
-			pt.Rows = append(pt.Rows, pr)
+	index := p.name(parts)
+	for _, part := range parts {
+		s, err := p.section(part, index)
+		if err != nil {
+			return err
 		}
-		p.Tables = append(p.Tables, pt)
+		s.Tour = d.Scenario.Name == result.Touring
+		p.Sections = append(p.Sections, s)
 	}
 	if err := page.Execute(w, p); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
 	return nil
+}
+
+// name fills the legend with the contenders of all parts, and returns their numbers.
+func (p *pageData) name(parts []result.Document) map[string]int {
+	index := map[string]int{}
+	for _, d := range parts {
+		for _, c := range d.Contenders {
+			if _, ok := index[c.Name]; ok {
+				continue
+			}
+			i := p.Number(c.Name, palette.Of(c.Name))
+			index[c.Name] = i
+			kind := map[string]string{result.Control: "control", result.Baseline: "baseline", result.Ours: "ours"}[c.Name]
+			p.Legend = append(p.Legend, legend{i, c.Name, c.About, kind})
+		}
+	}
+	return index
+}
+
+// section makes the section of a document, and keeps the data of its charts.
+func (p *pageData) section(d result.Document, index map[string]int) (*section, error) {
+	s := &section{
+		Name: d.Scenario.Name, Withheld: words.Withheld(d), Words: words.Of(d),
+		Conditions: words.Conditions(d),
+	}
+	lines, err := latencies(d, index)
+	if err != nil {
+		return nil, err
+	}
+	lines = append(lines, overTime(d, index)...)
+	var drawn []Picture
+	for _, c := range lines {
+		drawn = append(drawn, p.lines(c))
+	}
+	var compared []Picture
+	for _, c := range bars.Of(d) {
+		compared = append(compared, p.Bars(c, func(name string) int { return index[name] }))
+	}
+	// The point of micro and burst is in single figures, that of the others in distributions and
+	// curves.
+	if s.Name == "micro" || s.Name == "burst" {
+		s.Pictures = append(compared, drawn...)
+	} else {
+		s.Pictures = append(drawn, compared...)
+	}
+	for _, t := range table.Of(d) {
+		pt := pageTable{Table: t}
+		for _, r := range t.Rows {
+			row := pageRow{r, -1}
+			if r.Kind == table.OfContender {
+				row.Index = index[r.Name]
+			}
+			pt.Rows = append(pt.Rows, row)
+		}
+		s.Tables = append(s.Tables, pt)
+	}
+	return s, nil
 }

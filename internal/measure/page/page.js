@@ -2,7 +2,7 @@
 const off = new Set();
 
 // A click on a name hides the contender everywhere; its lines go by their colour.
-document.getElementById("legend").addEventListener("click", e => {
+document.getElementById("legend")?.addEventListener("click", e => {
   const b = e.target.closest("button");
   if (!b) return;
   const c = Number(b.dataset.c), hide = !off.has(c);
@@ -32,19 +32,18 @@ function at(line, x) { // the last point at or before x; null beyond the line's 
 }
 
 for (const fig of document.querySelectorAll("[data-chart]")) {
-  const d = charts[fig.dataset.chart], plot = fig.querySelector(".plot"), svg = plot.querySelector("svg");
-  const tip = plot.querySelector(".tip"), cursor = plot.querySelector(".cursor");
-  plot.addEventListener("mouseleave", () => { tip.style.display = cursor.style.display = "none"; });
-  plot.addEventListener("mousemove", e => {
-    const r = svg.getBoundingClientRect(), k = r.width / svg.viewBox.baseVal.width;
-    const [left, top, right, bottom] = d.box.map(v => v * k);
-    const f = Math.min(1, Math.max(0, (e.clientX - r.left - left) / (right - left)));
+  const d = charts[fig.dataset.chart], area = fig.querySelector(".area");
+  const tip = area.querySelector(".tip"), cursor = area.querySelector(".cursor");
+  area.addEventListener("mouseleave", () => { tip.style.display = cursor.style.display = "none"; });
+  area.addEventListener("mousemove", e => {
+    const r = area.getBoundingClientRect();
+    const f = Math.min(1, Math.max(0, (e.clientX - r.left) / r.width));
     const [lo, hi] = d.x;
-    const x = d.xlog ? lo * Math.pow(hi / lo, f) : lo + (hi - lo) * f;
+    const x = d.log ? lo * Math.pow(hi / lo, f) : lo + (hi - lo) * f;
     const rows = d.lines.filter(l => !off.has(l.c)).map(l => [l.c, at(l, x)]).filter(v => v[1] !== null);
     rows.sort((a, b) => b[1] - a[1]);
     const title = document.createElement("b");
-    title.textContent = d.kind === "percentile" ? "P" + Number((100 - 100 / x).toFixed(Math.max(1, Math.ceil(Math.log10(x))))) : x.toPrecision(3) + " s";
+    title.textContent = d.kind === "percentile" ? "P" + Number((100 - 100 / x).toFixed(Math.max(1, Math.ceil(Math.log10(x))))) : d.kind === "series" ? x.toPrecision(3) + " s" : scaled(x, ["", "k", "M", "G"]);
     tip.replaceChildren(title, ...rows.map(([c, y]) => {
       const row = document.createElement("div"), name = document.createElement("span"), dot = document.createElement("i"), v = document.createElement("span");
       dot.style.background = `var(--c${c})`;
@@ -54,8 +53,7 @@ for (const fig of document.querySelectorAll("[data-chart]")) {
       return row;
     }));
     tip.style.display = cursor.style.display = "block";
-    const px = left + f * (right - left);
-    Object.assign(cursor.style, { left: px + "px", top: top + "px", height: bottom - top + "px" });
-    Object.assign(tip.style, { top: top + 6 + "px", left: px > r.width / 2 ? "" : px + 14 + "px", right: px > r.width / 2 ? r.width - px + 14 + "px" : "" });
+    cursor.style.left = 100 * f + "%";
+    Object.assign(tip.style, f > 0.5 ? { left: "", right: 100 - 100 * f + 2 + "%" } : { right: "", left: 100 * f + 2 + "%" });
   });
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/dewpond/dewpond/internal/measure/bars"
+	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/palette"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/words"
@@ -18,8 +20,9 @@ import (
 type picture struct {
 	Title  string
 	Source string
+	Names  []string // of the contenders, from the top
 	Panels []bars.Chart
-	Hues   []string // of each contender
+	Dark   bool
 	Ink    string
 }
 
@@ -39,23 +42,19 @@ var (
 // page such as a README cannot adapt its colours.
 func Write(dark bool) func(io.Writer, result.Document) error {
 	return func(w io.Writer, d result.Document) error {
-		p := picture{Title: words.CommandLine(d.Command), Panels: panels(d), Ink: "#1f2328"}
+		p := picture{Title: words.CommandLine(d.Command), Panels: panels(d), Dark: dark, Ink: "#1f2328"}
 		if dark {
 			p.Ink = "#f0f6fc"
 		}
 		if d.Scenario.Name == "burst" {
-			p.Title = fmt.Sprintf("%d blocks are held, returned, and held again %d collections later",
-				d.Scenario.Blocks, d.Scenario.Collections)
+			p.Title = fmt.Sprintf("%s are held, returned, and held again %s later",
+				figure.Several(d.Scenario.Blocks, "block"), figure.Several(d.Scenario.Collections, "collection"))
 		}
 		e := d.Environment
-		p.Source = fmt.Sprintf("%s: %s, %d CPUs, %s, %.10s; medians of %d rounds",
-			"dewpond bench "+d.Scenario.Name, e.Machine, e.CPUs, e.GoVersion, e.Time, d.Scenario.Rounds)
-		for _, h := range palette.Of(d) {
-			if dark {
-				p.Hues = append(p.Hues, h.Dark)
-			} else {
-				p.Hues = append(p.Hues, h.Light)
-			}
+		p.Source = fmt.Sprintf("dewpond bench %s: %s, %s, %s, %.10s; medians of %s",
+			d.Scenario.Name, e.Machine, figure.Several(e.CPUs, "CPU"), e.GoVersion, e.Time, figure.Several(d.Scenario.Rounds, "round"))
+		for _, c := range d.Contenders {
+			p.Names = append(p.Names, c.Name)
 		}
 		if err := drawing.Execute(w, p); err != nil {
 			return fmt.Errorf("picture: %w", err)
@@ -64,18 +63,30 @@ func Write(dark bool) func(io.Writer, result.Document) error {
 	}
 }
 
+// hue returns the colour of a contender.
+func (p picture) Hue(contender string) string {
+	if h := palette.Of(contender); p.Dark {
+		return h.Dark
+	} else {
+		return h.Light
+	}
+}
+
+// Row returns the place of a contender, from the top.
+func (p picture) Row(contender string) int { return slices.Index(p.Names, contender) }
+
 // panels returns the figures that a picture shows: in burst what survives and what it costs,
 // otherwise what every scenario has.
 func panels(d result.Document) []bars.Chart {
-	if d.Scenario.Name != "burst" {
-		return bars.Of(d)[:3]
+	names := []string{"ops_per_sec", "gc_per_5s", "rss_peak_bytes"}
+	titles := []string{"throughput, ops/s", "GC cycles in 5 s", "peak RSS"}
+	if d.Scenario.Name == "burst" {
+		names = []string{"second_burst_misses", "second_burst_ns", "rss_peak_bytes"}
+		titles = []string{"blocks allocated again", "time of the second burst", "peak RSS"}
 	}
-	figure := func(name, title string) bars.Chart {
-		return bars.Compare(d, name, title, "", func(c *result.Contender) (result.Figure, bool) { f, ok := c.Figures[name]; return f, ok })
+	var out []bars.Chart
+	for i, name := range names {
+		out = append(out, bars.Linear(d, name, titles[i]))
 	}
-	return []bars.Chart{
-		figure("second_burst_misses", "blocks allocated again"),
-		figure("second_burst_ns", "time of the second burst"),
-		bars.Compare(d, "rss_peak_bytes", "peak RSS", "", func(c *result.Contender) (result.Figure, bool) { return c.RSSPeakBytes, true }),
-	}
+	return out
 }

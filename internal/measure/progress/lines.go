@@ -3,44 +3,26 @@ package progress
 import (
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
-// every is the interval of the lines when there is no terminal.
+// every is the interval of the lines where there is no terminal.
 const every = 5 * time.Second
 
+// lines writes a line now and then.
 type lines struct {
-	out  io.Writer
-	done chan struct{}
-	wg   sync.WaitGroup
-
-	mu    sync.Mutex
-	state state
+	out     io.Writer
+	program string
+	ticker
+	state
 }
 
-func newLines(out io.Writer, turns int) *lines {
-	l := &lines{out: out, done: make(chan struct{}), state: state{began: time.Now(), turns: turns}}
-	l.wg.Go(l.run)
+func newLines(out io.Writer, program string, turns int) *lines {
+	l := &lines{out: out, program: program, state: state{began: time.Now(), turns: turns}}
+	l.start(every, func() { fmt.Fprintln(l.out, l.program+":", l.state.String()) })
 	return l
-}
-
-func (l *lines) run() {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.done:
-			return
-		case <-tick.C:
-			l.mu.Lock()
-			text := l.state.String()
-			l.mu.Unlock()
-			fmt.Fprintln(l.out, "dewpond bench:", text)
-		}
-	}
 }
 
 func (l *lines) Begin(turn rounds.Turn) {
@@ -49,7 +31,4 @@ func (l *lines) Begin(turn rounds.Turn) {
 	l.state.begin(turn)
 }
 
-func (l *lines) Close() {
-	close(l.done)
-	l.wg.Wait()
-}
+func (l *lines) Close() { l.stop() }

@@ -1,5 +1,5 @@
-// Package progress shows how far a benchmark is: with a live bar on a terminal, with a line every
-// few seconds elsewhere.
+// Package progress shows how far a benchmark is: a bar on a terminal, elsewhere a line every few
+// seconds.
 package progress
 
 import (
@@ -7,9 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/vbauerster/mpb/v8/cwriter"
-
 	"github.com/dewpond/dewpond/internal/measure/rounds"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
 )
 
 // A Display shows a run of rounds. Only one goroutine may use it.
@@ -20,12 +19,13 @@ type Display interface {
 	Close()
 }
 
-// New shows a run of that many turns on f.
-func New(f *os.File, turns int) Display {
-	if cwriter.IsTerminal(int(f.Fd())) {
-		return newBar(f, turns)
+// New shows a run of that many turns on f. Where f is no terminal, each line begins with the name
+// of the program.
+func New(f *os.File, program string, turns int) Display {
+	if terminal.Is(f) {
+		return newBar(f, terminal.StyleOf(f).Width, turns)
 	}
-	return newLines(f, turns)
+	return newLines(f, program, turns)
 }
 
 // A state is the progress of the run.

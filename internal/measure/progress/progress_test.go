@@ -14,7 +14,7 @@ import (
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
-		l := newLines(&out, 3)
+		l := newLines(&out, "dewpond bench", 3)
 		l.Begin(rounds.Turn{Contender: "nop"})
 		time.Sleep(4 * time.Second)
 		if text := out.String(); text != "" {
@@ -31,16 +31,22 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// TestBar wants the bar to end when it is closed early, and to say where it is.
+// The bar is one line that says where the run is, and nothing of it remains.
 func TestBar(t *testing.T) {
-	var out lockedBuffer
-	b := newBar(&out, 3)
-	b.Begin(rounds.Turn{Contender: "nop"})
-	b.Begin(rounds.Turn{Contender: "make"})
-	if text := b.state.String(); !strings.HasPrefix(text, "1/3 rounds") || !strings.HasSuffix(text, "now make, round 1") {
-		t.Errorf("the bar says %q", text)
-	}
-	b.Close()
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuffer
+		b := newBar(&out, 60, 3)
+		b.Begin(rounds.Turn{Contender: "nop"})
+		b.Begin(rounds.Turn{Contender: "make"})
+		time.Sleep(repaint + repaint/2)
+		synctest.Wait()
+		b.Close()
+		painted, found := strings.CutPrefix(out.String(), wipe)
+		painted, closed := strings.CutSuffix(painted, wipe)
+		if !found || !closed || !strings.HasPrefix(painted, "[====        ] 1/3 rounds") || !strings.HasSuffix(painted, "; now ma") || len(painted) != 59 {
+			t.Errorf("painted %q: want one line of 59 columns that is wiped", out.String())
+		}
+	})
 }
 
 type lockedBuffer struct {

@@ -5,10 +5,12 @@
 //
 //  1. summary computes each round's numbers, summarizes those of all rounds, and pairs a
 //     contender with syncpool-class and with nop, round by round.
-//  2. words says what follows from the intervals, no more.
-//  3. table arranges the figures.
-//  4. report and page write the same words and tables; page and picture draw with bars and
-//     palette.
+//  2. verdict decides what is better, worse, level or unclear; answer, words and table all ask
+//     it, so that they cannot contradict each other.
+//  3. answer answers a user's questions, words says what follows from the intervals, and table
+//     arranges the figures.
+//  4. report and page write the same answers, words and tables; page and picture draw with
+//     bars, axis and palette.
 //
 // All of them take the names of figures from package figure, and read and fill the plain data of
 // package result. docs/schema.md describes that data, docs/benchmarks.md how to read it.

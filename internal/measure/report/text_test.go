@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/jedib0t/go-pretty/v6/text"
+	"unicode/utf8"
 
 	"github.com/dewpond/dewpond/internal/measure/internal/synthetic"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
@@ -32,14 +32,14 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; go test -update writes it anew. Got:\n%s", path, got)
+		t.Errorf("%s differs; go test -update rewrites it. Got:\n%s", path, got)
 	}
 }
 
 func TestTextGolden(t *testing.T) {
 	d := synthetic.Document(synthetic.Mixed, synthetic.Rounds(1, 6, 30_000, synthetic.Pools...))
 	var out bytes.Buffer
-	if err := Text(&out, d, 110); err != nil {
+	if err := Text(&out, d, terminal.Style{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "mixed.txt", out.Bytes())
@@ -57,12 +57,12 @@ func checkWidths(t *testing.T, d result.Document) {
 	t.Helper()
 	for _, width := range []int{60, 80, 100, 120} {
 		var out bytes.Buffer
-		if err := Text(&out, d, width); err != nil {
+		if err := Text(&out, d, terminal.Style{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		tables, _, _ := strings.Cut(out.String(), "\nscenario ")
 		for line := range strings.Lines(tables) {
-			if w := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); w > width {
+			if w := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); w > width {
 				t.Errorf("width %d: a line of %d: %q", width, w, line)
 			}
 		}

@@ -13,12 +13,16 @@ type Document struct {
 	Command     []string    `json:"command"` // the exact arguments
 	Environment Environment `json:"environment"`
 	Scenario    Scenario    `json:"scenario"`
-	Contenders  []Contender `json:"contenders"`
-	Tools       []Tool      `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
+	// Answers are to a user's questions, if dewpond and syncpool-class are among the contenders.
+	Answers    []Answer    `json:"answers,omitempty"`
+	Contenders []Contender `json:"contenders"` // empty in a tour
+	// Parts are the scenarios of a tour.
+	Parts []Document `json:"parts,omitempty"`
+	Tools []Tool     `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
 	// Decay compares dewpond's figures with those of dewpond-nodecay, by the names of Ratios,
 	// if both are among the contenders.
 	Decay       map[string]Ratio `json:"decay,omitempty"`
-	Words       []string         `json:"words,omitempty"` // the verdict in sentences; none with --quick
+	Words       []string         `json:"words,omitempty"` // the verdict in sentences; none with --quick, or in a tour
 	Interrupted bool             `json:"interrupted"`
 }
 
@@ -105,8 +109,9 @@ type Contender struct {
 
 // A Soak is the verdict of scenario soak on one contender.
 type Soak struct {
-	// RSS is the trend of resident memory in the second half of the work, of the median round;
-	// nil if there are too few samples. It passes and fails nothing.
+	// RSS is the trend of resident memory in the second half of the work, of the median round. It
+	// is nil if the samples are too few or cover less than two minutes. It passes and fails
+	// nothing.
 	RSS *Trend `json:"rss,omitempty"`
 	// Flat reports for "stranded_bytes", "in_use_bytes" and "goroutines" whether nothing was
 	// left in any round; what was not measured is absent.

@@ -8,5 +8,8 @@ const (
 	Undecayed = "dewpond-nodecay" // Ours without decay
 )
 
-// Soaking is the name of the scenario whose result is a Soak.
-const Soaking = "soak"
+// Names of scenarios whose documents differ from the others.
+const (
+	Soaking = "soak" // its result is a Soak
+	Touring = "tour" // several scenarios, its Parts
+)

@@ -1,11 +1,11 @@
-// Package result holds what a benchmark measured: the [Round] that a child process prints and the
-// [Document] that the parent makes of all rounds. It is plain data: package workload fills
-// rounds, package report reads documents.
+// Package result holds what a benchmark measured, as plain data. A child process prints a [Round];
+// the parent makes a [Document] of all rounds, which every report is written from.
 package result
 
 // A Round is one contender's run of one scenario. A child process of its own measures it and sends
 // it to the parent as one JSON object.
 type Round struct {
+	Scenario  string `json:"scenario"`
 	Contender string `json:"contender"`
 	Round     int    `json:"round"` // from 0; rounds with the same number ran close together in time
 

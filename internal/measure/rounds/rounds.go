@@ -10,11 +10,18 @@ import (
 
 // A Turn is one contender's part in one round.
 type Turn struct {
+	Scenario  string // empty where there is only one
 	Contender string
 	Round     int // from 0
 }
 
-func (t Turn) String() string { return fmt.Sprintf("%s, round %d", t.Contender, t.Round+1) }
+func (t Turn) String() string {
+	s := fmt.Sprintf("%s, round %d", t.Contender, t.Round+1)
+	if t.Scenario != "" {
+		s = t.Scenario + ": " + s
+	}
+	return s
+}
 
 // Interleave returns the turns in the order in which they run: round 0 of every contender, then
 // round 1 of every contender. Neighbours in time see the machine in the same state, so they can
@@ -23,7 +30,23 @@ func Interleave(contenders []string, rounds int) []Turn {
 	var turns []Turn
 	for round := range rounds {
 		for i := range contenders {
-			turns = append(turns, Turn{contenders[(round+i)%len(contenders)], round})
+			turns = append(turns, Turn{Contender: contenders[(round+i)%len(contenders)], Round: round})
+		}
+	}
+	return turns
+}
+
+// Tour returns the turns of several scenarios in the order in which they run: round 0 of every
+// contender in every scenario, then round 1, so that an interrupted tour has some rounds of each.
+func Tour(scenarios, contenders []string, rounds int) []Turn {
+	var turns []Turn
+	all := Interleave(contenders, rounds)
+	for round := range rounds {
+		for _, scenario := range scenarios {
+			for _, t := range all[round*len(contenders) : (round+1)*len(contenders)] {
+				t.Scenario = scenario
+				turns = append(turns, t)
+			}
 		}
 	}
 	return turns

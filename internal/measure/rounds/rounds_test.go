@@ -9,8 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Rounds are interleaved, every contender is in each, and none always runs after
-// the same start.
+// Each round has every contender, and begins with another one.
 func TestInterleave(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	turns := Interleave(names, 4)
@@ -19,9 +18,21 @@ func TestInterleave(t *testing.T) {
 	}
 	for i, got := range turns {
 		round, place := i/3, i%3
-		if want := (Turn{names[(round+place)%3], round}); got != want {
+		if want := (Turn{Contender: names[(round+place)%3], Round: round}); got != want {
 			t.Errorf("turn %d is %v, want %v", i, got, want)
 		}
+	}
+}
+
+// Round 0 of a tour has all scenarios, each with all contenders; then comes round 1.
+func TestTour(t *testing.T) {
+	turns := Tour([]string{"x", "y"}, []string{"a", "b"}, 2)
+	want := []Turn{{"x", "a", 0}, {"x", "b", 0}, {"y", "a", 0}, {"y", "b", 0}, {"x", "b", 1}, {"x", "a", 1}, {"y", "b", 1}, {"y", "a", 1}}
+	if !slices.Equal(turns, want) {
+		t.Errorf("the turns are %v, want %v", turns, want)
+	}
+	if got, want := turns[2].String(), "y: a, round 1"; got != want {
+		t.Errorf("a turn is %q, want %q", got, want)
 	}
 }
 

@@ -2,9 +2,10 @@ package summary
 
 import (
 	"math"
+	"slices"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
+	"github.com/aclements/go-moremath/stats"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
@@ -83,15 +84,16 @@ func paired(s, other *series) map[string][][2]float64 {
 }
 
 // Interval returns the median of values and its confidence interval, without assumptions about
-// their distribution. For fewer than VerdictRounds values the interval is from the least to the
+// their distribution, as benchstat computes them. For fewer than VerdictRounds values the interval is from the least to the
 // greatest, with the confidence that it has.
 func Interval(values []float64) result.Excess {
 	n := len(values)
-	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	sum := benchmath.AssumeNothing.Summary(sample, Confidence)
-	if math.IsInf(sum.Lo, 0) || math.IsInf(sum.Hi, 0) {
-		sum.Lo, sum.Hi = sample.Values[0], sample.Values[n-1]
-		sum.Confidence = 1 - math.Pow(2, 1-float64(n))
+	sample := stats.Sample{Xs: slices.Sorted(slices.Values(values)), Sorted: true}
+	ci := stats.QuantileCI(n, 0.5, Confidence)
+	median, low, high := ci.SampleCI(sample)
+	if math.IsInf(low, 0) || math.IsInf(high, 0) {
+		low, high = sample.Xs[0], sample.Xs[n-1]
+		ci.Confidence = 1 - math.Pow(2, 1-float64(n))
 	}
-	return result.Excess{Median: sum.Center, Low: sum.Lo, High: sum.Hi, Confidence: sum.Confidence, Rounds: n}
+	return result.Excess{Median: median, Low: low, High: high, Confidence: ci.Confidence, Rounds: n}
 }

@@ -35,8 +35,8 @@ func TestPercentileNeedsTenSamplesBeyond(t *testing.T) {
 	}
 }
 
-// A round in twenty is struck by a stall that reaches its P99. The median of
-// rounds must not see it, an average would.
+// One round in twenty has a stall that reaches its P99. The median over the rounds must not show it;
+// an average would.
 func TestPercentilesAreMediansOfRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	var rs []result.Round
@@ -74,9 +74,9 @@ func TestThinRoundsGiveTheMergedPercentile(t *testing.T) {
 		t.Errorf("P9999 = %+v, want the merged value %v within the range of the rounds", *f, want)
 	}
 	if r, ok := c.Ratios["get_p9999_ns"]; ok {
-		t.Errorf("a percentile that no round can say has a paired ratio: %+v", r)
+		t.Errorf("a percentile that no round has enough samples for has a paired ratio: %+v", r)
 	}
 	if _, ok := c.Ratios["get_p999_ns"]; !ok {
-		t.Error("P999, which each round can say, has no ratio")
+		t.Error("P999, for which each round has enough samples, has no ratio")
 	}
 }

@@ -5,10 +5,18 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
+// longEnough is how many seconds of resident memory are enough for a trend: two of the squeezes of
+// the memory limit that scenario soak makes. In less time the way down or up after a squeeze would
+// look like a trend.
+const longEnough = 120
+
 // soak judges a contender. What no round has measured is not judged. What only some rounds have
 // measured, because others were cut short, is judged by those.
 func (s *series) soak(c result.Contender) *result.Soak {
-	v := &result.Soak{RSS: Trend(secondHalf(c.Series["rss_bytes"])), Flat: map[string]bool{}}
+	v := &result.Soak{Flat: map[string]bool{}}
+	if t := Trend(secondHalf(c.Series["rss_bytes"])); t != nil && t.Seconds >= longEnough {
+		v.RSS = t
+	}
 	for _, f := range figure.Flatness {
 		for _, name := range f.Figures {
 			if worst, ok := c.Figures[name]; ok {

@@ -34,9 +34,9 @@ func TestBrokenHistogramIsAnError(t *testing.T) {
 }
 
 func TestPairingIsByRoundNumber(t *testing.T) {
-	// Each round the machine is ten times slower than in the one before; the
-	// contender is always twice as fast as the baseline beside it. Pairing
-	// by position, or comparing medians, gives something other than 2.
+	// In each round the machine is ten times slower than in the one before, and the contender
+	// is always twice as fast as the baseline. To pair by position, or to compare medians,
+	// gives something else than 2.
 	base := synthetic.Plain(result.Baseline, 1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3)
 	ours := synthetic.Plain("ring", 2e9, 2e8, 2e7, 2e6, 2e5, 2e4, 2e3)
 	slices.Reverse(ours)

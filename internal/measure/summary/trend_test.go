@@ -8,8 +8,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// walk is a line of 3 bytes a minute through samples that are each like the one before
-// by r.
+// walk returns samples around a line of 3 bytes a minute. Each correlates with the one before by r.
 func walk(rng *rand.Rand, n int, r float64) (points []result.Point) {
 	rest := rng.NormFloat64()
 	for i := range n {
@@ -35,8 +34,8 @@ func TestTrendOfALine(t *testing.T) {
 	}
 }
 
-// The interval holds the truth as often as it says, or somewhat less where samples are
-// like those before them; without the correction that would be in half of the cases.
+// The interval contains the truth as often as its confidence says, or somewhat less often if samples
+// resemble those before them. Without the correction it would contain it in half of the cases.
 func TestTrendCovers(t *testing.T) {
 	for r, least := range map[float64]float64{0: 0.92, 0.5: 0.88, 0.8: 0.8} {
 		rng := rand.New(rand.NewPCG(9, uint64(100*r)))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
@@ -12,7 +13,7 @@ import (
 // is in the scenario's own table and in the words.
 func decay(d result.Document) Table {
 	g := Table{Title: "What decay costs: " + result.Ours + " to " + result.Undecayed, Head: append([]string{""}, percentileHeads()...)}
-	g.Head = append(g.Head, "P9999 within noise")
+	g.Head = append(g.Head, "P9999 is")
 	var names []string
 	for _, op := range figure.Pick("get", "put") {
 		r, any := Row{Name: op.Label, Kind: OfOperation}, false
@@ -20,9 +21,14 @@ func decay(d result.Document) Table {
 			name := op.Figure(p)
 			ratio, ok := d.Decay[name]
 			names, any = append(names, name), any || ok
-			r.Cells = append(r.Cells, compared(name, ratio, ok))
+			cell := Cell{Text: none}
+			if ok {
+				cell = Cell{Text: figure.Bracketed(ratio), Tone: toneOf(verdict.Of(name, ratio))}
+			}
+			r.Cells = append(r.Cells, cell)
 		}
-		r.Cells = append(r.Cells, Cell{Text: cmp.Or(words.WithinNoise(d.Decay[op.Key+"_"+words.Tail+"_ns"]), none)})
+		tail := op.Key + "_" + words.Tail + "_ns"
+		r.Cells = append(r.Cells, Cell{Text: cmp.Or(string(verdict.Of(tail, d.Decay[tail])), none)})
 		if any {
 			g.Rows = append(g.Rows, r)
 		}
@@ -35,7 +41,7 @@ func decay(d result.Document) Table {
 	}
 	g.Notes = append(g.Notes, brackets(all))
 	if _, ok := d.Decay["burst_ns"]; ok {
-		g.Notes = append(g.Notes, "Get and Put are the steady traffic's, also while a burst goes on; the bursts' own are in the table above.")
+		g.Notes = append(g.Notes, "Get and Put are those of the steady traffic, also during a burst; the table above has the bursts.")
 	}
 	return g
 }

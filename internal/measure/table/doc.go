@@ -1,3 +1,3 @@
-// Package table arranges a document in tables, for text and HTML alike. layout.go has their
+// Package table arranges a document in tables, the same ones for every format. layout.go has their
 // order.
 package table

@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-const excessTitle = "Excess over " + result.Control + " (pool minus control; ~ where the interval contains 0)"
+const excessTitle = "Excess over " + result.Control + ", the control (~ means that the interval contains 0)"
 
 // latencies shows the percentiles of one or two operations side by side.
 func latencies(d result.Document, ops []figure.Operation) Table {
@@ -85,8 +85,7 @@ func latencyRatios(d result.Document, op figure.Operation) Table {
 		names = append(names, op.Figure(p))
 	}
 	g := columns(d, fmt.Sprintf("%s: ratios to %s", op.Label, result.Baseline), percentileHeads(), func(c *result.Contender, i int) Cell {
-		r, ok := c.Ratios[names[i]]
-		return compared(names[i], r, ok)
+		return compared(d, c, names[i])
 	})
 	g.Notes = []string{confidences(d, names...)}
 	return g

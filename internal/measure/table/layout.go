@@ -1,16 +1,16 @@
 package table
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
-// Of returns the tables of a document: first the subject of the scenario, then times with their
-// ratios and excess, then what the contenders cost.
+// Of returns the tables of a document: first the point of the scenario, then times with their
+// ratios and excess, then what the contenders cost. [Answers] is not among them.
 func Of(d result.Document) []Table {
 	all := []Table{flat(d), figures(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
 	for _, ops := range figure.InReadingOrder(d.Scenario) {
@@ -31,31 +31,39 @@ func Of(d result.Document) []Table {
 	default:
 		all = append(main, all...)
 	}
+	for i := range all {
+		all[i].Notes = slices.DeleteFunc(all[i].Notes, func(n string) bool { return n == "" })
+	}
 	return slices.DeleteFunc(all, Table.empty)
 }
 
+// throughput shows the rate if the contender sets it or must keep up with it, and ratios of what
+// every scenario has.
 func throughput(d result.Document) Table {
-	names := []string{"ops_per_sec", "alloc_bytes_per_op", "allocs_per_op", "rss_peak_bytes"}
+	title := "Throughput, and ratios to " + result.Baseline
 	heads := []string{"ops/s", "min", "max"}
+	var names []string
+	switch {
+	case verdict.SetsRate(d.Scenario):
+		names = []string{"ops_per_sec"}
+	case !d.Scenario.Clocked():
+		title, heads = "Ratios to "+result.Baseline, nil
+	}
+	rates := len(heads)
+	names = append(names, "alloc_bytes_per_op", "allocs_per_op", "rss_peak_bytes")
 	for _, n := range names {
 		heads = append(heads, figure.Label(n)+" ratio")
 	}
-	g := columns(d, "Throughput, and ratios to "+result.Baseline, heads, func(c *result.Contender, i int) Cell {
-		switch i {
-		case 0:
-			return Cell{Text: figure.Count(c.OpsPerSec.Median)}
-		case 1:
-			return Cell{Text: figure.Count(c.OpsPerSec.Min)}
-		case 2:
-			return Cell{Text: figure.Count(c.OpsPerSec.Max)}
+	g := columns(d, title, heads, func(c *result.Contender, i int) Cell {
+		if i < rates {
+			return Cell{Text: figure.Count([]float64{c.OpsPerSec.Median, c.OpsPerSec.Min, c.OpsPerSec.Max}[i])}
 		}
-		r, ok := c.Ratios[names[i-3]]
-		return compared(names[i-3], r, ok)
+		return compared(d, c, names[i-rates])
 	})
 	g.Notes = []string{confidences(d, names...)}
 	switch d.Scenario.Mode {
 	case "paced":
-		g.Notes = append(g.Notes, "The pace is set, so ops/s tells only whether the contender kept up.")
+		g.Notes = append(g.Notes, "The clock sets the pace, so ops/s tells only whether the contender kept up.")
 	case "open":
 		g.Notes = append(g.Notes, "Open mode: the generator sets the rate, so ops/s tells only whether the contender kept up.")
 	}
@@ -69,13 +77,13 @@ func resources(d result.Document) Table {
 		f := []result.Figure{c.GCPer5s, c.AllocBytesPerOp, c.AllocsPerOp, c.GCCPUShare, c.RSSPeakBytes, c.RecorderBytes}
 		return value(names[i], f[i])
 	})
-	g.Notes = []string{"Peak RSS is the child process's and holds the recorder's bytes too."}
+	g.Notes = []string{"Peak RSS is that of the child process, with the recorder in it."}
 	return g
 }
 
 // figures shows the figures of this scenario alone.
 func figures(d result.Document) Table {
-	names := figureNames(d, func(name string) bool { return d.Scenario.Name != result.Soaking || !isFlatness(name) })
+	names := slices.DeleteFunc(figure.Names(d), func(name string) bool { return d.Scenario.Name == result.Soaking && isFlatness(name) })
 	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *result.Contender, i int) Cell {
 		f, ok := c.Figures[names[i]]
 		if !ok {
@@ -84,38 +92,25 @@ func figures(d result.Document) Table {
 		return value(names[i], f)
 	})
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "_out_of_range") }) {
-		g.Notes = append(g.Notes, "Out of range: times that the recorder could not keep. The percentiles of that operation miss them.")
+		g.Notes = append(g.Notes, "Out of range: times that the recorder could not keep. The percentiles of that operation lack them.")
 	}
 	return g
 }
 
 func figureRatios(d result.Document) Table {
-	names := figureNames(d, func(string) bool { return true })
+	names := figure.Names(d)
 	g := columns(d, "Ratios to "+result.Baseline, labelled(names), func(c *result.Contender, i int) Cell {
-		r, ok := c.Ratios[names[i]]
-		return compared(names[i], r, ok)
+		return compared(d, c, names[i])
 	})
 	g.Notes = []string{confidences(d, names...)}
 	return g
 }
 
 func figureExcess(d result.Document) Table {
-	names := figureNames(d, figure.IsTime)
+	names := slices.DeleteFunc(figure.Names(d), func(name string) bool { return !figure.IsTime(name) })
 	return columns(d, excessTitle, labelled(names), func(c *result.Contender, i int) Cell {
 		return over(c, names[i])
 	})
-}
-
-func figureNames(d result.Document, keep func(string) bool) []string {
-	set := map[string]bool{}
-	for _, c := range d.Contenders {
-		for name := range c.Figures {
-			if keep(name) {
-				set[name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }
 
 func labelled(names []string) []string {

@@ -43,7 +43,7 @@ func overTime(d result.Document) Table {
 		}
 		return Cell{Text: all[i].of(all[i].name, points)}
 	})
-	g.Notes = append(notes, fmt.Sprintf("Back in: how long after it last came up to within %s of its peak it was as near to its start; %s where it hardly rose.", figure.Percent(nearly), none))
+	g.Notes = append(notes, fmt.Sprintf("Back in: the time from when it was last within %s of its peak until it was as near to its start; > is longer than the series, %s hardly rose.", figure.Percent(nearly), none))
 	return g
 }
 
@@ -94,7 +94,7 @@ func backIn(_ string, points []result.Point) string {
 	if left < (last-points[0].Seconds)/steps {
 		return "peak is last"
 	}
-	return "not in " + figure.Duration(1e9*left)
+	return "> " + figure.Duration(1e9*left)
 }
 
 // highest returns the index of the first of the highest points.

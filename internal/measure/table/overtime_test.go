@@ -14,11 +14,11 @@ func TestBackIn(t *testing.T) {
 		want   string
 	}{
 		{[]float64{0, 100, 50, 10, 0}, "2.00 s"},
-		{[]float64{0, 100, 50, 11, 11}, "not in 3.00 s"},
+		{[]float64{0, 100, 50, 11, 11}, "> 3.00 s"},
 		{[]float64{40, 140, 60, 50, 40}, "2.00 s"}, // of the rise, not of the peak
 		{[]float64{0, 90, 0, 100, 100, 5}, "2.00 s"},
 		{[]float64{0, 100, 0, 92, 50, 5}, "2.00 s"}, // after it last came up
-		{[]float64{0, 100, 0, 50, 95, 99}, "not in 1.00 s"},
+		{[]float64{0, 100, 0, 50, 95, 99}, "> 1.00 s"},
 		{[]float64{0, 1, 100}, "peak is last"},
 		{[]float64{100, 104, 103}, none},
 		{[]float64{7, 7}, none},
@@ -34,10 +34,10 @@ func TestBackIn(t *testing.T) {
 	}
 }
 
-// Who cannot tell what it holds has no zero, and that is said.
+// A contender that cannot tell what it holds has no zero, and a note says so.
 func TestSilenceIsNotZero(t *testing.T) {
 	d := synthetic.Document(synthetic.ChurnScenario(), synthetic.ChurnRounds(1))
-	d.Contenders = append(d.Contenders, result.Contender{Name: "unwatched"}) // cut short: nothing to say of it
+	d.Contenders = append(d.Contenders, result.Contender{Name: "unwatched"}) // cut short: it is not mentioned
 	g := overTime(d)
 	column := slices.Index(g.Head, "idle peak")
 	if column < 0 {

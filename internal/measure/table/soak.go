@@ -37,7 +37,7 @@ func flat(d result.Document) Table {
 		} else {
 			add(none)
 			add(none)
-			add(none)
+			add(words.TooShort)
 		}
 		for _, f := range figure.Flatness {
 			figures := f.Figures
@@ -61,8 +61,8 @@ func flat(d result.Document) Table {
 		return Cell{Text: none}
 	})
 	g.Notes = []string{
-		fmt.Sprintf("RSS: a straight line through the second half of the work, with the %s interval of its slope. It decides nothing: memory is the machine's too.", figure.Percent(summary.Confidence)),
-		"Stranded: what pools hold after all was put back: those left to decay for up to a minute (see decayed in, and idle after two timeouts), all after Trim, all after Close (address space too). In use: by the pools' own count, and by the Budget's.",
+		fmt.Sprintf("RSS: a straight line through the second half of the work, with the %s interval of its slope, if that half has two minutes. It decides nothing: memory is the machine's too.", figure.Percent(summary.Confidence)),
+		"Stranded: what pools hold once all is put back: by decay, what is left after up to a minute (see decayed in, and idle after two timeouts); by Trim and by Close, what they leave, address space too. In use: by the count of the pools, and of the Budget.",
 	}
 	return g
 }

@@ -2,10 +2,11 @@ package table
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
 // A Table holds cells before they are drawn: text and HTML show the same. The first column names
@@ -23,6 +24,11 @@ type Row struct {
 	Name  string
 	Cells []Cell
 	Kind  Kind
+}
+
+// Ours reports whether a row is dewpond's, which stands out.
+func (r Row) Ours() bool {
+	return r.Name == result.Ours || r.Kind == Member && strings.HasPrefix(r.Name, result.Ours+".")
 }
 
 // Kind is what the name of a row stands for: a contender, or something that is not hidden with a
@@ -52,7 +58,7 @@ type Cell struct {
 	Tone   Tone
 }
 
-// Tone says on which side of syncpool-class a ratio lies; only HTML shows it.
+// Tone says whether a cell is better or worse than syncpool-class, for its colour.
 type Tone string
 
 // The tones: none, a gain, a loss.
@@ -108,23 +114,28 @@ func value(name string, f result.Figure) Cell {
 	return c
 }
 
-// compared returns the cell of a ratio. The cell has a tone if the interval does not contain 1 and
-// there were enough rounds for a verdict.
-func compared(name string, r result.Ratio, ok bool) Cell {
+// compared returns the cell of a contender's ratio to the baseline.
+func compared(d result.Document, c *result.Contender, name string) Cell {
+	r, ok := c.Ratios[name]
 	if !ok {
 		return Cell{Text: none}
 	}
-	c := Cell{Text: figure.Bracketed(r)}
-	if r.Rounds >= summary.VerdictRounds && (r.Low > 1 || r.High < 1) {
-		c.Tone = Bad
-		if (r.Low > 1) == figure.HigherIsBetter(name) {
-			c.Tone = Good
-		}
-	}
-	return c
+	side, _ := verdict.Between(c, d.Contender(result.Baseline), name)
+	return Cell{Text: figure.Bracketed(r), Tone: toneOf(side)}
 }
 
-// confidences returns the note below a table of ratios that explains the brackets.
+func toneOf(side verdict.Side) Tone {
+	switch side {
+	case verdict.Better:
+		return Good
+	case verdict.Worse:
+		return Bad
+	}
+	return Plain
+}
+
+// confidences returns the note below a table of ratios that explains the brackets. It is empty if
+// there are no ratios.
 func confidences(d result.Document, names ...string) string {
 	var ratios []result.Ratio
 	for _, c := range d.Contenders {
@@ -138,6 +149,9 @@ func confidences(d result.Document, names ...string) string {
 }
 
 func brackets(ratios []result.Ratio) string {
+	if len(ratios) == 0 {
+		return ""
+	}
 	low, high := result.Ratio{Confidence: 2}, result.Ratio{Confidence: -1}
 	for _, r := range ratios {
 		if r.Rounds <= 1 {
@@ -152,7 +166,7 @@ func brackets(ratios []result.Ratio) string {
 	}
 	switch {
 	case high.Confidence < 0:
-		return "A single paired round has no interval."
+		return "One round gives no interval."
 	case low.Confidence == high.Confidence:
 		return fmt.Sprintf("In brackets the %s interval of the median over %d rounds.", figure.Percent(low.Confidence), low.Rounds)
 	}

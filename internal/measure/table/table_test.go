@@ -9,7 +9,7 @@ import (
 
 func TestTablesSayWhatTheirBracketsAre(t *testing.T) {
 	for n, want := range map[int]string{
-		1: "A single paired round has no interval.",
+		1: "One round gives no interval.",
 		2: "In brackets the 50 % interval of the median over 2 rounds.",
 		6: "In brackets the 96.9 % interval of the median over 6 rounds.",
 	} {

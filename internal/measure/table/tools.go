@@ -1,18 +1,22 @@
 package table
 
-import "github.com/dewpond/dewpond/internal/measure/result"
+import (
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
+)
 
 // tools shows dewpond's tools: a group for each case, with a row for dewpond's tool and one for
 // each thing that it replaces.
 func tools(d result.Document) Table {
-	g := Table{Title: "dewpond's tools, and what they replace", Head: []string{"", "time", "bytes", "allocs", "dewpond's time to this"}}
+	g := Table{Title: "dewpond's tools, and what they replace", Head: []string{"", "time", "bytes", "allocs", "dewpond's ratio to this"}}
 	var ratios []result.Ratio
 	for _, t := range d.Tools {
 		g.Rows = append(g.Rows, Row{Name: t.Case, Kind: Heading, Cells: make([]Cell, len(g.Head)-1)})
 		for _, a := range t.Alternatives {
 			ratio := Cell{}
 			if a.Ratio != nil {
-				ratio = compared("time_ns", *a.Ratio, true)
+				ratio = Cell{Text: figure.Bracketed(*a.Ratio), Tone: toneOf(verdict.Of("time_ns", *a.Ratio))}
 				ratios = append(ratios, *a.Ratio)
 			}
 			g.Rows = append(g.Rows, Row{Name: a.Name, Kind: Member, Cells: []Cell{
@@ -22,9 +26,9 @@ func tools(d result.Document) Table {
 	}
 	g.Notes = []string{
 		brackets(ratios),
-		"All of this ran in dewpond's own process, where the ways of one case took turns in short batches. A round's ratio is the median over its pairs of batches.",
-		"Time, bytes and allocations are for one use: an object or a block got and given back, a scope, a body built and written out. Parallel is one goroutine for each processor, and the wall time for one use of all together.",
-		"Zeroing: Pool and sync.Pool reset alike, a struct to zero, a bytes.Buffer by Reset. Lease and Get share a pool that never clears. Scope and Buffer clear on Put, dewpond's default, for make and a new bytes.Buffer give zeroed memory too; pooled bytes.Buffers (of a sync.Pool) and bytebufferpool clear nothing.",
+		"All of this runs in dewpond's own process, where the alternatives of a case take turns in short batches. A round's ratio is the median over its pairs of batches.",
+		"Time, bytes and allocations are for one use: to get an object or a block and give it back, to use a scope, to build a body and write it out. In parallel there is one goroutine for each processor, and the time is the wall time divided by the uses of all.",
+		"Zeroing: Pool and sync.Pool reset alike, a struct to zero, a bytes.Buffer by Reset. Lease and Get share a pool that never clears. Scope and Buffer clear on Put, dewpond's default, because make and a new bytes.Buffer give zeroed memory too. A pooled bytes.Buffer (of a sync.Pool) and bytebufferpool clear nothing.",
 		"The mix is 24 bodies of 1.2 KB, then one of 64 KB. bytebufferpool has learned the sizes before: in the mix it drops the large buffers.",
 	}
 	return g

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
@@ -19,34 +20,33 @@ func Conditions(d result.Document) [][2]string {
 		}
 	}
 	if s.Mode == "paced" {
-		add("%s operations/s", figure.Count(s.Rate), true)
+		add("%s operations a second", figure.Number(s.Rate), true)
 	} else {
 		add("%s loop", s.Mode, s.Mode != "")
-		add("%s arrivals/s", figure.Count(s.Rate), s.Rate > 0)
+		add("%s arrivals a second", figure.Number(s.Rate), s.Rate > 0)
 	}
-	add("%d goroutines", s.Goroutines, s.Goroutines > 0)
+	add("%s", figure.Several(s.Goroutines, "goroutine"), s.Goroutines > 0)
 	add("mix %s", s.Mix, s.Mix != "")
 	add("hold %s", s.Hold, s.Hold != "")
-	add("garbage %s", s.Garbage, s.Garbage != "")
-	add("live heap beside it %s", s.Live, s.Live != "")
-	add("%d blocks held", s.Blocks, s.Blocks > 0 && s.Every == "")
-	add("%d blocks in a burst", s.Blocks, s.Blocks > 0 && s.Every != "")
+	add("garbage %s", amount(s.Garbage), s.Garbage != "")
+	add("live heap %s", amount(s.Live), s.Live != "")
+	add("%s held", figure.Several(s.Blocks, "block"), s.Blocks > 0 && s.Every == "")
+	add("%s in a burst", figure.Several(s.Blocks, "block"), s.Blocks > 0 && s.Every != "")
 	add("a burst every %s", s.Every, s.Every != "" && s.Name != result.Soaking)
 	add("a new pool every %s", s.Every, s.Every != "" && s.Name == result.Soaking)
 	add("IdleTimeout %s", s.IdleTimeout, s.IdleTimeout != "")
-	add("%d collections between bursts", s.Collections, s.Collections > 0)
-	add("rounds of %s", s.Duration, s.Duration != "")
-	add("%d rounds", s.Rounds, s.Rounds > 0)
+	add("%s between bursts", figure.Several(s.Collections, "collection"), s.Collections > 0)
+	add("%s", rounds(s), s.Rounds > 0)
 	add("1 in %d operations timed", s.Sample, s.Sample > 1)
 	add("zeroing: %s", s.Zero, s.Zero != "")
 	out := [][2]string{
-		{"scenario", strings.Join(scenario, ", ")},
-		{"machine", fmt.Sprintf("%s, %d CPUs, %s/%s", e.Machine, e.CPUs, e.OS, e.Arch)},
+		{"scenario", strings.Join(scenario, "; ")},
+		{"machine", fmt.Sprintf("%s, %s, %s/%s", e.Machine, figure.Several(e.CPUs, "CPU"), e.OS, e.Arch)},
 		{"Go", fmt.Sprintf("%s, GOMAXPROCS=%d GOGC=%s GOMEMLIMIT=%s", e.GoVersion, e.GOMAXPROCS, e.GOGC, e.GOMEMLIMIT)},
 		{"load", loads(e.LoadAverage) + " at the start, " + e.Time},
 	}
 	if e.Delays != "" {
-		out = append(out, [2]string{"delays", "a test build (dewpond_delay): dewpond takes 10 µs longer at each of these seams: " + e.Delays})
+		out = append(out, [2]string{"delays", "a test build (dewpond_delay): dewpond takes 10 µs longer in each of these slow paths: " + e.Delays})
 	}
 	for _, c := range d.Contenders {
 		if c.Engine != "" {
@@ -54,6 +54,25 @@ func Conditions(d result.Document) [][2]string {
 		}
 	}
 	return append(out, [2]string{"command", CommandLine(d.Command)})
+}
+
+func rounds(s result.Scenario) string {
+	out := figure.Several(s.Rounds, "round")
+	if s.Duration != "" {
+		out += " of " + s.Duration
+	}
+	return out
+}
+
+// amount formats bytes, or bytes a second, that a scenario has as "400000000 B" or
+// "400000000 B/s".
+func amount(text string) string {
+	number, unit, ok := strings.Cut(text, " B")
+	n, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil {
+		return text
+	}
+	return figure.Plain("_bytes", n) + unit
 }
 
 func loads(l [3]float64) string {

@@ -10,6 +10,9 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
+// TooShort says that resident memory was not watched long enough for a trend.
+const TooShort = "too short to tell"
+
 // Flat returns "yes" or "no", or nothing if it was not measured.
 func Flat(c *result.Contender, name string) string {
 	switch v, ok := c.Soak.Flat[name]; {
@@ -27,16 +30,9 @@ func PerMinute(t *result.Trend) string {
 	return fmt.Sprintf("%s [%s, %s]", s(t.Slope), s(t.Low), s(t.High))
 }
 
-// longEnough is how many seconds of resident memory are enough for a trend: two of the squeezes of
-// the memory limit that scenario soak makes. In less time the way down or up after a squeeze would
-// look like a trend.
-const longEnough = 120
-
 // RSS says what follows from a slope.
 func RSS(t *result.Trend) string {
 	switch {
-	case t.Seconds < longEnough:
-		return "too short"
 	case t.Low > 0:
 		return "rises"
 	case t.High < 0:
@@ -53,25 +49,45 @@ func soakWords(d result.Document) []string {
 		if c.Soak == nil {
 			continue
 		}
-		var said []string
+		flat, not := []string{}, []string{}
 		for _, f := range figure.Flatness {
-			if v := Flat(c, f.Name); v != "" {
-				said = append(said, f.Label+" flat: "+v)
+			switch Flat(c, f.Name) {
+			case "yes":
+				flat = append(flat, f.Says)
+			case "no":
+				not = append(not, f.Says+" ("+left(c, f)+")")
 			}
 		}
+		var said []string
+		if len(not) > 0 {
+			said = append(said, "NOT flat: "+strings.Join(not, ", "))
+		}
+		if len(flat) > 0 {
+			said = append(said, "flat: "+strings.Join(flat, ", "))
+		}
 		if t := c.Soak.RSS; t != nil {
-			how := map[string]string{"yes": "flat as far as can be told", "rises": "rises", "falls": "falls", "too short": "watched for too short a time to judge"}[RSS(t)]
-			said = append(said, fmt.Sprintf("RSS %s: %s a minute beside a mean of %s, over %s s, %d samples worth %s independent ones",
-				how, PerMinute(t), figure.ByteSize(t.Mean), figure.Significant(t.Seconds), t.Samples, figure.Significant(t.Independent)))
+			how := map[string]string{"yes": "is flat as far as one can tell", "rises": "rises", "falls": "falls"}[RSS(t)]
+			said = append(said, fmt.Sprintf("RSS %s, %s a minute over %s s", how, PerMinute(t), figure.Significant(t.Seconds)))
 		} else {
-			said = append(said, "RSS: seen for too short a time to say how it went")
+			said = append(said, "RSS: "+TooShort)
 		}
 		out = append(out, c.Name+": "+strings.Join(said, "; ")+".")
 	}
 	if slices.ContainsFunc(d.Contenders, func(c result.Contender) bool { return c.Figures["pressure_at_rest"].Max > 0 }) {
-		out = append(out, "Pressure was not low yet when all had been put back, so idle blocks went faster than IdleTimeout says. Rounds of some 40 s and more give it time to fall.")
+		out = append(out, "Memory pressure was not low yet when all was put back, so idle blocks went faster than IdleTimeout says. Rounds of 40 s or more give it time to fall.")
 	}
 	return out
+}
+
+// left names what was left of a thing that is not flat.
+func left(c *result.Contender, f figure.Flat) string {
+	var found []string
+	for _, name := range f.Figures {
+		if worst := c.Figures[name]; worst.Max > 0 {
+			found = append(found, figure.Label(name)+" "+figure.Format(name, worst.Max))
+		}
+	}
+	return strings.Join(found, ", ")
 }
 
 // Unflat returns the error of a soak in which something grew or stayed behind. It is nil if
@@ -84,16 +100,9 @@ func Unflat(d result.Document) error {
 			continue
 		}
 		for _, f := range figure.Flatness {
-			if Flat(c, f.Name) != "no" {
-				continue
+			if Flat(c, f.Name) == "no" {
+				errs = append(errs, fmt.Errorf("soak: %s: %s not flat: %s", c.Name, f.Says, left(c, f)))
 			}
-			var found []string
-			for _, name := range f.Figures {
-				if worst := c.Figures[name]; worst.Max > 0 {
-					found = append(found, figure.Label(name)+" "+figure.Format(name, worst.Max))
-				}
-			}
-			errs = append(errs, fmt.Errorf("soak: %s: %s not flat: %s", c.Name, f.Says, strings.Join(found, ", ")))
 		}
 	}
 	return errors.Join(errs...)

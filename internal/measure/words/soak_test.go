@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
-// What stays behind is not flat, each under its own name, and fails the command.
+// What stays behind is not flat: the error names it, and the command fails.
 func TestSoakVerdict(t *testing.T) {
 	for figure, want := range map[string]struct{ not, says string }{
 		"":                           {},
@@ -19,7 +19,7 @@ func TestSoakVerdict(t *testing.T) {
 		"in_use_at_rest_bytes":       {"in_use_bytes", "soak: dewpond: bytes in use after all was put back not flat: in use at rest 64 B"},
 		"budget_at_rest_bytes":       {"in_use_bytes", "soak: dewpond: bytes in use after all was put back not flat: budget at rest 64 B"},
 		"goroutines_left":            {"goroutines", "soak: dewpond: goroutines not flat: goroutines left 64"},
-		// Timed, or the machine's: nothing of these fails.
+		// Timed, or the machine's: none of these fails.
 		"idle_after_two_timeouts_bytes": {},
 		"decayed_in_ns":                 {},
 		"rss_at_rest_bytes":             {},
@@ -42,6 +42,9 @@ func TestSoakVerdict(t *testing.T) {
 					t.Errorf("%s: %s is flat: %v", figure, name, v)
 				}
 			}
+			if s := said(t, d, "dewpond: "); strings.Contains(s, "NOT flat: ") != (want.not != "") {
+				t.Errorf("%s: the words are %q", figure, s)
+			}
 			err := words.Unflat(d)
 			switch {
 			case want.not == "" && err != nil:
@@ -53,8 +56,7 @@ func TestSoakVerdict(t *testing.T) {
 	}
 }
 
-// Any round's worst counts, also where another saw nothing; what no round saw is not
-// judged.
+// The worst round counts, also if another round saw nothing. What no round saw is not judged.
 func TestSoakTakesTheWorstRound(t *testing.T) {
 	rounds := append(synthetic.SoakRounds(nil, 0), synthetic.SoakRounds(map[string]float64{"stranded_bytes": 1}, 0)...)
 	rounds = append(rounds, synthetic.SoakRounds(nil, 0)...)
@@ -74,9 +76,9 @@ func TestSoakTakesTheWorstRound(t *testing.T) {
 }
 
 func TestSoakSaysHowRSSWent(t *testing.T) {
-	for slope, want := range map[float64]string{0: "RSS flat as far as can be told: ", 50e6: "RSS rises: +50.", -20e6: "RSS falls: -20."} {
+	for slope, want := range map[float64]string{0: "RSS is flat as far as one can tell, ", 50e6: "RSS rises, +50.", -20e6: "RSS falls, -20."} {
 		d := synthetic.Document(synthetic.SoakScenario(), synthetic.SoakRounds(nil, slope))
-		if s := said(t, d, "dewpond: "); !strings.Contains(s, want) || !strings.Contains(s, "stranded flat: yes; in use flat: yes; goroutines flat: yes") {
+		if s := said(t, d, "dewpond: "); !strings.Contains(s, want) || !strings.Contains(s, "dewpond: flat: stranded bytes, bytes in use after all was put back, goroutines; RSS ") {
 			t.Errorf("%v a minute: %q, want %q", slope, s, want)
 		}
 	}
@@ -86,11 +88,15 @@ func TestSoakSaysHowRSSWent(t *testing.T) {
 			short[i].Series["rss_bytes"][k].Seconds /= 10
 		}
 	}
-	if s := said(t, synthetic.Document(synthetic.SoakScenario(), short), "dewpond: "); !strings.Contains(s, "RSS watched for too short a time to judge") {
+	d := synthetic.Document(synthetic.SoakScenario(), short)
+	if s := said(t, d, "dewpond: "); !strings.HasSuffix(s, "; RSS: too short to tell") {
 		t.Errorf("30 s of it: %q", s)
 	}
+	if c := d.Contender(result.Ours); c.Soak.RSS != nil {
+		t.Errorf("30 s of it have a slope: %+v", c.Soak.RSS)
+	}
 	pressed := synthetic.Document(synthetic.SoakScenario(), synthetic.SoakRounds(map[string]float64{"pressure_at_rest": 1}, 0))
-	said(t, pressed, "Pressure was not low yet")
+	said(t, pressed, "Memory pressure was not low yet")
 	if why := words.Withheld(pressed); why != "" {
 		t.Errorf("it has a verdict, and says there is none: %s", why)
 	}

@@ -2,13 +2,13 @@ package words
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
 // toolNoise is how many bytes a use must allocate before the words say that it allocates: a batch
@@ -18,24 +18,25 @@ const toolNoise = 16
 // A match is what the words may say of one tool beside one thing that it replaces. Each list holds
 // cases, with the figures that show it.
 type match struct {
-	ours, other          string
-	faster, slower, same []string // by the intervals of the ratios
-	less, more           []string // allocated; every round of one differs from every round of the other
+	ours, other string
+	sides       map[verdict.Side][]string
+	less, more  []string // allocated; every round of one differs from every round of the other
 }
 
 // toolWords returns the verdict on the tools, a paragraph for each tool and each thing that it
-// replaces, and its limits. It returns nothing with --quick, or if there are too few rounds.
-func toolWords(d result.Document) []string {
+// replaces, and how many intervals it looked at. It returns nothing with --quick, or if there are
+// too few rounds.
+func toolWords(d result.Document) ([]string, count) {
+	looked := count{confidence: 1}
 	if d.Scenario.Quick {
-		return nil
+		return nil, looked
 	}
 	var out, names []string
-	looked, confidence := 0, 1.0
 	for _, t := range d.Tools {
 		for _, a := range t.Alternatives {
 			if r := a.Ratio; r != nil && r.Rounds >= summary.VerdictRounds {
-				looked++
-				confidence = min(confidence, r.Confidence)
+				looked.intervals++
+				looked.confidence = min(looked.confidence, r.Confidence)
 				if !slices.Contains(names, t.Name) {
 					names = append(names, t.Name)
 				}
@@ -44,14 +45,10 @@ func toolWords(d result.Document) []string {
 	}
 	for _, name := range names {
 		for _, m := range matches(d.Tools, name) {
-			out = append(out, strings.Join(m.sentences(), " "))
+			out = append(out, m.String())
 		}
 	}
-	if looked == 0 {
-		return nil
-	}
-	return append(out, fmt.Sprintf("A tool's ratio is its time to the time of what it replaces, in the same process; in brackets its %s interval. Of %d such intervals about %s miss the truth by chance.",
-		figure.Percent(confidence), looked, figure.Significant(math.Ceil(float64(looked)*(1-confidence)))))
+	return out, looked
 }
 
 // matches groups the cases of one tool by what it replaces.
@@ -69,7 +66,7 @@ func matches(tools []result.Tool, name string) []*match {
 			i := slices.IndexFunc(all, func(m *match) bool { return m.other == a.Name })
 			if i < 0 {
 				i = len(all)
-				all = append(all, &match{ours: own.Name, other: a.Name})
+				all = append(all, &match{ours: own.Name, other: a.Name, sides: map[verdict.Side][]string{}})
 			}
 			all[i].add(t.Case, own, a)
 		}
@@ -78,16 +75,9 @@ func matches(tools []result.Tool, name string) []*match {
 }
 
 func (m *match) add(name string, own, a result.Alternative) {
-	quoted := name + " " + figure.Bracketed(*a.Ratio)
-	switch r := a.Ratio; {
-	case r.High < 1:
-		m.faster = append(m.faster, quoted)
-	case r.Low > 1:
-		m.slower = append(m.slower, quoted)
-	default:
-		m.same = append(m.same, quoted)
-	}
-	beside := fmt.Sprintf("%s %s beside %s", name, figure.ByteSize(own.Bytes.Median), figure.ByteSize(a.Bytes.Median))
+	side := verdict.Of("time_ns", *a.Ratio)
+	m.sides[side] = append(m.sides[side], name+" "+figure.Bracketed(*a.Ratio))
+	beside := fmt.Sprintf("%s (%s beside %s)", name, figure.ByteSize(own.Bytes.Median), figure.ByteSize(a.Bytes.Median))
 	switch {
 	case own.Bytes.Max < a.Bytes.Min && a.Bytes.Min > toolNoise:
 		m.less = append(m.less, beside)
@@ -96,20 +86,24 @@ func (m *match) add(name string, own, a result.Alternative) {
 	}
 }
 
-// sentences states both sides of the time, even if one is empty: to omit it would hide a loss.
-func (m *match) sentences() []string {
-	var out []string
-	say := func(verb, why string, cases []string) {
-		if len(cases) > 0 {
-			out = append(out, fmt.Sprintf("%s %s %s%s: %s.", m.ours, verb, m.other, why, strings.Join(cases, ", ")))
-		} else if verb == "is faster than" || verb == "is slower than" {
-			out = append(out, fmt.Sprintf("%s %s %s in none of the cases.", m.ours, verb, m.other))
+// String states both better and worse, even if one is empty: to omit it would hide a loss.
+func (m *match) String() string {
+	var parts []string
+	for _, side := range []verdict.Side{verdict.Better, verdict.Worse, verdict.Level, verdict.Unclear} {
+		cases := m.sides[side]
+		switch {
+		case len(cases) > 0:
+			parts = append(parts, fmt.Sprintf("%s in %s", side, strings.Join(cases, "; ")))
+		case side == verdict.Better || side == verdict.Worse:
+			parts = append(parts, fmt.Sprintf("%s in no case", side))
 		}
 	}
-	say("is faster than", "", m.faster)
-	say("is slower than", "", m.slower)
-	say("cannot be told apart from", " (the interval contains 1)", m.same)
-	say("allocates less than", "", m.less)
-	say("allocates more than", "", m.more)
+	out := fmt.Sprintf("%s beside %s: %s.", m.ours, m.other, strings.Join(parts, "; "))
+	if len(m.less) > 0 {
+		out += " It allocates less in " + strings.Join(m.less, "; ") + "."
+	}
+	if len(m.more) > 0 {
+		out += " It allocates more in " + strings.Join(m.more, "; ") + "."
+	}
 	return out
 }

@@ -2,6 +2,7 @@ package words_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/internal/synthetic"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
@@ -26,17 +28,17 @@ func said(t *testing.T, d result.Document, begins string) string {
 	return ""
 }
 
-func TestTwiceAsSlowIsSaidToBeSlower(t *testing.T) {
+func TestTwiceAsSlowIsWorse(t *testing.T) {
 	slow := synthetic.As(synthetic.Pools[3], "dewpond")
 	slow.Get, slow.Put, slow.Rate = 2*slow.Get, 2*slow.Put, slow.Rate/2
 	d := synthetic.Document(synthetic.Mixed, synthetic.Rounds(11, 6, 20_000, synthetic.Pools[0], synthetic.Pools[3], slow))
-	s := said(t, d, "dewpond is slower than syncpool-class")
+	s := said(t, d, "dewpond is worse than syncpool-class in ")
 	for _, name := range []string{"ops/s", "Get P50", "Get P99", "Get P999", "Put P50", "Put P99", "Put P999"} {
 		if !strings.Contains(s, name+" ") {
 			t.Errorf("%s is missing in %q", name, s)
 		}
 	}
-	if s := said(t, d, "dewpond is faster"); !strings.Contains(s, "in none of the figures") {
+	if s := said(t, d, "dewpond is better"); !strings.Contains(s, "in no figure") {
 		t.Errorf("the slower contender is praised: %q", s)
 	}
 	if !strings.HasPrefix(d.Words[0], "dewpond ") {
@@ -47,7 +49,7 @@ func TestTwiceAsSlowIsSaidToBeSlower(t *testing.T) {
 	}
 }
 
-func TestIdenticalCannotBeToldApart(t *testing.T) {
+func TestIdenticalIsLevel(t *testing.T) {
 	rs := synthetic.Rounds(12, 6, 20_000, synthetic.Pools[0], synthetic.Pools[3])
 	for _, r := range slices.Clone(rs) {
 		if r.Contender == result.Baseline {
@@ -56,17 +58,17 @@ func TestIdenticalCannotBeToldApart(t *testing.T) {
 		}
 	}
 	d := synthetic.Document(synthetic.Mixed, rs)
-	for _, how := range []string{"faster", "slower"} {
-		if s := said(t, d, "dewpond is "+how); !strings.Contains(s, "in none") {
+	for _, how := range []string{"better", "worse"} {
+		if s := said(t, d, "dewpond is "+how); !strings.Contains(s, "in no figure") {
 			t.Errorf("identical rounds: %q", s)
 		}
 	}
-	if s := said(t, d, "dewpond cannot be told apart from syncpool-class"); !strings.Contains(s, "ops/s") || !strings.Contains(s, "Put P999") {
+	if s := said(t, d, "dewpond is level with syncpool-class"); !strings.Contains(s, "ops/s") || !strings.Contains(s, "Put P999") {
 		t.Errorf("%q does not name the figures", s)
 	}
 }
 
-func TestSameAsTheControlIsSaid(t *testing.T) {
+func TestFloorIsNamed(t *testing.T) {
 	rs := synthetic.Rounds(13, 6, 20_000, synthetic.Pools[0], synthetic.Pools[3])
 	for _, r := range slices.Clone(rs) {
 		if r.Contender == result.Control {
@@ -74,14 +76,14 @@ func TestSameAsTheControlIsSaid(t *testing.T) {
 			rs = append(rs, r)
 		}
 	}
-	if s := said(t, synthetic.Document(synthetic.Mixed, rs), "dewpond cannot be told apart from the nop control"); !strings.Contains(s, "Get P50") {
+	if s := said(t, synthetic.Document(synthetic.Mixed, rs), "dewpond cannot be told apart from nop, the control"); !strings.Contains(s, "Get P50") {
 		t.Errorf("%q does not name Get P50", s)
 	}
 }
 
-// Over many made-up comparisons of equals, the share that is called faster or
-// slower is what the interval's confidence allows, and no more; and no sentence
-// of praise or blame names a figure whose interval contains 1.
+// Of many made-up comparisons of equals, the share that is called better or worse is what the
+// confidence of the interval allows, and no more. No sentence of praise or blame names a figure that
+// is level or whose interval contains 1.
 func TestWordsFollowTheIntervals(t *testing.T) {
 	const runs = 2000
 	claims := 0
@@ -95,16 +97,17 @@ func TestWordsFollowTheIntervals(t *testing.T) {
 		}
 		d := synthetic.Document(synthetic.Mixed, append(synthetic.Plain(result.Baseline, rates()...), synthetic.Plain("ring", rates()...)...))
 		r := d.Contender("ring").Ratios["ops_per_sec"]
-		praised := !strings.Contains(said(t, d, "ring is faster"), "in none") && strings.Contains(said(t, d, "ring is faster"), "ops/s")
-		blamed := strings.Contains(said(t, d, "ring is slower"), "ops/s")
-		if praised != (r.Low > 1) || blamed != (r.High < 1) {
+		better, worse, _ := strings.Cut(said(t, d, "ring: better than syncpool-class in "), "; worse in ")
+		praised, blamed := strings.Contains(better, "ops/s"), strings.Contains(worse, "ops/s")
+		apart := math.Abs(r.Median-1) >= verdict.Least
+		if praised != (apart && r.Low > 1) || blamed != (apart && r.High < 1) {
 			t.Fatalf("seed %d: praised %v, blamed %v with %+v", seed, praised, blamed, r)
 		}
 		if praised || blamed {
 			claims++
 		}
 	}
-	// 1 - 0.96875 is 62 of 2000; four standard deviations are 31.
+	// 1 - 0.96875 is 62 of 2000, and four standard deviations are 31. Hardly any of them is level.
 	if claims < 31 || claims > 93 {
 		t.Errorf("%d of %d comparisons of equals were called a difference, want about 62", claims, runs)
 	}
@@ -136,7 +139,7 @@ func TestNoVerdict(t *testing.T) {
 
 func TestAllocationsWhereTheBaselineHasNone(t *testing.T) {
 	d := synthetic.Document(synthetic.Mixed, synthetic.Rounds(15, 6, 2000, synthetic.Pools[0], synthetic.Pools[1], synthetic.Pools[3]))
-	if s := said(t, d, "make needs more"); !strings.Contains(s, "allocs/op 1 where syncpool-class has none") {
+	if s := said(t, d, "make: "); !strings.Contains(s, "allocs/op (1, where syncpool-class has none)") {
 		t.Errorf("%q", s)
 	}
 }
@@ -147,5 +150,17 @@ func TestOpenModeDoesNotJudgeTheRate(t *testing.T) {
 	d := synthetic.Document(open, append(synthetic.Plain(result.Baseline, 1, 1, 1, 1, 1, 1), synthetic.Plain("ring", 2, 2, 2, 2, 2, 2)...))
 	if all := fmt.Sprint(d.Words); strings.Contains(all, "ops/s") {
 		t.Errorf("the generator's rate is judged: %s", all)
+	}
+}
+
+// A list separates its items by semicolons, and a contender that differs in much is summarized by
+// what differs most.
+func TestMostOfAll(t *testing.T) {
+	slow := synthetic.As(synthetic.Pools[3], "ring")
+	slow.Get, slow.Put, slow.Rate = 2*slow.Get, 70*slow.Put, slow.Rate/3
+	d := synthetic.Document(synthetic.Mixed, synthetic.Rounds(11, 6, 20_000, synthetic.Pools[0], synthetic.Pools[3], slow))
+	s := said(t, d, "ring: better than syncpool-class in no figure; worse in 7 figures, most of all in Put P")
+	if strings.Contains(s, "Get ") || strings.Count(s, ";") < 3 || !strings.Contains(s, " 7") {
+		t.Errorf("%q: want the three percentiles of Put, some 70x, separated by semicolons", s)
 	}
 }

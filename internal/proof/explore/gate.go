@@ -22,7 +22,7 @@ func (w *world) limits(bytes, perSecond int) {
 	c := admission.Config{Name: "explored", Owner: w, Engine: &w.engine, Sizes: w.scenario.config.Sizes, AllocLimit: perSecond}
 	if bytes > 0 {
 		w.budget = new(admission.Budget)
-		w.budget.Init(int64(bytes))
+		w.budget.Init("", int64(bytes))
 		c.Budget = w.budget
 	}
 	w.allowed, w.charged, w.misses = perSecond, 0, 0
@@ -31,13 +31,22 @@ func (w *world) limits(bytes, perSecond int) {
 	w.gate.Join()
 }
 
-// elsewhere makes another pool of the Budget, which keeps nothing.
-func elsewhere(w *world) {
+// elsewhere makes another pool of the Budget, which keeps nothing. missedElsewhere makes one
+// with an AllocLimit of one miss, which has allocated a block.
+func elsewhere(w *world) { w.makeOther(0) }
+
+func missedElsewhere(w *world) {
+	w.makeOther(1)
+	w.other.TryGet(0)
+	w.charged += w.scenario.config.Sizes[0]
+}
+
+func (w *world) makeOther(perSecond int) {
 	engine := new(magazine.Engine)
 	engine.Init(magazine.Config{Sizes: w.scenario.config.Sizes})
 	engine.EnterDirect()
 	w.other = new(admission.Gate)
-	w.other.Init(admission.Config{Name: "explored", Owner: w, Engine: engine, Sizes: w.scenario.config.Sizes, Budget: w.budget})
+	w.other.Init(admission.Config{Name: "explored", Owner: w, Engine: engine, Sizes: w.scenario.config.Sizes, AllocLimit: perSecond, Budget: w.budget})
 	w.other.Join()
 }
 
@@ -123,7 +132,7 @@ func (w *world) tryToAllocate(class uint8) bool {
 	var err error
 	o := w.does(nil, func(*operation) { p, err = w.gate.TryGet(class) })
 	if p == nil && err == nil {
-		w.allocates(class, 0)
+		w.allocates(w.gate, class, 1, 0)
 		return true
 	}
 	w.popped(o, class, (*block)(p))
@@ -139,16 +148,42 @@ func (w *world) tryBytes(n int) {
 	}
 }
 
-// allocates records a permission to allocate a block of a class, or so many bytes if
-// large is not 0.
-func (w *world) allocates(class uint8, large int) {
+// getBatch is GetBatch of n blocks of a class, up to where it sleeps.
+func (w *world) getBatch(class uint8, n int) {
+	var found []magazine.Block
+	for len(found) < n {
+		b := w.pop(class)
+		if b == nil {
+			break
+		}
+		found = append(found, magazine.Block(b))
+	}
+	missing := n - len(found)
+	allowed := missing == 0
+	if !allowed {
+		w.does(nil, func(*operation) { allowed = w.gate.Allow(class, missing) })
+	}
+	if allowed {
+		w.allocates(w.gate, class, missing, 0)
+		return
+	}
+	for _, b := range found { // the gate has them now, and no caller
+		(*block)(b).inside = true
+		w.hits[class]--
+	}
+	w.waitFor(w.gate, class, n, 0, found)
+}
+
+// allocates records a permission to allocate n blocks of a class, or so many bytes if
+// large is not 0. Misses of the other pool are not counted.
+func (w *world) allocates(gate *admission.Gate, class uint8, n, large int) {
 	if large > 0 {
 		w.charged += large
 		return
 	}
-	w.charged += w.scenario.config.Sizes[class]
-	if w.allowed > 0 {
-		w.misses++
+	w.charged += n * w.scenario.config.Sizes[class]
+	if w.allowed > 0 && gate == w.gate {
+		w.misses += n
 	}
 }
 
@@ -158,7 +193,15 @@ func (w *world) fails(class uint8) {
 	if w.allowed > 0 {
 		w.misses--
 	}
-	w.does(nil, func(*operation) { w.gate.Return(class) })
+	w.does(nil, func(*operation) { w.gate.Return(class, 1) })
+}
+
+// gaveBack gives back the bytes of n blocks of a class, such as those of slices above the
+// largest class.
+func (w *world) gaveBack(n int) {
+	bytes := n * w.scenario.config.Sizes[0]
+	w.charged -= bytes
+	w.does(nil, func(*operation) { w.gate.UnchargeBytes(bytes) })
 }
 
 // close is BytePool.Close.
@@ -176,12 +219,14 @@ func (w *world) letsGo() {
 
 func (w *world) decays(n int) { w.does(nil, func(*operation) { w.gate.Shed(0, n) }) }
 
-// A wait is one call of GetContext.
+// A wait is one call of GetContext or GetBatch.
 type wait struct {
 	admission.Waiter
+	gate      *admission.Gate
 	elsewhere bool // it waits for the other pool
 	class     uint8
-	large     int // bytes; 0: a block of the class
+	n         int // blocks of the class
+	large     int // bytes; 0: blocks
 	state     waitState
 	seen      bool      // its grant is recorded
 	pop       operation // the operation in which it gets its block
@@ -198,7 +243,13 @@ const (
 
 // wait is GetContext after TryGet was refused, up to where it sleeps.
 func (w *world) wait(gate *admission.Gate, class uint8, large int) *wait {
-	s := &wait{Waiter: gate.NewWaiter(class, large), elsewhere: gate == w.other, class: class, large: large}
+	return w.waitFor(gate, class, 1, large, nil)
+}
+
+// waitFor is wait for n blocks, by a caller that has found some. What a waiter has been
+// given belongs to the pool until the waiter is served.
+func (w *world) waitFor(gate *admission.Gate, class uint8, n, large int, found []magazine.Block) *wait {
+	s := &wait{Waiter: gate.NewWaiter(class, n, large, found), gate: gate, elsewhere: gate == w.other, class: class, n: n, large: large}
 	w.waits = append(w.waits, s)
 	s.pop.returned = math.MaxInt
 	var err error
@@ -221,12 +272,12 @@ func (w *world) cancel(s *wait) {
 		return
 	}
 	w.does(nil, func(*operation) {
-		p, err := s.Cancel(context.Canceled)
+		err := s.Cancel(context.Canceled)
 		switch {
 		case err != context.Canceled:
 			if !s.seen { // Cancel has taken the grant
 				s.seen = true
-				w.granted(s, p, err)
+				w.granted(s, err)
 			}
 		case s.seen:
 			w.run.fail("a waiter was cancelled and served")
@@ -239,59 +290,83 @@ func (w *world) cancel(s *wait) {
 // observe records what was granted meanwhile, without accesses that the explorer sees.
 func (w *world) observe() {
 	for _, s := range w.waits {
-		if p, err, ended := s.Granted(); ended && !s.seen {
+		if err, ended := s.Granted(); ended && !s.seen {
 			s.seen = true
-			w.granted(s, p, err)
+			w.granted(s, err)
 		}
 	}
 }
 
-func (w *world) granted(s *wait, p magazine.Block, err error) {
+func (w *world) granted(s *wait, err error) {
+	given := s.Blocks()
 	switch {
 	case s.state != sleeping:
 		w.run.fail("a waiter was granted something that does not wait any more")
+	case err != nil && len(given) > 0:
+		w.run.fail("a waiter was refused and has %d blocks", len(given))
 	case err != nil:
 		s.state = refused
 	default:
 		s.state = served
-		if p == nil {
-			w.allocates(s.class, s.large)
+		w.allocates(s.gate, s.class, s.n-len(given), s.large)
+		for _, p := range given {
+			w.popped(&s.pop, s.class, (*block)(p))
 		}
-		w.popped(&s.pop, s.class, (*block)(p))
 	}
+}
+
+// holds returns the blocks of a class that sleeping waiters of the pool have been given.
+func (w *world) holds(class uint8) (all []*block) {
+	for _, s := range w.waits {
+		if s.state == sleeping && s.class == class && !s.elsewhere {
+			for _, p := range s.Blocks() {
+				all = append(all, (*block)(p))
+			}
+		}
+	}
+	return all
 }
 
 // checkGate checks that no waiter sleeps that could be served, or that no other thread
 // would serve; that none is served before an older one; and that the charge is right.
 func (w *world) checkGate(idle map[uint8]int) {
 	w.observe()
-	claims := false // the first waiter for bytes was seen
+	var claim *wait // the first waiter for bytes
 	misses := w.misses
 	for i, s := range w.waits {
 		if s.state != sleeping {
 			continue
 		}
-		if w.allowed > 0 && s.large == 0 && !s.InLine() {
-			misses++ // it waits for bytes, and has a miss already
+		inLine, late := s.InLine()
+		if w.allowed > 0 && s.large == 0 && !s.elsewhere && !inLine {
+			misses += s.Misses() // it waits for bytes
+			if lacks := s.n - len(s.Blocks()); s.Misses() < lacks && w.budget != nil {
+				w.run.fail("a waiter for bytes of %d blocks was allowed %d misses", lacks, s.Misses())
+			}
 		}
 		switch {
 		case s.large == 0 && idle[s.class] > 0:
 			w.run.fail("a waiter sleeps while %d blocks of its class are idle", idle[s.class])
+		case len(s.Blocks()) > 0 && !s.First():
+			w.run.fail("a waiter has a block of a class for which an older one waits")
+		case s.large == 0 && w.budget == nil && !inLine:
+			w.run.fail("a waiter sleeps for more than AllocLimit ever allows")
 		case w.engine.Closed() && !s.elsewhere:
 			w.run.fail("a waiter sleeps while the pool is closed")
 		case !w.engine.IsDirect() && !w.engine.Closed():
 			w.run.fail("a waiter sleeps while the engine uses its shards")
-		case s.InLine():
-			if w.gate.Misses() < w.allowed {
-				w.run.fail("a waiter sleeps while AllocLimit allows a miss")
-			}
-		case !claims:
-			claims = true
-			w.checkClaim(s, idle)
+		case late:
+			w.run.fail("a waiter sleeps while AllocLimit allows its misses")
+		case inLine:
+		case claim == nil || s.Turn() < claim.Turn():
+			claim = s
 		}
 		if w.scenario.inOrder && slices.ContainsFunc(w.waits[i:], func(s *wait) bool { return s.state == served }) {
 			w.run.fail("a waiter sleeps while one that came later was served")
 		}
+	}
+	if claim != nil {
+		w.checkClaim(claim, idle)
 	}
 	if w.budget != nil && (w.budget.Used() != int64(w.charged) || w.budget.Used() > w.budget.Limit()) {
 		w.run.fail("%d bytes are charged of %d; there are %d", w.budget.Used(), w.budget.Limit(), w.charged)
@@ -301,17 +376,49 @@ func (w *world) checkGate(idle map[uint8]int) {
 	}
 }
 
-// checkClaim checks the first waiter for bytes.
+// checkClaim checks the first waiter for bytes. What is idle and what younger waiters have been
+// given could be let go for it.
 func (w *world) checkClaim(s *wait, idle map[uint8]int) {
 	sizes := w.scenario.config.Sizes
 	size, freed := s.large, 0
 	if size == 0 {
-		size = sizes[s.class]
+		size = sizes[s.class] * (s.n - len(s.Blocks()))
 	}
 	for class, n := range idle {
 		freed += n * sizes[class]
 	}
+	for _, younger := range w.waits {
+		if younger.state == sleeping && younger.Turn() > s.Turn() {
+			freed += sizes[younger.class] * len(younger.Blocks())
+		}
+	}
 	if left := int(w.budget.Limit() - w.budget.Used()); size <= left+freed {
 		w.run.fail("a waiter sleeps for %d bytes while %d are left and %d could be let go", size, left, freed)
+	}
+}
+
+// checkNobodyWaitsForEver lets all callers give back what they have, and time pass, until
+// nothing changes any more. Then no waiter may sleep.
+func (w *world) checkNobodyWaitsForEver() {
+	for left := len(w.waits) + 1; left > 0; left-- { // each round serves one, at least
+		for _, gate := range []*admission.Gate{w.gate, w.other} {
+			if gate == nil {
+				continue
+			}
+			held := 0
+			for class, size := range w.scenario.config.Sizes {
+				if gate == w.gate {
+					held += size * len(w.holds(uint8(class)))
+				}
+			}
+			gate.UnchargeBytes(int(gate.Charged()) - held)
+			gate.MissesPass()
+		}
+		w.observe()
+	}
+	for _, s := range w.waits {
+		if s.state == sleeping {
+			w.run.fail("a waiter for %d blocks of class %d, or %d bytes, would sleep for ever: it has %d", s.n, s.class, s.large, len(s.Blocks()))
+		}
 	}
 }

@@ -1,4 +1,4 @@
-//go:build dewpond_explore
+//go:build dewpond_explore && !dewpond_engine
 
 package main
 
@@ -13,6 +13,18 @@ import (
 
 // The scenarios of this file run a BytePool, or memory.State beside an engine: lease.go,
 // decayer.go and blocks.go as they ship.
+
+// A pooled is what a world has for them.
+type pooled struct {
+	pool               *dewpond.BytePool
+	leases             map[unsafe.Pointer]*owner
+	shared, shared2    *owner
+	held, held2        []byte
+	outside            int // blocks that are out of the pool
+	state              *memory.State
+	refusals, accepted int
+	freed              int
+}
 
 // poolCount gives each pool a name of its own, so that none searches for a free one.
 var poolCount int
@@ -44,6 +56,14 @@ func (w *world) lease(n int) *owner {
 		w.run.fail("a leased block was leased again")
 	}
 	w.leases[o.at] = o
+	return o
+}
+
+// leaseOf makes a Lease of a slice that no Get has returned.
+func (w *world) leaseOf(b []byte) *owner {
+	w.outside--
+	o := &owner{lease: w.pool.LeaseOf(b), at: unsafe.Pointer(unsafe.SliceData(b)), group: new(int)}
+	*o.group = 1
 	return o
 }
 
@@ -82,21 +102,45 @@ func (w *world) read(o *owner) {
 
 // retain makes another owner, or returns nil.
 func (w *world) retain(o *owner) (another *owner) {
+	return w.share(o, "Retain", o.at, dewpond.Lease.Retain)
+}
+
+// slice makes another owner, of the last byte, or returns nil.
+func (w *world) slice(o *owner) (another *owner) {
+	return w.share(o, "Slice", unsafe.Add(o.at, o.lease.Len()-1), func(l dewpond.Lease) dewpond.Lease { return l.Slice(l.Len()-1, l.Len()) })
+}
+
+// share makes another owner, whose bytes begin at an address, or returns nil.
+func (w *world) share(o *owner, method string, at unsafe.Pointer, share func(l dewpond.Lease) dewpond.Lease) (another *owner) {
 	ended := o.ended
-	if panics(func() { another = &owner{lease: o.lease.Retain(), at: o.at, group: o.group} }) {
+	if panics(func() { another = &owner{lease: share(o.lease), at: at, group: o.group} }) {
 		if !o.released {
-			w.run.fail("Retain panicked on a valid Lease")
+			w.run.fail("%s panicked on a valid Lease", method)
 		}
 		return nil
 	}
 	if ended {
-		w.run.fail("Retain of a Lease that was released before")
+		w.run.fail("%s of a Lease that was released before", method)
 	}
 	*o.group++
-	if at := w.address(another.lease); at != o.at {
-		w.run.fail("Retain has another owner's block")
+	if w.address(another.lease) != at {
+		w.run.fail("%s has another owner's block", method)
 	}
 	return another
+}
+
+// truncate makes every copy of the lease shorter.
+func (w *world) truncate(o *owner) {
+	ended := o.ended
+	var cut dewpond.Lease
+	switch panicked := panics(func() { cut = o.lease.Truncate(1) }); {
+	case panicked && !o.released:
+		w.run.fail("Truncate panicked on a valid Lease")
+	case !panicked && ended:
+		w.run.fail("Truncate of a Lease that was released before")
+	case !panicked:
+		o.lease = cut
+	}
 }
 
 // release calls Release, on any copy of the lease.
@@ -282,6 +326,27 @@ var poolScenarios = []scenario{
 		},
 	},
 	{
+		name: "lease-part", about: "a Lease of 100 bytes is truncated and a part is cut off it, while another copy is released", config: engine(singles), procs: 2,
+		setup: func(w *world) { w.smallPool(); w.shared = w.lease(100) },
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared); w.use() },
+			func(w *world) { part := w.slice(w.shared); w.truncate(w.shared); w.release(part) },
+		},
+		after: wantPutsOf(128, 1),
+	},
+	{
+		name: "lease-of", about: "the Lease of a slice that is no block is released, and its handle has a new lease", config: engine(singles), procs: 1, places: []int{0, 0},
+		setup: func(w *world) {
+			w.smallPool()
+			w.shared = w.leaseOf(make([]byte, 1, 200))
+		},
+		threads: []func(w *world){
+			func(w *world) { w.release(w.shared) },
+			func(w *world) { w.release(w.leaseOf(make([]byte, 1, 128))) }, // as good as a block
+		},
+		after: wantPutsOf(128, 1),
+	},
+	{
 		name: "state-returns", about: "two Puts of one block off the heap, and a Trim", config: engine(singles), procs: 3, setup: isOut,
 		threads: []func(w *world){(*world).putBack, (*world).putBack, (*world).removes},
 		after:   accepted(1),
@@ -328,6 +393,17 @@ func (w *world) decayingPool() {
 	w.pool.Trim()
 	w.held, w.held2 = w.pool.Get(1), w.pool.Get(1)
 	w.outside = 2
+}
+
+// wantPutsOf checks how many blocks of a size have come back.
+func wantPutsOf(size int, n uint64) func(w *world) {
+	return func(w *world) {
+		for _, c := range w.pool.Stats().Classes {
+			if c.Size == size && c.Puts != n {
+				w.run.fail("%d blocks of %d bytes came back, want %d", c.Puts, size, n)
+			}
+		}
+	}
 }
 
 func wantRefusals(n int) func(w *world) {

@@ -85,21 +85,21 @@ func sequence(parts ...func(w *world)) func(w *world) {
 	}
 }
 
-func trim(w *world)       { w.trim() }
-func gather(w *world)     { w.engine.EnterDirect() }
-func scatter(w *world)    { w.engine.LeaveDirect() }
-func exact(w *world)      { w.popExact(0) }
-func strand(w *world)     { w.engine.Strand(0) }
-func clearStale(w *world) { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
-func reclaim(w *world)    { w.engine.Reclaim(0) }
+func trim(w *world)        { w.trim() }
+func enterDirect(w *world) { w.engine.EnterDirect() }
+func leaveDirect(w *world) { w.engine.LeaveDirect() }
+func exact(w *world)       { w.popExact(0) }
+func strand(w *world)      { w.engine.ReclaimStranded(0) }
+func clearStale(w *world)  { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
+func reclaim(w *world)     { w.engine.Reclaim(0) }
 
 // These come by the gate.
-func closes(w *world)    { w.close() }
-func scatterer(w *world) { w.gate.Scatter() }
-func put(w *world)       { w.put(w.fresh(0)) }
-func try(w *world)       { w.tryGet(0) }
-func letGo(w *world)     { w.letsGo() }
-func decay(w *world)     { w.decays(1) }
+func closes(w *world)       { w.close() }
+func leavesByGate(w *world) { w.gate.LeaveDirectNow() }
+func put(w *world)          { w.put(w.fresh(0)) }
+func try(w *world)          { w.tryGet(0) }
+func letGo(w *world)        { w.letsGo() }
+func decay(w *world)        { w.decays(1) }
 
 // await begins to wait for a block, claim for as many bytes, and claimElsewhere does in
 // another pool of the Budget. cancels ends the first wait.
@@ -107,6 +107,17 @@ func await(w *world)          { w.wait(w.gate, 0, 0) }
 func claim(w *world)          { w.wait(w.gate, 0, w.scenario.config.Sizes[0]) }
 func claimElsewhere(w *world) { w.wait(w.other, 0, w.scenario.config.Sizes[0]) }
 func cancels(w *world)        { w.cancel(w.waits[0]) }
+
+// batch is GetBatch of n blocks of a class, and waitBatch is the part that waits.
+func batch(class uint8, n int) func(w *world) { return func(w *world) { w.getBatch(class, n) } }
+func waitBatch(class uint8, n int) func(w *world) {
+	return func(w *world) { w.waitFor(w.gate, class, n, 0, nil) }
+}
+
+// waitBatchElsewhere is waitBatch in another pool of the Budget.
+func waitBatchElsewhere(n int) func(w *world) {
+	return func(w *world) { w.waitFor(w.other, 0, n, 0, nil) }
+}
 
 // tryBytes wants as many bytes at once.
 func tryBytes(w *world) { w.tryBytes(w.scenario.config.Sizes[0]) }
@@ -120,7 +131,7 @@ func allocates(w *world) {
 
 // leave has what is in transfer caches moved to the depots, where it has not changed since
 // the last call, and nothing else.
-func leave(w *world) { w.engine.Strand(255) }
+func leave(w *world) { w.engine.ReclaimStranded(255) }
 
 // full says that something is idle in the end.
 func full(w *world) {
@@ -152,6 +163,16 @@ func allows(n int) func(w *world) {
 	return func(w *world) {
 		w.limits(0, n+1)
 		w.tryToAllocate(0)
+	}
+}
+
+// missed has an AllocLimit of n misses, all of which are used up.
+func missed(n int) func(w *world) {
+	return func(w *world) {
+		w.limits(0, n)
+		for range n {
+			w.tryToAllocate(0)
+		}
 	}
 }
 
@@ -256,9 +277,9 @@ var scenarios = []scenario{
 		threads: []func(w *world){pops(0, 1), trim},
 	},
 	{
-		name: "transfer-gather", about: "PopExact finds the blocks of a transfer cache",
+		name: "transfer-direct", about: "PopExact finds the blocks of a transfer cache",
 		timed: true, config: engine(pairs), procs: 2, setup: transferable,
-		threads: []func(w *world){pops(0, 1), sequence(gather, exact)},
+		threads: []func(w *world){pops(0, 1), sequence(enterDirect, exact)},
 	},
 	{
 		name: "stale", about: "slots that were not used since the last collection are cleared while a thread begins to use them",
@@ -349,13 +370,13 @@ var scenarios = []scenario{
 		threads: []func(w *world){pushes(0, 1), trim},
 	},
 	{
-		name: "trim-gathered", about: "a thread holds a magazine with old blocks in hand, to add one or to take one, while Trim empties a gathered engine",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)),
+		name: "trim-direct", about: "a thread holds a magazine with old blocks in hand, to add one or to take one, while Trim empties an engine in direct mode",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(2), fill(0, 1)),
 		threads: []func(w *world){sequence(pushes(0, 1), pops(0, 1)), trim},
 	},
 	{
-		name: "trim-both", about: "one puts and one gets while Trim empties a gathered engine",
-		timed: true, config: engine(pairs), procs: 3, setup: sequence(gather, spares(2), fill(0, 2)), long: true,
+		name: "trim-both", about: "one puts and one gets while Trim empties an engine in direct mode",
+		timed: true, config: engine(pairs), procs: 3, setup: sequence(enterDirect, spares(2), fill(0, 2)), long: true,
 		threads: []func(w *world){pushes(0, 1), pops(0, 1), trim},
 	},
 	{
@@ -384,13 +405,13 @@ var scenarios = []scenario{
 		threads: []func(w *world){sheds(1), pops(0, 2)},
 	},
 	{
-		name: "shed-push", about: "decay beside a thread that adds to a magazine of a gathered engine, and takes from it",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)),
+		name: "shed-push", about: "decay beside a thread that adds to a magazine of an engine in direct mode, and takes from it",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(2), fill(0, 1)),
 		threads: []func(w *world){sheds(1), sequence(pushes(0, 1), pops(0, 1))},
 	},
 	{
 		name: "shed-exact", about: "ShedExact does not miss a single block while decay reverses the stack",
-		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){sheds(1), exact},
 	},
 	{
@@ -410,57 +431,57 @@ var scenarios = []scenario{
 	},
 	{
 		name: "drain", about: "ShedExact takes all while a thread holds some of the blocks to take one",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){drains(2), pops(0, 1)},
 	},
 	{
 		name: "drain-push", about: "ShedExact takes all while a thread adds to a magazine and takes from it",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, spares(2), fill(0, 1)), long: true,
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(2), fill(0, 1)), long: true,
 		threads: []func(w *world){drains(2), sequence(pushes(0, 1), pops(0, 1))},
 	},
 	{
 		name: "drain-settle", about: "ShedExact while EnterDirect still drains the shards",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){drains(1), gather},
+		threads: []func(w *world){drains(1), enterDirect},
 	},
 	{
-		name: "drain-scatter", about: "ShedExact while the engine goes back to its shards and one of them takes a magazine",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
-		threads: []func(w *world){drains(2), sequence(scatterer, pops(0, 1))},
+		name: "drain-leave", about: "ShedExact while the engine goes back to its shards and one of them takes a magazine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
+		threads: []func(w *world){drains(2), sequence(leavesByGate, pops(0, 1))},
 	},
 	{
-		name: "drain-trim", about: "ShedExact while Trim empties a gathered engine",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)), long: true,
+		name: "drain-trim", about: "ShedExact while Trim empties an engine in direct mode",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1)), long: true,
 		threads: []func(w *world){drains(1), trim},
 	},
 	{
 		name: "drain-trim1", about: "the same with single blocks",
-		timed: true, config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(singles), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){drains(2), trim},
 	},
 	{
 		name: "drain-shed", about: "ShedExact while decay reverses the stack and takes the oldest",
-		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
+		timed: true, config: engine(singles, pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1)),
 		threads: []func(w *world){drains(2), sheds(1)},
 	},
 	{
 		name: "drain-close", about: "ShedExact and Close at once",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){drains(2), closes},
 	},
 	{
 		name: "drain-strand", about: "ShedExact of blocks of another P, while decay looks for stranded blocks",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){sequence(gather, drains(2)), strand},
+		threads: []func(w *world){sequence(enterDirect, drains(2)), strand},
 	},
 	{
 		name: "drain-exact", about: "ShedExact and PopExact do not keep each other from ending",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1)),
 		threads: []func(w *world){drains(2), exact},
 	},
 	{
 		name: "drains", about: "two ShedExacts do not keep each other from ending",
-		timed: true, config: engine(pairs), procs: 2, setup: gather,
+		timed: true, config: engine(pairs), procs: 2, setup: enterDirect,
 		threads: []func(w *world){drains(1), drains(1)},
 	},
 	{
@@ -469,13 +490,13 @@ var scenarios = []scenario{
 		threads: []func(w *world){claim, put},
 	},
 	{
-		name: "room-gather", about: "the same, and the Put may reach a shard before they are gathered",
+		name: "room-enter", about: "the same, and the Put may reach a shard before they are in direct mode",
 		config: engine(pairs), procs: 2, setup: sequence(spares(1), charged(1)),
 		threads: []func(w *world){claim, put},
 	},
 	{
-		name: "room-gathered", about: "the same where they are, with a thread that takes what is idle for a moment",
-		config: engine(pairs), procs: 3, setup: sequence(gather, spares(1), charged(1)), long: true,
+		name: "room-direct", about: "the same where they are, with a thread that takes what is idle for a moment",
+		config: engine(pairs), procs: 3, setup: sequence(enterDirect, spares(1), charged(1)), long: true,
 		threads: []func(w *world){claim, put, func(w *world) {
 			if b := w.pop(0); b != nil {
 				w.put(b)
@@ -514,22 +535,22 @@ var scenarios = []scenario{
 	},
 	{
 		name: "room-trim2", about: "a waiter waits for bytes, and a Put comes during Trim",
-		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1), charged(1)), long: true,
+		config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(1), charged(1)), long: true,
 		threads: []func(w *world){sequence(claim, put), letGo},
 	},
 	{
 		name: "room-trims", about: "a waiter comes for bytes and another thread puts during Trim",
-		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1), charged(1)), long: true,
+		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(enterDirect, spares(1), charged(1)), long: true,
 		threads: []func(w *world){put, claim, letGo},
 	},
 	{
 		name: "room-two", about: "a thread wants bytes at once while a waiter comes for bytes",
-		config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1), charged(1)),
+		config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1), charged(1)),
 		threads: []func(w *world){claim, tryBytes},
 	},
 	{
 		name: "room-charge", about: "a waiter comes for bytes and another thread wants bytes at once; there is enough for both",
-		config: engine(singles), procs: 2, setup: sequence(gather, fill(0, 2), charged(2)),
+		config: engine(singles), procs: 2, setup: sequence(enterDirect, fill(0, 2), charged(2)),
 		threads: []func(w *world){claim, tryBytes},
 	},
 	{
@@ -563,6 +584,18 @@ var scenarios = []scenario{
 		threads: []func(w *world){cancels, func(w *world) { w.put(w.fresh(1)) }},
 	},
 	{
+		name: "turns-claim", about: "a block is put back while the claim of another pool's waiter, which is older, is met, and a younger waiter comes that AllocLimit delays",
+		config: engine(singles), procs: 3,
+		setup: func(w *world) {
+			w.limits(2*singles, 1)
+			w.tryToAllocate(0)
+			w.charge(0, 1)
+			elsewhere(w)
+			claimElsewhere(w)
+		},
+		threads: []func(w *world){put, await, func(w *world) { w.gaveBack(1) }},
+	},
+	{
 		name: "miss", about: "a waiter comes for AllocLimit while another thread, which finds no memory, gives back its miss",
 		config: engine(singles), procs: 2, setup: allows(1),
 		threads: []func(w *world){await, allocates},
@@ -593,6 +626,133 @@ var scenarios = []scenario{
 		threads: []func(w *world){closes, put},
 	},
 	{
+		name: "batch", about: "two blocks are put back while a caller comes that waits for two",
+		config: engine(singles), procs: 2, setup: sequence(enterDirect, missed(2)),
+		threads: []func(w *world){waitBatch(0, 2), sequence(put, put)},
+	},
+	{
+		name: "batch-puts", about: "a caller waits for two blocks, which two threads put back",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), waitBatch(0, 2)),
+		threads: []func(w *world){put, put},
+	},
+	{
+		name: "batch-next", about: "a caller for two blocks and one for one wait, and three blocks are put back",
+		config: engine(singles), procs: 2, inOrder: true, setup: sequence(missed(2), waitBatch(0, 2), await),
+		threads: []func(w *world){put, sequence(put, put)},
+	},
+	{
+		name: "batches", about: "a caller waits for two blocks, and another comes for two, while blocks are put back",
+		config: engine(singles), procs: 2, inOrder: true, setup: sequence(missed(2), waitBatch(0, 2)),
+		threads: []func(w *world){waitBatch(0, 2), sequence(put, put)},
+	},
+	{
+		name: "batch-cancel", about: "a caller that has got one block of two gives up while another is put back, and one waits behind it",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), waitBatch(0, 2), await, put),
+		threads: []func(w *world){cancels, put},
+	},
+	{
+		name: "batch-line", about: "a caller for two blocks leaves the line for AllocLimit, which allows one, while another thread, which finds no memory, gives back its miss",
+		config: engine(singles), procs: 2,
+		setup: func(w *world) {
+			w.limits(0, 3)
+			w.tryToAllocate(0)
+			w.tryToAllocate(0)
+			sequence(waitBatch(0, 3), await, await)(w)
+		},
+		threads: []func(w *world){cancels, func(w *world) { w.fails(0) }},
+	},
+	{
+		name: "batch-limit", about: "a block is put back for a caller that waits for two, while another thread, which finds no memory, gives back a miss",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), waitBatch(0, 2), await),
+		threads: []func(w *world){put, func(w *world) { w.fails(0) }},
+	},
+	{
+		name: "batch-limit-room", about: "a caller for two blocks waits for bytes and has two misses, while one block is put back and bytes for the other come back; another waits for a miss",
+		config: engine(singles), procs: 2,
+		setup: func(w *world) {
+			w.limits(3*singles, 2)
+			w.charge(0, 3)
+			sequence(waitBatch(0, 2), await)(w)
+		},
+		threads: []func(w *world){put, func(w *world) { w.gaveBack(1) }},
+	},
+	{
+		name: "batch-never", about: "a caller wants more blocks at once than AllocLimit ever allows, where one is idle, and another caller comes for that",
+		config: engine(singles), procs: 2, setup: sequence(enterDirect, missed(1), fill(0, 1)),
+		threads: []func(w *world){waitBatch(0, 3), await},
+	},
+	{
+		name: "batch-close", about: "Close while a caller has got one block of two and the other is put back",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), waitBatch(0, 2), put),
+		threads: []func(w *world){closes, put},
+	},
+	{
+		name: "batch-closes", about: "Close while a caller comes for two blocks and finds one idle",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), fill(0, 1)),
+		threads: []func(w *world){waitBatch(0, 2), closes},
+	},
+	{
+		name: "batch-room", about: "a caller comes for two blocks of a Budget that has bytes for one, while one is put back",
+		config: engine(singles), procs: 2, setup: chargedOf(1, 2),
+		threads: []func(w *world){waitBatch(0, 2), put},
+	},
+	{
+		name: "batch-rooms", about: "two callers of two pools of a Budget come for two blocks each, the whole of it, while one of two is put back",
+		config: engine(singles), procs: 3, setup: sequence(charged(2), elsewhere),
+		threads: []func(w *world){waitBatch(0, 2), waitBatchElsewhere(2), put},
+	},
+	{
+		name: "batch-room-part", about: "a caller has got one block of three of a Budget, and waits for bytes, while bytes for one come back and another caller comes",
+		config: engine(singles), procs: 2, inOrder: true, setup: sequence(charged(3), waitBatch(0, 3), put),
+		threads: []func(w *world){claim, func(w *world) { w.gaveBack(1) }},
+	},
+	{
+		name: "batch-room-cancel", about: "a caller that has got one block of two gives up while another caller, of another pool of the Budget, comes for bytes",
+		config: engine(singles), procs: 2, setup: sequence(charged(2), elsewhere, waitBatch(0, 2), put),
+		threads: []func(w *world){cancels, claimElsewhere},
+	},
+	{
+		name: "batch-room-close", about: "Close while a caller has got one block of two, and another, of another pool of the Budget, waits for bytes",
+		config: engine(singles), procs: 2, setup: sequence(charged(2), elsewhere, waitBatch(0, 2), put, claimElsewhere),
+		threads: []func(w *world){closes, put},
+	},
+	{
+		name: "batch-brings", about: "a caller for two blocks has found one, where another caller, of another pool of the Budget, waits for bytes or comes to",
+		config: engine(singles), procs: 2, setup: sequence(chargedOf(2, 2), elsewhere, enterDirect, fill(0, 1)),
+		threads: []func(w *world){batch(0, 2), claimElsewhere},
+	},
+	{
+		name: "batch-brings-first", about: "a caller for two blocks has found one, where another caller waits for one or comes to",
+		config: engine(singles), procs: 2, setup: sequence(missed(2), enterDirect, fill(0, 1)),
+		threads: []func(w *world){batch(0, 2), await},
+	},
+	{
+		name: "batch-take-back", about: "a waiter that AllocLimit has delayed comes to wait for bytes, which a younger caller for two blocks has got as a block, and a third comes",
+		config: engine(singles, 2*singles), procs: 2,
+		setup: func(w *world) {
+			w.limits(4*singles, 2)
+			w.tryToAllocate(0)
+			w.tryToAllocate(0)
+			w.charge(1, 1)
+			w.wait(w.gate, 1, 0)
+			sequence(waitBatch(0, 2), put)(w)
+		},
+		threads: []func(w *world){func(w *world) { w.fails(0) }, claim},
+	},
+	{
+		name: "batch-in-line", about: "the same, where AllocLimit has not allowed the younger caller enough misses to go without that block",
+		config: engine(singles), procs: 2,
+		setup: func(w *world) {
+			w.limits(3*singles, 2)
+			w.tryToAllocate(0)
+			w.charge(0, 1)
+			missedElsewhere(w)
+			w.wait(w.other, 0, 0)
+			sequence(waitBatch(0, 2), put)(w)
+		},
+		threads: []func(w *world){func(w *world) { w.does(nil, func(*operation) { w.other.MissesPass() }) }, claim},
+	},
+	{
 		name: "strand", about: "blocks in the shards of idle Ps are moved to the depot while their owner comes back",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
 		threads: []func(w *world){getPut(0), sequence(strand, sheds(1))},
@@ -619,29 +779,29 @@ var scenarios = []scenario{
 		threads: []func(w *world){getPut(0), getPut(0), trim},
 	},
 	{
-		name: "gather", about: "blocks in another shard are found once the engine is gathered",
+		name: "direct", about: "blocks in another shard are found once the engine is in direct mode",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){sequence(gather, exact), pops(0, 1)},
+		threads: []func(w *world){sequence(enterDirect, exact), pops(0, 1)},
 	},
 	{
 		name: "exact", about: "PopExact does not miss a block that changes its place",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){exact, pops(0, 1)},
 	},
 	{
 		name: "settle", about: "PopExact while EnterDirect still drains the shards",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){exact, gather},
+		threads: []func(w *world){exact, enterDirect},
 	},
 	{
 		name: "settle3", about: "the same with a thread that gets and puts",
 		config: engine(pairs), procs: 3, setup: pushes(0, 1), long: true,
-		threads: []func(w *world){exact, gather, getPut(0)},
+		threads: []func(w *world){exact, enterDirect, getPut(0)},
 	},
 	{
-		name: "scatter", about: "the engine goes back to its shards under two users",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 1)),
-		threads: []func(w *world){getPut(0), scatter},
+		name: "leave-direct", about: "the engine goes back to its shards under two users",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1)),
+		threads: []func(w *world){getPut(0), leaveDirect},
 	},
 	{
 		name: "add", about: "Prewarm and Trim at once",
@@ -655,23 +815,23 @@ var scenarios = []scenario{
 	},
 	{
 		name: "wake-pairs", about: "the same, with the blocks in a shard at first",
-		timed: true, config: engine(pairs), procs: 2, setup: gather,
+		timed: true, config: engine(pairs), procs: 2, setup: enterDirect,
 		threads: []func(w *world){await, put},
 	},
 	{
-		name: "wake-gather", about: "the same, and the Put may reach a shard before the waiter gathers them",
+		name: "wake-enter", about: "the same, and the Put may reach a shard before the waiter enters direct mode",
 		timed: true, config: engine(pairs), procs: 2, setup: spares(1),
 		threads: []func(w *world){await, put},
 	},
 	{
 		name: "wake-full", about: "a Put that finds the pool full, while a waiter comes",
-		config: limited(1, singles), procs: 2, setup: sequence(gather, fill(0, 1)),
+		config: limited(1, singles), procs: 2, setup: sequence(enterDirect, fill(0, 1)),
 		threads: []func(w *world){sequence(await, await), put},
 	},
 	{
-		name: "wake-scatter", about: "a Put that would scatter the engine, while a waiter comes",
-		config: engine(pairs), procs: 2, setup: gather,
-		threads: []func(w *world){await, sequence(scatterer, put)},
+		name: "wake-leave", about: "a Put that would end direct mode, while a waiter comes",
+		config: engine(pairs), procs: 2, setup: enterDirect,
+		threads: []func(w *world){await, sequence(leavesByGate, put)},
 	},
 	{
 		name: "wake-trim", about: "Trim takes the block that a new waiter could have",
@@ -680,12 +840,12 @@ var scenarios = []scenario{
 	},
 	{
 		name: "wake-trim2", about: "a thread puts and then waits, during Trim",
-		config: engine(pairs), procs: 2, setup: sequence(gather, spares(1)),
+		config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(1)),
 		threads: []func(w *world){sequence(put, await), trim},
 	},
 	{
 		name: "wake-trims", about: "a waiter comes and another thread puts during Trim",
-		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(gather, spares(1)), long: true,
+		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(enterDirect, spares(1)), long: true,
 		threads: []func(w *world){put, await, trim},
 	},
 	{
@@ -709,13 +869,13 @@ var scenarios = []scenario{
 		threads: []func(w *world){pops(0, 1), try, try},
 	},
 	{
-		name: "exact-scatter", about: "PopExact while the engine goes back to its shards and one of them takes a magazine",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
-		threads: []func(w *world){exact, sequence(scatterer, pops(0, 1))},
+		name: "exact-leave", about: "PopExact while the engine goes back to its shards and one of them takes a magazine",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
+		threads: []func(w *world){exact, sequence(leavesByGate, pops(0, 1))},
 	},
 	{
-		name: "exact-trim", about: "PopExact while Trim empties a gathered engine",
-		timed: true, config: engine(pairs), procs: 2, setup: sequence(gather, fill(0, 2)),
+		name: "exact-trim", about: "PopExact while Trim empties an engine in direct mode",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 2)),
 		threads: []func(w *world){exact, trim},
 	},
 	{
@@ -730,7 +890,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "wake2", about: "two waiters wait, two blocks are put back",
-		config: engine(singles), procs: 3, setup: gather,
+		config: engine(singles), procs: 3, setup: enterDirect,
 		threads: []func(w *world){await, await, sequence(put, put)},
 	},
 }

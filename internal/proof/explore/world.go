@@ -3,13 +3,12 @@
 package main
 
 import (
+	"slices"
 	"unsafe"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
-	"github.com/dewpond/dewpond/internal/memory"
 	"github.com/dewpond/dewpond/internal/percpu"
 	"github.com/dewpond/dewpond/internal/semaphore"
 )
@@ -51,15 +50,7 @@ type world struct {
 	dozers    int // calls that would have slept
 	ended     bool
 
-	// Of the scenarios of pool.go alone.
-	pool               *dewpond.BytePool
-	leases             map[unsafe.Pointer]*owner
-	shared, shared2    *owner
-	held, held2        []byte
-	outside            int // blocks that are out of the pool
-	state              *memory.State
-	refusals, accepted int
-	freed              int
+	pooled // of the scenarios of pool.go alone
 }
 
 // A pin is a P, with a section running on it or not.
@@ -174,6 +165,13 @@ func (w *world) check() {
 			idle[b.class]++
 		}
 	}
+	w.observe()
+	var held []*block // by waiters for several blocks
+	for class := range w.scenario.config.Sizes {
+		of := w.holds(uint8(class))
+		held = append(held, of...)
+		idle[uint8(class)] -= len(of)
+	}
 	if w.scenario.after != nil {
 		w.scenario.after(w)
 	}
@@ -186,25 +184,33 @@ func (w *world) check() {
 		class := uint8(class)
 		passed := w.gate.Counts(class)
 		c.Puts, c.Hits = c.Puts+passed.Puts, c.Hits+passed.Handed
-		if c.Idle != idle[class] || c.Puts != w.puts[class] || c.Hits != w.hits[class] {
+		// A waiter's block is a hit from the start, and a Put if the waiter gives it up.
+		given := c.Hits - w.hits[class]
+		if c.Idle != idle[class] || given != c.Puts-w.puts[class]+uint64(len(w.holds(class))) || given > 0 && !w.batches() {
 			w.run.fail("class %d counts %+v; %d are idle after %d puts and %d hits", class, c, idle[class], w.puts[class], w.hits[class])
 		}
 	}
-	if w.engine.Closed() && len(idle) > 0 {
-		w.run.fail("a closed engine keeps blocks")
+	for _, n := range idle {
+		if w.engine.Closed() && n > 0 {
+			w.run.fail("a closed engine keeps blocks")
+		}
 	}
 	if w.run.failure != "" {
 		return
 	}
 	w.trim()
 	for _, b := range w.blocks {
-		if b.inside {
+		switch {
+		case b.inside && !slices.Contains(held, b):
 			w.run.fail("block %d is lost: the engine has it and Trim does not find it", b.id)
+		case !b.inside && slices.Contains(held, b):
+			w.run.fail("block %d has two owners, and one of them is a waiter", b.id)
 		}
 	}
 	if left := w.engine.Reserved(); left != 0 {
 		w.run.fail("%d bytes are reserved in an empty engine", left)
 	}
+	defer w.checkNobodyWaitsForEver()
 	c := w.scenario.config
 	if limit := min(c.MaxIdlePerClass, int(c.MaxIdleBytes)/c.Sizes[0]); limit > 0 && !w.engine.Waiting(0) {
 		for range limit {
@@ -216,4 +222,9 @@ func (w *world) check() {
 			w.run.fail("an engine keeps more blocks than it may")
 		}
 	}
+}
+
+// batches reports whether the scenario has waiters for several blocks.
+func (w *world) batches() bool {
+	return slices.ContainsFunc(w.waits, func(s *wait) bool { return s.n > 1 })
 }

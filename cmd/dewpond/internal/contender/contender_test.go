@@ -14,7 +14,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// sizesToTry are where roundings go wrong: ends, class sizes, one beside them.
+// sizesToTry are where rounding goes wrong: the ends, the class sizes, and one beside each.
 func sizesToTry() []int {
 	var all []int
 	for _, s := range dewpond.DefaultClasses() {
@@ -46,7 +46,7 @@ func TestLength(t *testing.T) {
 	})
 }
 
-// TestCleared looks for an earlier owner's bytes, up to cap, whichever size asks.
+// TestCleared looks for the bytes of an earlier owner, up to cap, at every size.
 func TestCleared(t *testing.T) {
 	each(t, true, func(t *testing.T, c Contender, p Pool) {
 		if c.Name == "mcache" && raceEnabled {
@@ -72,7 +72,7 @@ func TestCleared(t *testing.T) {
 	})
 }
 
-// TestReused keeps a contender from being measured as a pool that it is not.
+// TestReused makes sure that each contender reuses blocks as its kind of pool does.
 func TestReused(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("under the race detector sync.Pool drops Puts at random")
@@ -96,8 +96,8 @@ func TestReused(t *testing.T) {
 
 var sink []byte
 
-// TestOneOwner stamps blocks, lets others run, and looks whether the stamp is
-// still there. Blocks cross goroutines: one gets, another puts.
+// TestOneOwner stamps blocks, lets other goroutines run, and checks that the stamp is still there.
+// One goroutine gets a block, another puts it back.
 func TestOneOwner(t *testing.T) {
 	const goroutines, times = 64, 300
 	sizes := []int{64, 128, 1000, 8192}
@@ -141,7 +141,7 @@ func TestBounded(t *testing.T) {
 	each(t, false, func(t *testing.T, c Contender, p Pool) {
 		idler, ok := p.(Idler)
 		if !ok {
-			t.Skip("cannot tell what it keeps")
+			t.Skip("it cannot tell what it keeps")
 		}
 		v := p.View()
 		var held []Block
@@ -158,8 +158,8 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// TestDecay lets idle blocks age: those of dewpond go within two timeouts, on the
-// heap and off, and those of dewpond-nodecay never.
+// TestDecay lets idle blocks age: dewpond frees its blocks within two timeouts, on the heap and off
+// it, and dewpond-nodecay never.
 func TestDecay(t *testing.T) {
 	const size, count, timeout = 1024, 1000, time.Second
 	for name, decays := range map[string]bool{"dewpond": true, "dewpond-offheap": true, "dewpond-nodecay": false} {
@@ -213,8 +213,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestTreiberClasses proves the repaired rounding: what a class is asked for, each
-// of its blocks holds.
+// TestTreiberClasses checks the repaired rounding: each block of a class holds every size that the
+// class is asked for.
 func TestTreiberClasses(t *testing.T) {
 	p := treiber.New(Options{}).View()
 	for n := 1; n <= treiberSmallest<<(treiberClasses-1); n += 1 + n/50 {
@@ -227,7 +227,7 @@ func TestTreiberClasses(t *testing.T) {
 }
 
 func TestFallbackLimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where no second ends meanwhile
+	synctest.Test(t, func(t *testing.T) { // so that no second ends meanwhile
 		var l fallbackLimiter
 		for range 2 {
 			for i := range fallbackPerSecond {

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// BenchmarkMicro runs four contenders in turns, batch after batch within one run,
-// and reports each one's median and dewpond's ratio to the others: what stands in
-// a table is then of the same minutes, not of different ones.
+// BenchmarkMicro runs batches of four contenders in turn, and reports the median of each and
+// dewpond's ratio to the others. So all figures of a table are of the same minutes.
 //
 //	go test -run '^$' -bench Micro ./internal/contender
 func BenchmarkMicro(b *testing.B) {
@@ -24,7 +23,7 @@ func BenchmarkMicro(b *testing.B) {
 	}
 }
 
-// compare takes the median of at least 200 batches of each contender: some 3 s.
+// compare takes the median of at least 200 batches of each contender, in about 3 s.
 func compare(b *testing.B, size, goroutines int, contenders ...Contender) {
 	const count, least = 20_000, 200
 	views := make([][]View, len(contenders))
@@ -42,7 +41,7 @@ func compare(b *testing.B, size, goroutines int, contenders ...Contender) {
 			ns[i] = append(ns[i], float64(batch(views[i], size, count))/float64(count*goroutines))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of all contenders together: says nothing
+	b.ReportMetric(0, "ns/op") // of all contenders together, which means nothing
 	median := func(i int) float64 { return slices.Sorted(slices.Values(ns[i]))[len(ns[i])/2] }
 	for i, c := range contenders {
 		b.ReportMetric(median(i), c.Name+"-ns/op")

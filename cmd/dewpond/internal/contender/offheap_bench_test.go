@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// BenchmarkOffHeap holds the pool on mapped memory to the heap pool and to
-// sync.Pool. It runs rounds of batches in turns, and reports of the rounds' ratios the
-// median, the least and the largest: a machine whose speed drifts slows all three.
+// BenchmarkOffHeap compares the pool on mapped memory with the heap pool and with sync.Pool. It runs
+// rounds of batches in turn, and reports the median, the least and the largest ratio of the rounds:
+// a machine whose speed drifts slows all three pools.
 //
 //	go test -run '^$' -bench OffHeap ./internal/contender
 func BenchmarkOffHeap(b *testing.B) {
@@ -25,7 +25,7 @@ func BenchmarkOffHeap(b *testing.B) {
 func compareOffHeap(b *testing.B, size, goroutines int) {
 	const (
 		count  = 20_000 // operations of one goroutine in a batch
-		turns  = 25     // batches of each contender in a round, of which the median counts
+		turns  = 25     // batches of each contender in a round, whose median counts
 		rounds = 12
 	)
 	contenders := []Contender{dewpondOffHeap, dewpondContender, syncpoolClass}
@@ -37,7 +37,7 @@ func compareOffHeap(b *testing.B, size, goroutines int) {
 		}
 		batch(views[i], size, count)
 	}
-	runtime.GC() // or some contender's batches pay for what the others left behind
+	runtime.GC() // otherwise some batches would pay for the garbage of other contenders
 	medians := make([][]float64, len(contenders))
 	b.ResetTimer()
 	for range max(b.N/count, rounds) {
@@ -51,7 +51,7 @@ func compareOffHeap(b *testing.B, size, goroutines int) {
 			medians[i] = append(medians[i], middle(ns[i]))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of all contenders together: says nothing
+	b.ReportMetric(0, "ns/op") // of all contenders together, which means nothing
 	for i, c := range contenders {
 		b.ReportMetric(middle(medians[i]), c.Name+"-ns/op")
 		if i > 0 {

@@ -61,7 +61,7 @@ func (p *ringPool) IdleBytes() int64 {
 	return sum
 }
 
-// An mpmc is D. Vyukov's bounded queue. The turn of a cell tells who owns it. If turn is the
+// An mpmc is D. Vyukov's bounded queue. The turn of a cell tells its owner. If turn is the
 // ticket of a push, the cell is empty and that push may fill it; if it is one more, the cell
 // holds the block of that push. Storing turn passes the cell, and with it the block, to the
 // next owner. While a push is descheduled between taking its ticket and storing the turn, the

@@ -23,7 +23,32 @@ func bufferCases() []Case {
 		bufferCase("JSON body of 8 KB", 1, orders(8<<10), nil, io.Discard),
 		bufferCase("JSON body of 200 KB", 1, orders(200<<10), nil, io.Discard),
 		bufferCase("JSON mix, 4 % of 64 KB", largeEvery, orders(small), orders(large), io.Discard),
+		appendCase("JSON appended, 1.2 KB", orders(small), io.Discard),
+		appendCase("JSON appended, 8 KB", orders(8<<10), io.Discard),
 	}
+}
+
+// appendCase builds a body in one piece: dewpond's as Buffer's documentation begins, and
+// bytebufferpool's as in the other cases.
+func appendCase(name string, list []order, out io.Writer) Case {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bench-buffer-append"})
+	theirs := byteBufferBody(list, nil)
+	return Case{Tool: "Buffer", Name: name, Cycle: 1, Alternatives: []Alternative{
+		{"dewpond.Buffer", func(count int) {
+			for range count {
+				b := pool.Buffer()
+				b.Grow(2 + longestOrder*len(list))
+				b.Write(appendOrders(b.AvailableBuffer(), list))
+				b.WriteTo(out)
+				b.Release()
+			}
+		}},
+		{"bytebufferpool", func(count int) {
+			for range count {
+				theirs(list, out)
+			}
+		}},
+	}}
 }
 
 func bufferCase(name string, cycle int, usual, large []order, out io.Writer) Case {

@@ -99,3 +99,31 @@ func encodeByteBuffer(b *bytebufferpool.ByteBuffer, list []order) {
 	}
 	b.WriteByte(']')
 }
+
+// longestOrder is more than the JSON of any order takes.
+const longestOrder = 128
+
+// appendOrders is the same encoder, which appends.
+func appendOrders(p []byte, list []order) []byte {
+	p = append(p, '[')
+	for i := range list {
+		o := &list[i]
+		if i > 0 {
+			p = append(p, ',')
+		}
+		p = append(p, `{"id":`...)
+		p = strconv.AppendInt(p, int64(o.ID), 10)
+		p = append(p, `,"symbol":"`...)
+		p = append(p, o.Symbol...)
+		p = append(p, `","side":"`...)
+		p = append(p, o.Side...)
+		p = append(p, `","price":"`...)
+		p = append(p, o.Price...)
+		p = append(p, `","amount":"`...)
+		p = append(p, o.Amount...)
+		p = append(p, `","client":"`...)
+		p = append(p, o.Client...)
+		p = append(p, `"}`...)
+	}
+	return append(p, ']')
+}

@@ -18,7 +18,7 @@ type trade struct {
 // poolCases compare Get, a write and Put of dewpond.Pool with the same through a sync.Pool of
 // pointers, with the same reset.
 func poolCases() []Case {
-	trades := dewpond.NewPool(dewpond.PoolOptions[trade]{Name: "bench-trades"})
+	trades := dewpond.MustPool(dewpond.PoolOptions[trade]{Name: "bench-trades"})
 	theirTrades := sync.Pool{New: func() any { return new(trade) }}
 	cleared := []Alternative{
 		{"dewpond.Pool", func(count int) {
@@ -37,7 +37,7 @@ func poolCases() []Case {
 			}
 		}},
 	}
-	buffers := dewpond.NewPool(dewpond.PoolOptions[bytes.Buffer]{Name: "bench-buffers"})
+	buffers := dewpond.MustPool(dewpond.PoolOptions[bytes.Buffer]{Name: "bench-buffers"})
 	theirBuffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
 	reset := []Alternative{
 		{"dewpond.Pool", func(count int) {

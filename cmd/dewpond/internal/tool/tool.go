@@ -32,9 +32,9 @@ func Cases() []Case {
 
 // alone and parallel make a case for one goroutine, and for one goroutine on each processor.
 func alone(tool, name string, alternatives ...Alternative) Case {
-	return Case{Tool: tool, Name: name + ", 1 goroutine", Cycle: 1, Alternatives: alternatives}
+	return Case{Tool: tool, Name: name + " by 1 goroutine", Cycle: 1, Alternatives: alternatives}
 }
 
 func parallel(tool, name string, alternatives ...Alternative) Case {
-	return Case{Tool: tool, Name: name + ", parallel", Parallel: true, Cycle: 1, Alternatives: alternatives}
+	return Case{Tool: tool, Name: name + " in parallel", Parallel: true, Cycle: 1, Alternatives: alternatives}
 }

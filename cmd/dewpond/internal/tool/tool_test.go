@@ -23,24 +23,29 @@ func (b *bodies) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Every alternative of every case writes the same bodies: the JSON of the orders,
-// of the size that the case says, and in the mix every 25th the large one.
+// Every alternative of every case writes the same bodies: the JSON of the orders, of the size that
+// the case names. In the mix every 25th body is the large one.
 func TestBodiesAreTheSame(t *testing.T) {
 	for _, c := range bufferCases() {
 		var usual, large []order
 		switch c.Name {
 		case "JSON body of 1.2 KB":
 			usual = orders(1200)
-		case "JSON body of 8 KB":
+		case "JSON body of 8 KB", "JSON appended, 8 KB":
 			usual = orders(8 << 10)
 		case "JSON body of 200 KB":
 			usual = orders(200 << 10)
 		default:
 			usual, large = orders(1200), orders(64<<10)
 		}
-		wanted, wantedLarge := encoded(t, usual), encoded(t, large)
 		var got bodies
 		written := bufferCase(c.Name, c.Cycle, usual, large, &got)
+		switch c.Name {
+		case "JSON appended, 1.2 KB", "JSON appended, 8 KB":
+			large = nil
+			written = appendCase(c.Name, usual, &got)
+		}
+		wanted, wantedLarge := encoded(t, usual), encoded(t, large)
 		for _, a := range written.Alternatives {
 			got = nil
 			a.Loop(50)
@@ -60,7 +65,7 @@ func TestBodiesAreTheSame(t *testing.T) {
 	}
 }
 
-// encoded is the JSON of the orders, which is read back.
+// What is encoded is the JSON of the orders: it can be read back.
 func encoded(t *testing.T, list []order) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -82,11 +87,11 @@ func TestSizesOfBodies(t *testing.T) {
 	}
 }
 
-// The first alternative of each case is on a pool of dewpond's, and gives all back;
-// the others are not, but for Get+Put, which is what a Lease stands beside.
+// The first alternative of each case uses a pool of dewpond's, and gives everything back. The others
+// use none, except for Get+Put, which is what a Lease is compared with.
 func TestWhoUsesDewpond(t *testing.T) {
 	cases := Cases()
-	pools := slices.Collect(dewpond.Pools()) // so that none is collected, and no longer counted, meanwhile
+	pools := slices.Collect(dewpond.Pools()) // held, so that none of them is collected meanwhile and no longer counted
 	for _, c := range cases {
 		for i, a := range c.Alternatives {
 			gets, puts := traffic(pools)
@@ -111,20 +116,20 @@ func traffic(pools []dewpond.StatsSource) (gets, puts uint64) {
 	return gets, puts
 }
 
-// What a use allocates is known for all: nothing where something is reused.
+// What each use allocates is known: nothing if memory is reused.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("sync.Pool drops at random under the race detector")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the sync.Pools
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // what lies idle is a processor's
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // idle objects belong to a processor
 	const uses = 100
 	for _, c := range Cases() {
 		for _, a := range c.Alternatives {
 			a.Loop(uses)
 			few := uint64(uses / 10)
 			if a.Name == "make" || a.Name == "bytes.Buffer" || a.Name == "bytebufferpool" && c.Cycle > 1 {
-				few = math.MaxUint64 // they allocate many
+				few = math.MaxUint64 // they allocate a lot
 			}
 			bytes, objects := allocated(func() { a.Loop(uses) }, few)
 			switch {
@@ -148,9 +153,9 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// allocated returns what f allocates: the least of three calls and more, until it is no
-// more than few objects, for the counters are the whole process's, in which others
-// allocate too, on a busy machine during most calls.
+// allocated returns what f allocates: the least of three or more calls, until it is no more than few
+// objects. The counters are those of the whole process, in which other goroutines allocate too, on a
+// busy machine during most calls.
 func allocated(f func(), few uint64) (bytes, objects uint64) {
 	var heap measure.Heap
 	bytes, objects = math.MaxUint64, math.MaxUint64

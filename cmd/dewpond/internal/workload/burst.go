@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/garbage"
 )
 
 // Burst holds many blocks, lets collections pass, and holds as many again.
 var Burst = Scenario{
 	Name: "burst",
 	About: "holds many blocks at once, returns all, lets collections pass beside unrelated garbage, and holds as many again: " +
-		"how many blocks of the second burst had to be allocated, and how long it took. Before that it records one burst: what is idle, in use and resident over time. " +
+		"how many blocks of the second burst had to be allocated, and how long it took. Before that it records one burst: what is idle, in use and resident over time, " +
+		"and what is resident once the pool is idle. " +
 		"Contenders clear only what they must.",
 	Defaults: Spec{
 		Goroutines:  1,
@@ -44,6 +47,7 @@ func runBurst(j *Job) error {
 	if err := b.watched(); err != nil {
 		return err
 	}
+	b.rest()
 	b.hold() // once more: a short IdleTimeout may have freed the first burst
 	if err := b.giveBack(); err != nil {
 		return err
@@ -64,8 +68,8 @@ func runBurst(j *Job) error {
 		return nil
 	})
 	if len(took) > 0 {
-		j.Result.Figures["second_burst_ns"] = median(took)
-		j.Result.Figures["second_burst_misses"] = median(misses)
+		j.Result.Figures["second_burst_ns"] = measure.Median(took)
+		j.Result.Figures["second_burst_misses"] = measure.Median(misses)
 	}
 	return err
 }
@@ -82,7 +86,7 @@ type burster struct {
 // curves can be compared: a moment of nothing, a moment of all blocks out, and then what
 // becomes of them.
 func (b *burster) watched() error {
-	defer startGarbage(b.Garbage).stop()
+	defer garbage.Start(b.Garbage).Stop()
 	stretch := b.Duration / 2
 	moment := stretch / 8
 	s := b.watchPool(stretch, b.out.Load)
@@ -101,6 +105,18 @@ func (b *burster) watched() error {
 	s.look()
 	b.Pause(stretch - 2*moment)
 	return nil
+}
+
+// rest measures the resident memory of the idle pool: after the collections that the pool's blocks may
+// survive, and after the runtime has given back what it can.
+func (b *burster) rest() {
+	for range b.Collections {
+		runtime.GC()
+	}
+	debug.FreeOSMemory()
+	if rss := measure.RSS(); rss > 0 && !b.Cut() {
+		b.Result.Figures["rss_when_idle_bytes"] = float64(rss)
+	}
 }
 
 // hold gets every block and writes to each of its pages, so that the time to make memory
@@ -140,8 +156,12 @@ func (b *burster) giveBack() error {
 // not count their misses, so it uses what the process allocates; the garbage is paused
 // meanwhile.
 func (b *burster) secondBurst() (ns, misses float64) {
-	b.garbage.mu.Lock()
-	defer b.garbage.mu.Unlock()
+	b.garbage.Pause(func() { ns, misses = b.counted() })
+	return ns, misses
+}
+
+// counted is secondBurst while no garbage is made.
+func (b *burster) counted() (ns, misses float64) {
 	if misser, ok := b.Pool.(contender.Misser); ok {
 		before := misser.Misses()
 		took := b.hold()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/garbage"
 )
 
 // Churn is steady traffic with bursts beside it.
@@ -50,7 +51,7 @@ func runChurn(j *Job) error {
 	}
 	c.get, c.put = j.recorder("get"), j.recorder("put")
 	start, done := c.gate(func(w *worker) { c.clients[w.number].run() })
-	fillHeap()
+	garbage.FillHeap()
 	err := j.Measured(func() error {
 		s := j.watchPool(j.Duration, c.inUse)
 		start()
@@ -66,7 +67,7 @@ func runChurn(j *Job) error {
 	c.count()
 	for name, values := range map[string][]float64{"burst_ns": c.took, "burst_return_ns": c.returned, "burst_misses": c.misses} {
 		if len(values) > 0 {
-			j.Result.Figures[name] = median(values)
+			j.Result.Figures[name] = measure.Median(values)
 		}
 	}
 	return err

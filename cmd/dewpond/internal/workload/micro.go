@@ -71,13 +71,13 @@ func (j *Job) micro(f figure) {
 		j.Result.Ops += uint64(total)
 	}
 	if len(ns) > 0 {
-		j.Result.Figures[f.key] = median(ns)
+		j.Result.Figures[f.key] = measure.Median(ns)
 	}
 }
 
 // calibrate finds how many operations fill a batch, and warms up the pool.
 func (f *figure) calibrate() {
-	f.count = filling(batchTime, 1000, func(count int) time.Duration {
+	f.count = measure.Filling(batchTime, 1000, func(count int) time.Duration {
 		f.count = count
 		return f.batch()
 	})
@@ -89,5 +89,5 @@ func (f *figure) batch() time.Duration {
 	for _, v := range f.views {
 		loops = append(loops, func() { v.Loop(f.size, f.count) })
 	}
-	return clocked(loops...)
+	return measure.Clocked(loops...)
 }

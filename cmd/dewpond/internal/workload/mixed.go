@@ -2,7 +2,7 @@ package workload
 
 import "time"
 
-// Mixed is the default scenario.
+// Mixed is many goroutines that use a pool at once.
 var Mixed = Scenario{
 	Name: "mixed",
 	About: "many goroutines, two sizes: each gets a block, writes all of it, may hold it, and puts it back; every contender clears. " +

@@ -8,6 +8,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/garbage"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
@@ -19,7 +20,7 @@ type Job struct {
 	Pool   contender.Pool                       // the current pool
 	Result result.Round
 
-	garbage *garbage // of the measured window
+	garbage *garbage.Maker // of the measured window
 
 	recorders map[string]*measure.Recorder // by the key in result.Round.Histograms
 }
@@ -31,7 +32,7 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 	if err != nil {
 		return result.Round{}, err
 	}
-	live = make([]byte, spec.Live)
+	garbage.Keep(spec.Live)
 	j := NewJob(ctx, spec, func(budget *dewpond.Budget) contender.Pool {
 		return found[0].New(contender.Options{Clearing: scenario.Clearing, IdleTimeout: spec.IdleTimeout, Budget: budget})
 	})
@@ -39,7 +40,7 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 		return result.Round{}, fmt.Errorf("%s, scenario %s: %w", spec.Contender, spec.Scenario, err)
 	}
 	r, err := j.finish()
-	if err == nil && scenario.Tools && found[0].Tools != nil && !r.Cut {
+	if err == nil && scenario.Tools && !spec.NoTools && found[0].Tools != nil && !r.Cut {
 		r.Tools = compareTools(ctx, found[0].Tools, j.Goroutines, j.Duration)
 	}
 	return r, err
@@ -49,7 +50,7 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 func NewJob(ctx context.Context, spec Spec, fresh func(*dewpond.Budget) contender.Pool) *Job {
 	return &Job{
 		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(nil),
-		Result:    result.Round{Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
+		Result:    result.Round{Scenario: spec.Scenario, Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
 		recorders: map[string]*measure.Recorder{},
 	}
 }
@@ -64,20 +65,20 @@ func (j *Job) recorder(key string) *measure.Recorder {
 // Measured runs body as the measured window, beside the garbage that was asked for. It records
 // what the runtime did meanwhile, without what the garbage did.
 func (j *Job) Measured(body func() error) error {
-	j.garbage = startGarbage(j.Garbage)
+	j.garbage = garbage.Start(j.Garbage)
 	window := measure.Open()
-	before := j.garbage.bytes()
+	bytes, objects := j.garbage.Made()
 	err := body()
-	j.garbage.stop() // before Close, whose collections are not the contender's
-	made := j.garbage.bytes() - before
+	j.garbage.Stop() // before Close, whose collections are not the contender's
+	allBytes, allObjects := j.garbage.Made()
 	account := window.Close()
 
 	r := &j.Result
 	r.Seconds = account.Seconds
 	r.GCCycles = account.GCCycles
 	r.GCCPUShare = account.GCCPUShare
-	r.AllocBytes = less(account.AllocBytes, made)
-	r.Allocs = less(account.Allocs, made/bytesOfPiece*objectsOfPiece)
+	r.AllocBytes = less(account.AllocBytes, allBytes-bytes)
+	r.Allocs = less(account.Allocs, allObjects-objects)
 	return err
 }
 

@@ -34,11 +34,11 @@ func scenario(name string) Scenario {
 	return all[slices.IndexFunc(all, func(s Scenario) bool { return s.Name == name })]
 }
 
-// round runs it. On a busy machine nothing may get done in so short a time: then it runs
-// again, for longer.
+// round runs a spec. On a busy machine a short round may get nothing done: then it runs again, for
+// longer.
 func round(t *testing.T, sp Spec) result.Round {
 	t.Helper()
-	for ; ; sp.Duration *= 2 { // else the test runs into its timeout
+	for ; ; sp.Duration *= 2 { // if it never ends, the test runs into its timeout
 		r, err := Run(context.Background(), scenario(sp.Scenario), sp)
 		if err != nil {
 			t.Fatal(err)
@@ -79,11 +79,10 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestKnownMisses forces a known number of allocations and wants to see them: a
-// count that has never been wrong on purpose proves nothing.
+// TestKnownMisses forces a known number of allocations, which the counts must show.
 func TestKnownMisses(t *testing.T) {
 	r := round(t, spec(Mixed, "make"))
-	const drivers = 3000 // allocations, at most: goroutines, timers, the runtime's own
+	const drivers = 3000 // at most so many allocations by the driver: goroutines, timers, the runtime
 	if r.Allocs < r.Ops || r.Allocs > r.Ops+drivers {
 		t.Errorf("make allocates %d times in %d operations, want once in each", r.Allocs, r.Ops)
 	}
@@ -105,23 +104,14 @@ func TestGarbageIsNotThePools(t *testing.T) {
 	sp := spec(Mixed, "nop")
 	sp.Goroutines, sp.Garbage, sp.Duration = 2, 200e6, 200*time.Millisecond
 	r := round(t, sp)
-	for ; r.GCCycles == 0; r = round(t, sp) { // else the test runs into its timeout
+	for ; r.GCCycles == 0; r = round(t, sp) { // if it never ends, the test runs into its timeout
 		sp.Duration *= 2
 	}
-	// 40 MB of garbage and more were made; what is left is the tickers' and the spans'
-	// that the runtime has not counted yet.
+	// At least 40 MB of garbage were made. What is left is that of tickers, and of spans that
+	// the runtime has not counted yet.
 	if r.AllocBytes > 10e6 {
 		t.Errorf("%d bytes of garbage count as the contender's", r.AllocBytes)
 	}
-}
-
-// A round ends even if more garbage is due than the machine can make.
-func TestGarbageEnds(t *testing.T) {
-	l := startGarbage(1e14)
-	for l.bytes() == 0 {
-		runtime.Gosched()
-	}
-	l.stop() // else the test runs into its timeout
 }
 
 func TestOpen(t *testing.T) {
@@ -147,7 +137,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenDrops gives the goroutines more than they can do.
+// TestOpenDrops generates more arrivals than the goroutines can serve.
 func TestOpenDrops(t *testing.T) {
 	sp := spec(Mixed, "nop")
 	sp.Open, sp.Rate, sp.Goroutines, sp.Sample = true, 50_000, 2, 1
@@ -189,7 +179,7 @@ func TestBurstSeries(t *testing.T) {
 	}
 }
 
-// shape is the first value of a series, the highest and the last.
+// shape returns the first value of a series, the highest and the last.
 func shape(points []result.Point) (s [3]float64) {
 	if len(points) == 0 {
 		return s
@@ -201,7 +191,7 @@ func shape(points []result.Point) (s [3]float64) {
 	return s
 }
 
-// seen checks what every contender's round must have over time.
+// seen checks the series that every round must have.
 func seen(t *testing.T, r result.Round) {
 	t.Helper()
 	if n := len(r.Series["rss_bytes"]); runtime.GOOS == "linux" && (n == 0 || r.Series["rss_bytes"][n-1].Value < 1<<20) {
@@ -222,7 +212,7 @@ func seen(t *testing.T, r result.Round) {
 	}
 }
 
-// churnSpec has two bursts, but is otherwise slow.
+// churnSpec has two bursts beside slow traffic.
 func churnSpec(name string) Spec {
 	sp := spec(Churn, name)
 	sp.Duration, sp.Every, sp.IdleTimeout = 80*time.Millisecond, 40*time.Millisecond, 100*time.Millisecond
@@ -233,7 +223,7 @@ func churnSpec(name string) Spec {
 func TestChurn(t *testing.T) {
 	for name, tells := range map[string]bool{"nop": false, "make": false, "syncpool-class": false, "dewpond": true, "dewpond-nodecay": true, "dewpond-offheap": true} {
 		sp := churnSpec(name)
-		sp.Mix = Mix{{4096, 100}} // one size: what is in use is known to the byte
+		sp.Mix = Mix{{4096, 100}} // one size, so that the bytes in use are known exactly
 		r := round(t, sp)
 		if get, put := samples(t, r, "get"), samples(t, r, "put"); get != put || uint64(get) != r.Ops || r.Verified != r.Ops {
 			t.Errorf("%s: %d Gets and %d Puts timed and %d blocks verified of %d operations", name, get, put, r.Verified, r.Ops)
@@ -258,10 +248,10 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// TestChurnMisses: the first burst finds nothing, all later ones what was put back,
-// where nothing decays.
+// TestChurnMisses checks that without decay the first burst finds nothing, and each later one finds
+// what the one before put back.
 func TestChurnMisses(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // else it finds little where it comes first
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // otherwise its first burst finds only the blocks of its own processor
 	sp := churnSpec("dewpond-nodecay")
 	sp.Duration, sp.Rate = 40*time.Millisecond, 1000
 	if r := round(t, sp); r.Figures["burst_misses"] < 200 {
@@ -273,7 +263,7 @@ func TestChurnMisses(t *testing.T) {
 	}
 }
 
-// TestSampler has as many points as it says, at equal intervals.
+// TestSampler checks the number of points, and that their intervals are equal.
 func TestSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &Job{ctx: context.Background(), Pool: &broken{}}
@@ -290,13 +280,13 @@ func TestSampler(t *testing.T) {
 			}
 		}
 		if _, ok := j.Result.Series["idle_bytes"]; ok {
-			t.Error("a pool that cannot tell is said to hold something")
+			t.Error("a pool that cannot tell what it holds has a series")
 		}
 	})
 }
 
-// TestWindow also proves that no message is lost: all are verified on their way
-// out, the first one too.
+// TestWindow checks that no message is lost: each one is verified when it leaves the window, the first
+// one too.
 func TestWindow(t *testing.T) {
 	r := round(t, spec(Window, "syncpool-class"))
 	if r.Verified != r.Ops || samples(t, r, "push") != int64(r.Ops) {
@@ -312,7 +302,7 @@ func TestCut(t *testing.T) {
 			sp.Goroutines = min(sp.Goroutines, 8)
 			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 			defer cancel()
-			r, err := Run(ctx, s, sp) // a round that heeds nothing runs into the test's timeout
+			r, err := Run(ctx, s, sp) // a round that ignores ctx runs into the test's timeout
 			if err != nil || !r.Cut {
 				t.Errorf("round is %+v, error %v; want a cut one", r, err)
 			}
@@ -320,7 +310,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestTwoOwners gives every goroutine the same block and wants that found out.
+// TestTwoOwners gives every goroutine the same block, which the round must find out.
 func TestTwoOwners(t *testing.T) {
 	if raceEnabled {
 		t.Skip("it races by design")
@@ -329,7 +319,7 @@ func TestTwoOwners(t *testing.T) {
 	sp.Hold = Hold{Yield: true}
 	j := &Job{Spec: sp, ctx: context.Background(), Pool: &broken{}}
 	err := error(nil)
-	for err == nil { // two must meet; else the test runs into its timeout
+	for err == nil { // two goroutines must meet; if they never do, the test runs into its timeout
 		err = newCrew(j).warm()
 	}
 	if !strings.Contains(err.Error(), "two owners") {

@@ -32,6 +32,7 @@ type Spec struct {
 	Collections int           // between two bursts of burst
 	Every       time.Duration // between two bursts of churn; soak: between two new pools
 	IdleTimeout time.Duration // dewpond's; 0: its default
+	NoTools     bool          // leave out the contender's tools
 }
 
 // A Scenario is a way to use a pool.

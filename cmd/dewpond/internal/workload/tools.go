@@ -66,7 +66,7 @@ func newUse(c tool.Case, processors int, heap *measure.Heap) *use {
 		for range goroutines {
 			w.loops = append(w.loops, func() { w.Loop(w.count) })
 		}
-		w.full = u.whole(filling(toolBatch, c.Cycle, w.run))
+		w.full = u.whole(measure.Filling(toolBatch, c.Cycle, w.run))
 		u.ways = append(u.ways, w)
 	}
 	return u
@@ -79,7 +79,7 @@ func (u *use) whole(count int) int { return max(count/u.Cycle, 1) * u.Cycle }
 // be theirs.
 func (w *way) run(count int) time.Duration {
 	w.count = count
-	return clocked(w.loops...)
+	return measure.Clocked(w.loops...)
 }
 
 // turn runs a batch of each alternative of a new copy of the case. A different alternative
@@ -123,7 +123,7 @@ func folded(uses []*use, turns int) []result.ToolRound {
 				ratios[i] = u.ways[0].ns[i] / w.ns[i]
 			}
 			r.Alternatives = append(r.Alternatives, result.AlternativeRound{
-				Name: w.Name, Ns: median(w.ns[:turns]), Bytes: median(w.bytes[:turns]), Allocs: median(w.allocs[:turns]), Ratio: median(ratios),
+				Name: w.Name, Ns: measure.Median(w.ns[:turns]), Bytes: measure.Median(w.bytes[:turns]), Allocs: measure.Median(w.allocs[:turns]), Ratio: measure.Median(ratios),
 			})
 		}
 		out = append(out, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// A toolLog is what the loops of made-up cases were asked for.
+// A toolLog records what the loops of made-up cases are asked for.
 type toolLog struct {
 	mu     sync.Mutex
 	calls  []string // the alternative of each call
@@ -38,7 +38,7 @@ func (l *toolLog) cases(cycle int, parallel bool) func() []tool.Case {
 
 var worked uint64
 
-// work takes longer the larger the count is, which a loop must.
+// work takes longer for a larger count, as a loop must.
 func work(count int) {
 	x := uint64(count)
 	for range 100 * count {
@@ -57,7 +57,7 @@ func TestToolsTakeTurns(t *testing.T) {
 	for turn := range 4 {
 		u.turn(turn, cases()[0])
 	}
-	// Twice each: to warm, and then by the clock.
+	// Each runs twice: to warm up, and then by the clock.
 	want := []string{
 		"a", "a", "b", "b", "c", "c",
 		"b", "b", "c", "c", "a", "a",
@@ -92,7 +92,7 @@ func TestToolsInParallel(t *testing.T) {
 		inside++
 		most = max(most, inside)
 		meet.Broadcast()
-		for most < 3 { // would never end if they came one after the other
+		for most < 3 { // it would never end if they ran one after the other
 			meet.Wait()
 		}
 		inside--
@@ -118,8 +118,8 @@ func TestToolsCut(t *testing.T) {
 	}
 }
 
-// A round's ratio is the median of the pairs' quotients, not the quotient of the
-// medians, and an incomplete turn is not in it.
+// A round's ratio is the median of the quotients of its pairs, not the quotient of the medians. An
+// incomplete turn does not count.
 func TestToolRatioIsOfPairs(t *testing.T) {
 	ours := &way{Alternative: tool.Alternative{Name: "ours"}, ns: []float64{10, 40, 90, 1}, bytes: []float64{0, 0, 0, 9}, allocs: []float64{0, 0, 0, 9}}
 	other := &way{Alternative: tool.Alternative{Name: "other"}, ns: []float64{20, 50, 60}, bytes: []float64{8, 16, 24}, allocs: []float64{1, 2, 3}}
@@ -132,8 +132,8 @@ func TestToolRatioIsOfPairs(t *testing.T) {
 	}
 }
 
-// Every pair runs in a round of dewpond's, and in no other contender's; none of it
-// counts as the byte pool's.
+// Every case runs in a round of dewpond's, and in no other contender's. Nothing of it counts as the
+// byte pool's.
 func TestMicroTools(t *testing.T) {
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)

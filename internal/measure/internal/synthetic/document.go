@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"github.com/dewpond/dewpond/internal/measure/answer"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
 	"github.com/dewpond/dewpond/internal/measure/words"
@@ -17,7 +18,8 @@ func DocumentOn(env result.Environment, sc result.Scenario, rounds []result.Roun
 	if err != nil {
 		panic(err)
 	}
-	d.Words = words.Of(d)
+	d.Answers = answer.Of(d)
+	d.Words = words.Of(d).All()
 	d.Command = []string{"dewpond", "bench", "--contenders", "nop,make", "--html", "my report.html"}
 	return d
 }

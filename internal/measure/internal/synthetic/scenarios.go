@@ -31,8 +31,8 @@ func Scenarios() map[string]result.Document {
 			b := r
 			b.Ops = 512
 			b.Figures = map[string]float64{
-				"first_burst_ns": jitter(6.5e6), "second_burst_ns": jitter([]float64{0.1e6, 6.4e6, 0.12e6}[k]),
-				"second_burst_misses": []float64{0, 256, 0}[k],
+				"second_burst_ns": jitter([]float64{0.1e6, 6.4e6, 0.12e6}[k]), "second_burst_misses": []float64{0, 256, 0}[k],
+				"rss_when_idle_bytes": jitter([]float64{24e6, 8e6, 25e6}[k]),
 			}
 			b.Series = syntheticSeries(jitter, k == 2, k != 1)
 			burst = append(burst, b)
@@ -61,9 +61,11 @@ func Scenarios() map[string]result.Document {
 	}
 	openScenario := named("mixed", "open")
 	openScenario.Rate = 60_000
+	bursts := named("burst", "closed")
+	bursts.Mix, bursts.Goroutines, bursts.Garbage, bursts.Blocks, bursts.Collections = "65536:100", 1, "400000000 B/s", 256, 3
 	return map[string]result.Document{
 		"micro":  Document(named("micro", "closed"), micro),
-		"burst":  Document(named("burst", "closed"), burst),
+		"burst":  Document(bursts, burst),
 		"churn":  Document(ChurnScenario(), ChurnRounds(1)),
 		"open":   Document(openScenario, open),
 		"window": Document(named("window", "closed"), window),
@@ -181,12 +183,12 @@ func tools(round int) []result.ToolRound {
 		ways[0].Ns, ways[0].Ratio = own, 1
 		return result.ToolRound{Tool: tool, Case: name, Alternatives: ways}
 	}
-	tie := use("Pool", "bytes.Buffer, parallel", result.AlternativeRound{Name: "dewpond.Pool", Ns: 5}, result.AlternativeRound{Name: "sync.Pool", Ns: 5})
+	tie := use("Pool", "bytes.Buffer in parallel", result.AlternativeRound{Name: "dewpond.Pool", Ns: 5}, result.AlternativeRound{Name: "sync.Pool", Ns: 5})
 	tie.Alternatives[1].Ratio = []float64{0.98, 1.01, 0.99, 1.02, 1.01, 0.97}[round]
 	return []result.ToolRound{
-		use("Pool", "64 B struct, 1 goroutine", result.AlternativeRound{Name: "dewpond.Pool", Ns: 7}, result.AlternativeRound{Name: "sync.Pool", Ns: 9}),
+		use("Pool", "64 B struct by 1 goroutine", result.AlternativeRound{Name: "dewpond.Pool", Ns: 7}, result.AlternativeRound{Name: "sync.Pool", Ns: 9}),
 		tie,
-		use("Lease", "128 B, 1 goroutine", result.AlternativeRound{Name: "Lease+Release", Ns: 18}, result.AlternativeRound{Name: "Get+Put", Ns: 9}),
+		use("Lease", "128 B by 1 goroutine", result.AlternativeRound{Name: "Lease+Release", Ns: 18}, result.AlternativeRound{Name: "Get+Put", Ns: 9}),
 		use("Scope", "50 pieces of 128 B", result.AlternativeRound{Name: "dewpond.Scope", Ns: 190}, result.AlternativeRound{Name: "make", Ns: 4000, Bytes: 6400, Allocs: 50}),
 		use("Buffer", "JSON mix, 4 % of 64 KB", result.AlternativeRound{Name: "dewpond.Buffer", Ns: 2200},
 			result.AlternativeRound{Name: "bytes.Buffer", Ns: 9000, Bytes: 14_400, Allocs: 6.24}, result.AlternativeRound{Name: "bytebufferpool", Ns: 1100, Bytes: 0.5}),

@@ -10,11 +10,11 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
-// A pool that gives one block to all is found out; under the race detector, by the detector.
+// The round finds out a pool that gives one block to all. The race detector would find it first.
 func TestSoakTwoOwners(t *testing.T) {
 	block := make([]byte, contender.Largest)
 	err := error(nil)
-	for err == nil { // two must meet; else the test runs into its timeout
+	for err == nil { // two goroutines must meet; if they never do, the test runs into its timeout
 		_, err = soaked(t, soon, func(*dewpond.Budget) contender.Pool { return shared(block) })
 	}
 	if !strings.Contains(err.Error(), "two owners") {

@@ -16,7 +16,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// spec has new pools and all disturbance within a moment.
+// spec returns a short round that has new pools and every disturbance.
 func spec(name string) workload.Spec {
 	sp := Scenario.Defaults
 	sp.Scenario, sp.Contender = Scenario.Name, name
@@ -24,10 +24,10 @@ func spec(name string) workload.Spec {
 	return sp
 }
 
-// round runs it, on a busy machine again and for longer until something gets done.
+// round runs a spec. On a busy machine it runs it again, for longer, until something gets done.
 func round(t *testing.T, sp workload.Spec) result.Round {
 	t.Helper()
-	for ; ; sp.Duration *= 2 { // else the test runs into its timeout
+	for ; ; sp.Duration *= 2 { // if it never ends, the test runs into its timeout
 		r, err := workload.Run(context.Background(), Scenario, sp)
 		if err != nil {
 			t.Fatal(err)
@@ -80,8 +80,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// A leaky pool keeps what it should not. All pools of a round are one, so its counts are
-// those of all.
+// A leaky pool keeps what it should not. It stands for all pools of a round, so its counts are those
+// of all.
 type leaky struct {
 	*leaks
 	closed bool
@@ -113,14 +113,13 @@ func (p *leaky) Held() (idle, inUse, reserved int64) {
 	return p.idle, p.inUse, 0
 }
 
-// What is there to stay is waited for so long, and what is to go for ever: until the
-// test runs into its timeout.
+// A test waits so long for what stays, and for ever for what must go: until it runs into its timeout.
 const (
 	soon  = 300 * time.Millisecond
 	never = time.Duration(1<<63 - 1)
 )
 
-// soaked is what a round of a pool says.
+// soaked returns the figures of a round of a pool.
 func soaked(t *testing.T, patience time.Duration, fresh func(*dewpond.Budget) contender.Pool) (map[string]float64, error) {
 	t.Helper()
 	j := workload.NewJob(context.Background(), spec("leaky"), fresh)
@@ -130,7 +129,7 @@ func soaked(t *testing.T, patience time.Duration, fresh func(*dewpond.Budget) co
 	return j.Result.Figures, err
 }
 
-// What stays behind is found, each thing under its own name, and nothing else.
+// A round finds what stays behind, each thing under its own name, and nothing else.
 func TestSoakFindsWhatStays(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
@@ -155,10 +154,10 @@ func TestSoakFindsWhatStays(t *testing.T) {
 				continue
 			}
 			if key == "goroutines_left" && name != "" && name != key {
-				continue // a busy machine's may need longer than soon
+				continue // on a busy machine it may take longer than soon
 			}
 			found := v > 0
-			// What decay leaves and Trim cannot take is stranded twice.
+			// What neither decay nor Trim frees is stranded twice.
 			wanted := name != "" && strings.HasPrefix(key, name) || name == "stranded_bytes" && key == "stranded_after_trim_bytes"
 			if found != wanted {
 				t.Errorf("a pool with %q: %s is %v", name, key, v)
@@ -167,7 +166,7 @@ func TestSoakFindsWhatStays(t *testing.T) {
 	}
 }
 
-// A budgeted pool that is never closed stays charged.
+// A pool with a Budget that is never closed stays charged.
 func TestSoakFindsBudget(t *testing.T) {
 	var pools []*dewpond.BytePool
 	var block []byte // out, and not lost: a lost one is charged until the collector has it
@@ -186,7 +185,7 @@ func TestSoakFindsBudget(t *testing.T) {
 	runtime.KeepAlive(block)
 }
 
-// What a pool gives back to its Budget a moment after its Close has not stayed behind.
+// What a pool gives back to its Budget a moment after its Close is not left behind.
 func TestSoakWaitsForBudget(t *testing.T) {
 	f, err := soaked(t, never, func(b *dewpond.Budget) contender.Pool {
 		p := &lateToBudget{leaky: &leaky{leaks: &leaks{}}}
@@ -214,8 +213,8 @@ func (p *lateToBudget) Close() error {
 	return p.leaky.Close()
 }
 
-// The limit goes down until the pressure is as high as it shall be, stays there, and goes
-// back; the next squeeze is after the medium level.
+// The limit goes down until the pressure has reached its target, stays there, and goes back. The next
+// squeeze has the medium level for its target.
 func TestDisturbance(t *testing.T) {
 	const second, mib = time.Second, 1 << 20
 	d := newDisturbance(2*squeezePeriod, func() int64 { return 512 * mib })
@@ -286,13 +285,13 @@ func TestPareto(t *testing.T) {
 	}
 }
 
-// A round ends when it is told to, with what it has.
+// A round that is interrupted ends with what it has.
 func TestSoakCut(t *testing.T) {
 	sp := spec("dewpond")
 	sp.Duration = time.Hour
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(300*time.Millisecond, cancel)
-	r, err := workload.Run(ctx, Scenario, sp) // a round that heeds nothing runs into the test's timeout
+	r, err := workload.Run(ctx, Scenario, sp) // a round that ignores ctx runs into the test's timeout
 	if err != nil || !r.Cut {
 		t.Errorf("round is %+v, error %v; want a cut one", r, err)
 	}

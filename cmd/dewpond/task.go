@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/progress"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/internal/measure/words"
+)
+
+// A task is what one bench command measures, and how it reports it.
+type task struct {
+	outputs  outputFlags
+	turns    []rounds.Turn
+	measure  func(context.Context, rounds.Turn) (result.Round, error)
+	document func(result.Environment, []result.Round) (result.Document, error)
+	write    func(io.Writer, result.Document, terminal.Style) error
+}
+
+// run measures, and writes the report to standard output and the files, progress to standard
+// error.
+func (t *task) run() error {
+	delays, err := measure.Delays()
+	if err != nil {
+		return usageError{err}
+	}
+	files, err := openOutputs(t.outputs)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+
+	environment := measure.Environment()
+	environment.Delays = delays
+	display := progress.New(os.Stderr, "dewpond bench", len(t.turns))
+	measured, err := rounds.Run(ctx, t.turns, display, t.measure)
+	display.Close()
+	if err != nil {
+		return err
+	}
+	interrupted := ctx.Err() != nil
+	if interrupted && len(measured) == 0 {
+		return fmt.Errorf("%w before anything was measured", errInterrupted)
+	}
+	doc, err := t.document(environment, measured)
+	if err != nil {
+		return err
+	}
+	doc.Interrupted = doc.Interrupted || interrupted
+	if err := errors.Join(t.write(os.Stdout, doc, terminal.StyleOf(os.Stdout)), files.write(doc)); err != nil {
+		return err
+	}
+	return conclude(doc, interrupted)
+}
+
+// conclude returns the error of the command once its report is written.
+func conclude(doc result.Document, interrupted bool) error {
+	if interrupted {
+		return fmt.Errorf("%w: the report shows what was measured until then", errInterrupted)
+	}
+	return words.Unflat(doc)
+}

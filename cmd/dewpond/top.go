@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/top"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
+)
+
+// The bounds of the time between two looks.
+const (
+	leastEvery = 100 * time.Millisecond
+	mostEvery  = time.Hour
+)
+
+type topCommand struct {
+	URL   string        `arg:"" name:"url" help:"Where the program serves its metrics: http://localhost:8080, or with the path of /debug/vars or of Prometheus's page."`
+	Sort  string        `enum:"misses,growth,bytes" default:"misses" help:"What comes first: ${enum}."`
+	Every time.Duration `default:"1s" help:"Time between two looks."`
+	Once  bool          `help:"Print one table, of what has been counted since the pools were made, and exit."`
+}
+
+// Help says what the program must do, and what the keys do.
+func (c *topCommand) Help() string {
+	return `The program must serve its pools' metrics: a line in its main, of which top says which if it finds none.
+
+Keys: m, g and b sort by misses, by growth of what is in use, and by bytes; q quits.
+
+Examples:
+
+    dewpond top localhost:8080                      /debug/vars or /metrics, whichever it has
+    dewpond top http://10.0.0.7:9090/metrics        what Prometheus scrapes
+    dewpond top --once localhost:8080 | sort -k6n   by blocks that are out
+`
+}
+
+// Run shows the pools.
+func (c *topCommand) Run() error {
+	if c.Every < leastEvery || c.Every > mostEvery {
+		return usageError{fmt.Errorf("--every: %v: give %v to %v", c.Every, leastEvery, mostEvery)}
+	}
+	source, err := top.NewSource(c.URL)
+	if err != nil {
+		return usageError{err}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if c.Once {
+		snapshot, err := source.Fetch(ctx)
+		if err != nil {
+			return err
+		}
+		return top.Once(os.Stdout, snapshot, top.Order(c.Sort))
+	}
+	if !terminal.Is(os.Stdin) || !terminal.Is(os.Stdout) {
+		return usageError{errors.New("top needs a terminal: give --once for one table")}
+	}
+	return top.Run(ctx, source, &top.Screen{URL: source.URL, Every: c.Every, Order: top.Order(c.Sort)}, os.Stdin, os.Stdout)
+}

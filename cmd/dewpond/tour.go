@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/answer"
+	"github.com/dewpond/dewpond/internal/measure/report"
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
+)
+
+type tourCommand struct {
+	Full   bool   `help:"Before the answers, print the whole report of each scenario."`
+	Quick  bool   `help:"Two rounds of each scenario, in about 25 s: figures without a verdict."`
+	Rounds *int   `placeholder:"N" help:"Rounds of each contender in each scenario (${enough}, the fewest for a verdict). More rounds give narrower intervals."`
+	JSON   string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md describes it)."`
+	HTML   string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts of all scenarios: one file that loads no others."`
+}
+
+// A stop is one scenario of the tour, with rounds that are shorter than its own.
+type stop struct {
+	scenario workload.Scenario
+	shorten  func(*workload.Spec)
+}
+
+// stops returns the scenarios of the tour. With 6 rounds of 3 contenders they take about 75 s on 2
+// processors.
+func stops() []stop {
+	return []stop{
+		{workload.Micro, func(s *workload.Spec) { s.Duration, s.NoTools = 240*time.Millisecond, true }},
+		{workload.Mixed, func(s *workload.Spec) { s.Duration = 300 * time.Millisecond }},
+		{workload.Churn, func(s *workload.Spec) {
+			// As with --quick: P9999 has 30 samples beyond it in each round.
+			s.Duration, s.Every, s.IdleTimeout = s.Duration/quickDivisor, s.Every/quickDivisor, s.IdleTimeout/quickDivisor
+		}},
+		{workload.Burst, func(s *workload.Spec) { s.Duration /= 2 }},
+	}
+}
+
+// tourists returns the contenders of the tour.
+func tourists() []string { return []string{result.Control, result.Baseline, result.Ours} }
+
+func (c *tourCommand) Run() error {
+	n := defaultRounds
+	if c.Quick {
+		n = 2
+	}
+	var r flagReader
+	r.number("rounds", c.Rounds, &n, 1, 1000)
+	if r.errs != nil {
+		return usageError{r.errs[0]}
+	}
+	plans := map[string]plan{}
+	var names []string
+	for _, s := range stops() {
+		p := plan{scenario: s.scenario, spec: s.scenario.Defaults, contenders: tourists(), rounds: n}
+		p.spec.Scenario = s.scenario.Name
+		s.shorten(&p.spec)
+		plans[s.scenario.Name] = p
+		names = append(names, s.scenario.Name)
+	}
+	t := &task{
+		outputs: outputFlags{JSON: c.JSON, HTML: c.HTML},
+		turns:   rounds.Tour(names, tourists(), n),
+		measure: func(ctx context.Context, turn rounds.Turn) (result.Round, error) {
+			return plans[turn.Scenario].measure(ctx, turn)
+		},
+		document: func(e result.Environment, measured []result.Round) (result.Document, error) {
+			d := result.Document{
+				Schema: result.Schema, Environment: e, Contenders: []result.Contender{},
+				Scenario: result.Scenario{Name: result.Touring, Rounds: n, Quick: c.Quick},
+			}
+			for _, name := range names {
+				of := slices.DeleteFunc(slices.Clone(measured), func(r result.Round) bool { return r.Scenario != name })
+				if len(of) == 0 {
+					continue // interrupted before
+				}
+				part, err := plans[name].document(e, of, c.Quick)
+				if err != nil {
+					return d, err
+				}
+				d.Parts = append(d.Parts, part)
+			}
+			d.Answers = answer.Of(d)
+			d.Command = commandLine()
+			return d, nil
+		},
+		write: func(w io.Writer, d result.Document, style terminal.Style) error {
+			if c.Full {
+				return report.Text(w, d, style)
+			}
+			return report.Screen(w, d, style)
+		},
+	}
+	return t.run()
+}
+
+// Help returns what the tour does.
+func (c *tourCommand) Help() string {
+	return fmt.Sprintf(`Short rounds of the scenarios micro, mixed, churn and burst, each of %s, and the answers on one screen: dewpond beside syncpool-class, the best honest use of sync.Pool, with losses as well as gains. It takes about 75 s on 2 processors.
+
+Each answer names the scenario that tells more: dewpond bench micro --help.
+
+Examples:
+
+    dewpond bench                       one screen
+    dewpond bench --full                every figure, then the screen
+    dewpond bench --html report.html    charts
+    dewpond bench --rounds 20           narrower intervals, in about 4 minutes
+%s`, strings.Join(tourists(), ", "), ending)
+}

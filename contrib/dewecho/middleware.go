@@ -1,0 +1,54 @@
+package dewecho
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewhttp"
+	"github.com/labstack/echo/v5"
+)
+
+// Middleware returns a middleware that gives handlers a [Scope] and a [Body]:
+//
+//	e.Use(dewecho.Middleware(dewhttp.Options{Pool: pool}))
+//
+// A request that declares a body of more than MaxBody bytes ends in
+// [echo.ErrStatusRequestEntityTooLarge], and the handler does not run.
+func Middleware(o dewhttp.Options) echo.MiddlewareFunc {
+	wrap := dewhttp.Middleware(o)
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			var err error = echo.ErrStatusRequestEntityTooLarge // unless the handler runs
+			outer := c.Request()
+			defer c.SetRequest(outer)
+			wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				c.SetRequest(r)
+				err = next(c)
+			})).ServeHTTP(silent{c.Response()}, outer)
+			return err
+		}
+	}
+}
+
+// A silent writes nothing: echo answers for an error.
+type silent struct{ http.ResponseWriter }
+
+func (silent) Write(b []byte) (int, error) { return len(b), nil }
+func (silent) WriteHeader(int)             {}
+
+// Scope returns the Scope of the request. It panics without [Middleware].
+func Scope(c *echo.Context) *dewpond.Scope { return dewhttp.ScopeOf(c.Request().Context()) }
+
+// Body reads the request's body into a block, which is valid until the handler returns. Its
+// error is for the handler to return: its status is 413 or 400.
+func Body(c *echo.Context) ([]byte, error) {
+	body, err := dewhttp.ReadBody(c.Request())
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, echo.ErrStatusRequestEntityTooLarge.Wrap(err)
+	}
+	if err != nil {
+		return nil, echo.ErrBadRequest.Wrap(err)
+	}
+	return body, nil
+}

@@ -1,0 +1,43 @@
+package dewexpvar
+
+import (
+	"expvar"
+	"sync"
+
+	"github.com/dewpond/dewpond/contrib/internal/metric"
+)
+
+// Publish publishes [Var] as the variable "dewpond". A second call does nothing.
+func Publish() { publish() }
+
+var publish = sync.OnceFunc(func() { expvar.Publish("dewpond", Var()) })
+
+// Var returns the statistics as a variable, for those who publish it under another name.
+func Var() expvar.Var { return expvar.Func(read) }
+
+// groups are the keys under which the values of a first label are.
+var groups = map[string]string{"pool": "pools", "budget": "budgets"}
+
+func read() any {
+	all := map[string]any{"pools": map[string]any{}, "budgets": map[string]any{}}
+	for s := range metric.Read() {
+		at, name, labels := all, s.Name, s.Values()
+		if len(labels) > 0 {
+			at = within(within(all, groups[s.Labels[0]]), labels[0])
+			labels = labels[1:]
+		}
+		for _, label := range labels {
+			at, name = within(at, name), label
+		}
+		at[name] = s.Value
+	}
+	return all
+}
+
+// within returns the object that is at[key], which it makes if there is none.
+func within(at map[string]any, key string) map[string]any {
+	if at[key] == nil {
+		at[key] = map[string]any{}
+	}
+	return at[key].(map[string]any)
+}

@@ -1,0 +1,65 @@
+package dewgin_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewgin"
+	"github.com/dewpond/dewpond/contrib/dewhttp"
+	"github.com/dewpond/dewpond/dewtest"
+	"github.com/gin-gonic/gin"
+)
+
+func newRouter(pool *dewpond.BytePool, after func()) *gin.Engine {
+	router := gin.New()
+	router.Use(func(c *gin.Context) { defer after(); c.Next() }, dewgin.Middleware(dewhttp.Options{Pool: pool, MaxBody: 100_000}))
+	router.POST("/", func(c *gin.Context) {
+		if body, ok := dewgin.Body(c); ok {
+			c.Data(http.StatusOK, "text/plain", dewgin.Scope(c).Copy(body))
+		}
+	})
+	return router
+}
+
+func TestEcho(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	router := newRouter(pool, func() {})
+	for _, size := range []int{0, 1, 5000, 100_000, 100_001} {
+		want := bytes.Repeat([]byte("x"), size)
+		for _, body := range []io.Reader{bytes.NewReader(want), io.MultiReader(bytes.NewReader(want))} { // the second has no length
+			w := httptest.NewRecorder()
+			router.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", body))
+			switch {
+			case size > 100_000 && w.Code != http.StatusRequestEntityTooLarge:
+				t.Errorf("%d bytes: status %d, want 413", size, w.Code)
+			case size <= 100_000 && (w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), want)):
+				t.Errorf("%d bytes: status %d, %d bytes", size, w.Code, w.Body.Len())
+			}
+		}
+	}
+}
+
+func TestClientsHangUp(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	var over sync.WaitGroup
+	over.Add(20)
+	server := httptest.NewServer(newRouter(pool, over.Done))
+	for i := range 20 {
+		c, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n%s", strings.Repeat("x", 1+i*2000))
+		c.Close()
+	}
+	over.Wait()
+	server.Close()
+}

@@ -1,0 +1,130 @@
+package dewjson_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewjson"
+	"github.com/dewpond/dewpond/dewtest"
+)
+
+type order struct {
+	ID     int     `json:"id"`
+	Symbol string  `json:"symbol"`
+	Price  float64 `json:"price"`
+	Raw    json.RawMessage
+	Client any `json:"client"`
+}
+
+func orders(n int) []order {
+	list := make([]order, n)
+	for i := range list {
+		list[i] = order{100_000 + i, "BTC-USD <b>", 64123.5, json.RawMessage(`{"a":[1,2]}`), "c-90210-7"}
+	}
+	return list
+}
+
+func TestAsJSON(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	bodies := dewjson.New(pool)
+	for _, n := range []int{0, 1, 10, 1000} {
+		want, err := json.Marshal(orders(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := bodies.Marshal(orders(n))
+		if err != nil || body.String() != string(want) {
+			t.Errorf("got %.100q, %v, want %.100q", body, err, want)
+		}
+		var got []order
+		if err := bodies.Unmarshal(body, &got); err != nil || !reflect.DeepEqual(got, orders(n)) {
+			t.Errorf("%d orders: got %d, %v", n, len(got), err)
+		}
+		bodies.Put(body)
+	}
+}
+
+type bomb struct{}
+
+func (bomb) MarshalJSON() ([]byte, error) { panic("bomb") }
+
+func TestErrors(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	bodies := dewjson.New(pool)
+	for range 3 {
+		if body, err := bodies.Marshal(func() {}); err == nil {
+			t.Errorf("a func is encoded as %q", body)
+		}
+		func() {
+			defer func() { recover() }()
+			bodies.Marshal(bomb{})
+		}()
+		var v any
+		for _, r := range []io.Reader{strings.NewReader("{"), iotest.TimeoutReader(strings.NewReader("[1,2,3]"))} {
+			if err := bodies.Unmarshal(r, &v); err == nil {
+				t.Errorf("no error, but %v", v)
+			}
+		}
+	}
+	for p := range dewpond.Pools() {
+		if s := p.Stats(); s.Gets != s.Puts {
+			t.Errorf("pool %s: %d gets, %d puts", s.Name, s.Gets, s.Puts)
+		}
+	}
+}
+
+func TestClientsHangUp(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	bodies := dewjson.New(pool)
+	var handlers sync.WaitGroup
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers.Add(1)
+		defer handlers.Done()
+		var v []order
+		if err := bodies.Unmarshal(r.Body, &v); err != nil {
+			return
+		}
+		body, err := bodies.Marshal(v)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer bodies.Put(body)
+		body.WriteTo(w)
+	}))
+	content, err := json.Marshal(orders(1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			body := io.Reader(strings.NewReader(string(content)))
+			if i%2 == 0 { // sends half of it
+				body = io.MultiReader(io.LimitReader(body, int64(len(content)/2)), iotest.ErrReader(fmt.Errorf("gone")))
+			}
+			res, err := http.Post(server.URL, "application/json", body)
+			if err != nil {
+				return
+			}
+			defer res.Body.Close()
+			if i%3 == 0 { // reads half of it
+				io.CopyN(io.Discard, res.Body, int64(len(content)/2))
+			} else if got, err := io.ReadAll(res.Body); i%2 == 1 && (err != nil || string(got) != string(content)) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+	}
+	wg.Wait()
+	server.Close()
+	handlers.Wait()
+}

@@ -1,0 +1,96 @@
+package dewotel
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	otelmetric "go.opentelemetry.io/otel/metric"
+
+	"github.com/dewpond/dewpond/contrib/internal/metric"
+)
+
+// Scope is the name of the Meter.
+const Scope = "github.com/dewpond/dewpond/contrib/dewotel"
+
+// units has the units by the UCUM, as OpenTelemetry wants them. Others are counted things.
+var units = map[string]string{"bytes": "By", "seconds": "s"}
+
+// keys has the attributes that are not named as the labels.
+var keys = map[string]string{"pool": "pool.name", "budget": "budget.name"}
+
+// Register makes the instruments of a provider's Meter, which then observe every live pool
+// at each collection, also those that are made later. Unregister of the Registration ends
+// that.
+func Register(provider otelmetric.MeterProvider) (otelmetric.Registration, error) {
+	meter := provider.Meter(Scope)
+	observe := map[*metric.Metric]observer{}
+	var instruments []otelmetric.Observable
+	var errs []error
+	for _, m := range metric.List() {
+		instrument, of, err := newObserver(meter, m)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		observe[m] = of
+		instruments = append(instruments, instrument)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return meter.RegisterCallback(func(_ context.Context, to otelmetric.Observer) error {
+		for s := range metric.Read() {
+			observe[s.Metric](to, s.Value, otelmetric.WithAttributeSet(attributes(s)))
+		}
+		return nil
+	}, instruments...)
+}
+
+// An observer observes one instrument.
+type observer func(to otelmetric.Observer, v float64, o ...otelmetric.ObserveOption)
+
+// newObserver makes the instrument of a metric: of seconds a float64, of anything else an
+// int64.
+func newObserver(meter otelmetric.Meter, m *metric.Metric) (otelmetric.Observable, observer, error) {
+	name, help, unit := "dewpond."+m.OTel, otelmetric.WithDescription(m.Help), units[m.Unit]
+	if unit == "" {
+		unit = "{" + m.Unit + "}"
+	}
+	u := otelmetric.WithUnit(unit)
+	if m.Unit == "seconds" {
+		var i otelmetric.Float64Observable
+		var err error
+		if m.Kind == metric.Counter {
+			i, err = meter.Float64ObservableCounter(name, help, u)
+		} else {
+			i, err = meter.Float64ObservableGauge(name, help, u)
+		}
+		return i, func(to otelmetric.Observer, v float64, o ...otelmetric.ObserveOption) { to.ObserveFloat64(i, v, o...) }, err
+	}
+	var i otelmetric.Int64Observable
+	var err error
+	switch m.Kind {
+	case metric.Counter:
+		i, err = meter.Int64ObservableCounter(name, help, u)
+	case metric.Sum:
+		i, err = meter.Int64ObservableUpDownCounter(name, help, u)
+	default:
+		i, err = meter.Int64ObservableGauge(name, help, u)
+	}
+	return i, func(to otelmetric.Observer, v float64, o ...otelmetric.ObserveOption) {
+		to.ObserveInt64(i, int64(v), o...)
+	}, err
+}
+
+func attributes(s *metric.Sample) attribute.Set {
+	var all []attribute.KeyValue
+	for i, v := range s.Values() {
+		key := s.Labels[i]
+		if k := keys[key]; k != "" {
+			key = k
+		}
+		all = append(all, attribute.String(key, v))
+	}
+	return attribute.NewSet(all...)
+}

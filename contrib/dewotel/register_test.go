@@ -1,0 +1,102 @@
+package dewotel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
+	"go.opentelemetry.io/otel/sdk/metric"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewotel"
+)
+
+// Through the SDK's whole pipeline, to an exporter, and no more after Unregister.
+func TestPipeline(t *testing.T) {
+	var out bytes.Buffer
+	exporter, err := stdoutmetric.New(stdoutmetric.WithWriter(&out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := metric.NewMeterProvider(metric.WithReader(metric.NewPeriodicReader(exporter)))
+	registration, err := dewotel.Register(provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "exported", Budget: dewpond.NewNamedBudget("all", 1<<20)})
+	defer p.Close()
+	p.Put(p.Get(500))
+	p.Get(500)
+	if err := provider.ForceFlush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	type point struct {
+		Attributes []struct {
+			Key   string
+			Value struct{ Value any }
+		}
+		Value any
+	}
+	var exported struct {
+		ScopeMetrics []struct {
+			Scope   struct{ Name string }
+			Metrics []struct {
+				Name, Unit string
+				Data       struct {
+					IsMonotonic bool
+					DataPoints  []point
+				}
+			}
+		}
+	}
+	first := out.String()
+	if err := json.NewDecoder(&out).Decode(&exported); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, m := range exported.ScopeMetrics[0].Metrics {
+		for _, p := range m.Data.DataPoints {
+			key := m.Name + " " + m.Unit
+			if m.Data.IsMonotonic {
+				key += " counter"
+			}
+			for _, a := range p.Attributes {
+				key += " " + a.Key + "=" + a.Value.Value.(string)
+			}
+			got[key] = p.Value
+		}
+	}
+	s := p.Stats() // which Get hits is the engine's affair
+	for key, want := range map[string]float64{
+		"dewpond.gets {get} counter class=512 pool.name=exported result=hit":  float64(s.Hits),
+		"dewpond.gets {get} counter class=512 pool.name=exported result=miss": float64(s.Misses),
+		"dewpond.memory By pool.name=exported state=used":                     512,
+		"dewpond.memory By pool.name=exported state=idle":                     float64(s.IdleBytes),
+		"dewpond.budget.limit By budget.name=all":                             1 << 20,
+		"dewpond.wait.duration s counter pool.name=exported":                  0,
+	} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+	if exported.ScopeMetrics[0].Scope.Name != dewotel.Scope {
+		t.Errorf("scope %q", exported.ScopeMetrics[0].Scope.Name)
+	}
+	if t.Failed() {
+		t.Log(first)
+	}
+
+	if err := registration.Unregister(); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := provider.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "dewpond.gets") {
+		t.Errorf("after Unregister: %s", out.String())
+	}
+}

@@ -1,0 +1,182 @@
+package dewprom_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewprom"
+)
+
+func pool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	t.Helper()
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// scrape gathers everything as a scrape of a pedantic registry does, which checks each metric
+// against what Describe said.
+func scrape(t testing.TB, r prometheus.Gatherer) (values map[string]float64, counters map[string]bool) {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, counters = map[string]float64{}, map[string]bool{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			key := f.GetName() + "{" + strings.Join(labels, ",") + "}"
+			if m.Counter != nil {
+				values[key], counters[key] = m.Counter.GetValue(), true
+			} else {
+				values[key] = m.Gauge.GetValue()
+			}
+		}
+	}
+	return values, counters
+}
+
+func registry() *prometheus.Registry {
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(dewprom.NewCollector())
+	return r
+}
+
+// A forced number of misses shows exactly.
+func TestMissesShowExactly(t *testing.T) {
+	r := registry()
+	p := pool(t, dewpond.BytePoolOptions{Name: "exact", MaxIdleBytes: dewpond.NoIdle, Check: dewpond.CheckOff})
+	const misses = 1234
+	for range misses {
+		p.Put(p.Get(1000))
+	}
+	values, _ := scrape(t, r)
+	if got := values["dewpond_gets_total{class=1024,pool=exact,result=miss}"]; got != misses {
+		t.Errorf("%v misses, want %d", got, misses)
+	}
+	if got := values["dewpond_puts_dropped_total{pool=exact,reason=full}"]; got != misses {
+		t.Errorf("%v dropped, want %d", got, misses)
+	}
+	if got := values["dewpond_gets_minus_puts{pool=exact}"]; got != 0 {
+		t.Errorf("gets minus puts is %v", got)
+	}
+}
+
+// promlint has nothing to say.
+func TestLint(t *testing.T) {
+	p := pool(t, dewpond.BytePoolOptions{Name: "linted", Budget: dewpond.NewNamedBudget("b", 1<<20)})
+	p.Put(p.Get(100))
+	problems, err := testutil.GatherAndLint(registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// A second Collector would say everything twice.
+func TestSecondCollectorIsRefused(t *testing.T) {
+	if err := registry().Register(dewprom.NewCollector()); err == nil {
+		t.Error("a second Collector is registered")
+	}
+}
+
+// Counters never go back and never vanish while their pool lives, whatever the pool does and
+// however it is checked.
+func TestCountersNeverGoBack(t *testing.T) {
+	r := registry()
+	var pools []*dewpond.BytePool
+	budget := dewpond.NewNamedBudget("shared", 4<<20)
+	for i, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll} {
+		pools = append(pools,
+			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), Check: check, MaxIdlePerClass: 50, OnViolation: func(dewpond.Violation) {}}),
+			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool of a Budget ", i), Check: check, Budget: budget, OnViolation: func(dewpond.Violation) {}}))
+	}
+	objects := dewpond.MustPool(dewpond.PoolOptions[[100]byte]{Name: "objects", Limit: 8})
+	defer objects.Close()
+
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				p := pools[(g+i)%len(pools)]
+				b := p.Get(64 << (i % 14))
+				if c, err := p.TryGet(1000); err == nil {
+					p.Put(c)
+				}
+				p.Put(b)
+				if i%10 == 0 {
+					p.Put(b) // some see that, and refuse or report it
+					p.Put(make([]byte, 100))
+				}
+				if g == 0 && i%100 == 0 {
+					p.Trim()
+				}
+				objects.Put(objects.Get())
+			}
+		})
+	}
+	scrapes := 150
+	if testing.Short() {
+		scrapes = 30
+	}
+	before := map[string]float64{}
+	// On one processor the goroutines may not have had their turn after as many scrapes.
+	for n := 0; n < scrapes || before["dewpond_gets_total{class=1024,pool=pool 0,result=hit}"] == 0; n++ {
+		now, counters := scrape(t, r)
+		for key := range counters {
+			if now[key] < before[key] {
+				t.Errorf("%s went from %v to %v", key, before[key], now[key])
+			}
+		}
+		for key := range before {
+			if _, ok := now[key]; !ok && strings.Contains(key, "_total") {
+				t.Errorf("%s has vanished", key)
+			}
+		}
+		before = now
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+// Scrapes while pools come and go find each pool's series once.
+func TestPoolsComeAndGo(t *testing.T) {
+	r := registry()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 100 {
+				p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "short"}) // a second one is short-2
+				p.Put(p.Get(100))
+				p.Close()
+			}
+		})
+	}
+	for range 50 {
+		scrape(t, r)
+	}
+	wg.Wait()
+	values, _ := scrape(t, r)
+	for key := range values {
+		if strings.Contains(key, "pool=short") {
+			t.Errorf("%s of a closed pool", key)
+		}
+	}
+}

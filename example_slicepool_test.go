@@ -1,0 +1,87 @@
+package dewpond_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dewpond/dewpond"
+)
+
+// Rank the candidates of a request in a slice that the next request uses again. Put clears
+// it, so an idle slice keeps no name alive.
+func ExampleSlicePool() {
+	type candidate struct {
+		Name  string
+		Score int
+	}
+	pool := dewpond.MustSlicePool(dewpond.SlicePoolOptions[candidate]{Name: "candidates"})
+	defer pool.Close()
+
+	best := func(names ...string) string {
+		found := pool.Get(len(names))
+		defer pool.Put(found)
+		for i, name := range names {
+			found[i] = candidate{name, len(name)}
+		}
+		slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.Score, a.Score) })
+		return found[0].Name
+	}
+	fmt.Println(best("ada", "grace", "joan"))
+	fmt.Println(best("barbara", "frances"))
+	fmt.Println(pool.Stats().InUseBytes, "bytes in use")
+	// Output:
+	// grace
+	// barbara
+	// 0 bytes in use
+}
+
+// Where nobody knows how many there will be, Append grows: it takes a larger slice from the
+// pool and puts the smaller one back.
+func ExampleSlicePool_Append() {
+	pool := dewpond.MustSlicePool(dewpond.SlicePoolOptions[float64]{Name: "samples"})
+	defer pool.Close()
+
+	samples := pool.Get(0)
+	for i := range 1000 {
+		samples = pool.Append(samples, float64(i))
+	}
+	fmt.Println(len(samples), slices.Max(samples))
+	pool.Return(&samples) // samples is nil now
+	s := pool.Stats()
+	fmt.Println(samples == nil, s.InUseBytes, s.DroppedForeign)
+	// Output:
+	// 1000 999
+	// true 0 0
+}
+
+// Keep in a slice what is costly to make again. Here each element has a buffer, which
+// Reset empties and leaves where it is.
+func ExampleSlicePoolOptions_reset() {
+	type row struct{ cells []byte }
+	pool := dewpond.MustSlicePool(dewpond.SlicePoolOptions[row]{
+		Name:    "rows",
+		Classes: []int{16},
+		Reset: func(rows []row) { // called with all 16
+			for i := range rows {
+				rows[i].cells = rows[i].cells[:0]
+			}
+		},
+	})
+	defer pool.Close()
+
+	allocated := 0
+	for range 100 {
+		rows := pool.Get(10)
+		for i := range rows {
+			if rows[i].cells == nil {
+				rows[i].cells = make([]byte, 0, 512)
+				allocated++
+			}
+			rows[i].cells = append(rows[i].cells, "a row"...)
+		}
+		pool.Put(rows)
+	}
+	fmt.Println("1000 rows,", allocated < 1000, pool.Stats().InUseBytes)
+	// Output: 1000 rows, true 0
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+)
+
+// noLimit is the runtime's memory limit where there is none.
+const noLimit = math.MaxInt64
+
+// parseLimit reads a memory limit: bytes, with a unit or without, or off.
+func parseLimit(text string) (int64, error) {
+	if text == "off" {
+		return noLimit, nil
+	}
+	n, err := parseBytes(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w, or off", err)
+	}
+	if has := total(); n < has {
+		return 0, fmt.Errorf("a memory limit of %s is below the %d MiB that the process has already", text, has>>20)
+	}
+	return n, nil
+}
+
+// parseBytes reads a number of bytes, with a unit or without.
+func parseBytes(text string) (int64, error) {
+	number, unit := text, int64(1)
+	for suffix, u := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if n, ok := strings.CutSuffix(text, suffix); ok {
+			number, unit = n, u
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return 0, fmt.Errorf("%q is no number of bytes: give one such as 268435456 or 256MiB", text)
+	}
+	return n * unit, nil
+}
+
+// total is what the process has of the system.
+func total() int64 {
+	return int64(read("/memory/classes/total:bytes") - read("/memory/classes/heap/released:bytes"))
+}
+
+func read(name string) uint64 {
+	s := []metrics.Sample{{Name: name}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// A setting is how the collector runs.
+type setting struct {
+	GOGC  int64  `json:"gogc"` // -1: none
+	Limit string `json:"memory_limit"`
+}
+
+func collector() setting {
+	s := setting{GOGC: int64(read("/gc/gogc:percent")), Limit: "off"}
+	if limit := read("/gc/gomemlimit:bytes"); limit < noLimit {
+		s.Limit = strconv.FormatUint(limit, 10)
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/rounds"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/comparison"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/poolmodel"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/variant"
+)
+
+// A compareCommand measures each variant of the service.
+type compareCommand struct {
+	Postgres string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
+	Redis    string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT,us-west=HOST:PORT, or standin (the default)."`
+
+	Quick       bool     `help:"2 rounds instead of 6, and no verdict."`
+	Connections int      `default:"64" placeholder:"N" help:"Users of the closed loop, each with a connection; 4000 is the publication's shape (${default})."`
+	Only        []string `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
+	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON."`
+	Markdown    bool     `help:"Print Markdown."`
+
+	times times // of a turn; tests have shorter ones
+}
+
+// times are how long the parts of a turn are.
+type times struct{ warmup, closed, open time.Duration }
+
+// Run measures and prints.
+func (c *compareCommand) Run(ctx context.Context) error { return c.compare(ctx, os.Stdout, os.Stderr) }
+
+// openFiles is what a process opens beside its connections.
+const openFiles = 300
+
+func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) error {
+	if c.Connections < 1 {
+		return usageError{fmt.Errorf("--connections %d: give 1 or more, such as 64", c.Connections)}
+	}
+	if has, needs := measure.OpenFiles(), uint64(c.Connections)+openFiles; has > 0 && has < needs {
+		return usageError{fmt.Errorf("--connections %d needs %d open files, and a process may have %d here: raise that, as with ulimit -n %d, or give --connections %d",
+			c.Connections, needs, has, needs, max(1, int(has)-openFiles))}
+	}
+	if err := c.known(); err != nil {
+		return usageError{err}
+	}
+	count := 6
+	switch {
+	case c.times != (times{}):
+		count = 1
+	case c.Quick:
+		count, c.times = 2, times{300 * time.Millisecond, 700 * time.Millisecond, 1200 * time.Millisecond}
+	default:
+		c.times = times{300 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}
+	}
+	report := comparison.Report{Schema: comparison.Schema, Environment: measure.Environment(), Users: c.Connections, Rounds: count}
+	t, err := c.targets()
+	if err != nil {
+		return err
+	}
+	defer t.child.Close()
+	report.Backends, report.StandIn = t.what, t.standIn
+	most, err := t.most(ctx)
+	if err != nil {
+		return err
+	}
+
+	// The first variant alone gives the rate for all, and what the pool model needs: the faster of
+	// two turns, for the first one has cold backends.
+	throughput := 0.0
+	for range 2 {
+		fmt.Fprintln(progress, "first, before alone, for the rate of all")
+		calibration, err := c.turn(ctx, t, variant.Variants(most)[0], 100, 0)
+		if err != nil {
+			return err
+		}
+		if n := float64(calibration.Closed.Finished) / calibration.Closed.Seconds; n > throughput {
+			throughput, report.Connections = n, c.size(n, calibration, most)
+		}
+	}
+	report.Rate = max(1, 0.6*throughput)
+	variants := chosen(variant.Variants(report.Connections), c.Only)
+	byName := map[string]variant.Variant{}
+	var names []string
+	for _, v := range variants {
+		byName[v.Name], names = v, append(names, v.Name)
+	}
+	var measured []comparison.Round
+	for _, turn := range rounds.Interleave(names, count) {
+		fmt.Fprintf(progress, "round %d of %d: %s\n", turn.Round+1, count, turn.Contender)
+		r, err := c.turn(ctx, t, byName[turn.Contender], report.Rate, turn.Round)
+		if err != nil {
+			return fmt.Errorf("%s: %w", turn.Contender, err)
+		}
+		measured = append(measured, r)
+	}
+	report.Rows = comparison.Rows(variants, measured, c.Connections)
+	report.Controls = comparison.Controls(measured)
+	report.Words = comparison.Words(report.Rows, report.Controls)
+	return c.write(report, out)
+}
+
+// known returns an error if a variant is asked for that is none.
+func (c *compareCommand) known() error {
+	var names []string
+	for _, v := range variant.Variants(1) {
+		names = append(names, v.Name)
+	}
+	for _, name := range c.Only {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("--only %q: the variants are %s", name, strings.Join(names, "; "))
+		}
+	}
+	return nil
+}
+
+// chosen returns the first of all and those of the names, or all if there are no names.
+func chosen(all []variant.Variant, names []string) []variant.Variant {
+	if len(names) == 0 {
+		return all
+	}
+	out := all[:1:1]
+	for _, v := range all[1:] {
+		if slices.Contains(names, v.Name) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// size is what the pool model says of the connections to the database: the fewest at which one
+// loan in a hundred waits, at twice before's rate, for the measures are to make it faster.
+func (c *compareCommand) size(throughput float64, r comparison.Round, most int) int {
+	db := r.InClosed.Store
+	if db.Acquired == 0 {
+		return most
+	}
+	hold := db.HeldTime / time.Duration(db.Acquired)
+	return poolmodel.Size(2*throughput, hold, 0.01, most)
+}
+
+func (c *compareCommand) write(r comparison.Report, out io.Writer) error {
+	if c.JSON != "" {
+		f, err := os.Create(c.JSON)
+		if err != nil {
+			return err
+		}
+		err = r.WriteJSON(f)
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Markdown {
+		return r.WriteMarkdown(out)
+	}
+	return r.WriteText(out)
+}
+
+// targets are the backends of all turns, in a process of their own.
+type targets struct {
+	child                   *standin.Child
+	postgres, redis, scorer string
+	what                    string
+	standIn                 bool
+}
+
+func (c *compareCommand) targets() (targets, error) {
+	spec := standin.Spec{Postgres: c.Postgres == standIn}
+	if c.Redis == standIn {
+		spec.Regions = []string{store.East, store.West}
+	} else if _, err := region.Parse(c.Redis); err != nil {
+		return targets{}, usageError{fmt.Errorf("--redis: %w", err)}
+	}
+	child, err := standin.Start(spec)
+	if err != nil {
+		return targets{}, err
+	}
+	t := targets{child: child, postgres: c.Postgres, redis: c.Redis, scorer: child.Scorer, standIn: spec.Postgres || spec.Regions != nil}
+	postgres, redis := "PostgreSQL server", "Redis server "+c.Redis
+	if spec.Postgres {
+		t.postgres, postgres = child.Postgres, "PostgreSQL stand-in"
+	}
+	if spec.Regions != nil {
+		t.redis, redis = child.Redis, "Redis stand-in"
+	}
+	t.what = postgres + ", " + redis + ", scorer stand-in"
+	return t, nil
+}

@@ -1,0 +1,34 @@
+package liveness
+
+import (
+	"net"
+	"syscall"
+)
+
+// Peek says what is to be read on a connection, and reads nothing.
+func Peek(c net.Conn) State {
+	s, ok := raw(c).(syscall.Conn)
+	if !ok {
+		return Unknown
+	}
+	r, err := s.SyscallConn()
+	if err != nil {
+		return Closed
+	}
+	state := Closed
+	var one [1]byte
+	err = r.Read(func(fd uintptr) bool {
+		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		switch {
+		case err == syscall.EAGAIN || err == syscall.EINTR:
+			state = Quiet
+		case err == nil && n > 0:
+			state = Waiting
+		}
+		return true // whatever it is, do not wait for more
+	})
+	if err != nil {
+		return Closed
+	}
+	return state
+}

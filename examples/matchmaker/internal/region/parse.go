@@ -1,0 +1,44 @@
+package region
+
+import (
+	"fmt"
+	"net"
+	"strings"
+)
+
+// Nodes are the addresses of a region's Redis servers.
+type Nodes struct {
+	Name     string
+	Primary  string
+	Replicas []string
+}
+
+// Form is how regions are written.
+const Form = "cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT"
+
+// Parse reads regions, the fallback first. An error says what is wrong, and the valid form.
+func Parse(text string) ([]Nodes, error) {
+	var regions []Nodes
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, addresses, ok := strings.Cut(part, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%q is no region: write %s", part, Form)
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("region %s is there twice: write all its nodes in one, as in %s", name, Form)
+		}
+		seen[name] = true
+		nodes := strings.Split(addresses, "+")
+		if nodes[0] == "" {
+			return nil, fmt.Errorf("region %s has no primary: it comes first, as in %s", name, Form)
+		}
+		for _, address := range nodes {
+			if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" {
+				return nil, fmt.Errorf("region %s: %q is no HOST:PORT: write %s", name, address, Form)
+			}
+		}
+		regions = append(regions, Nodes{name, nodes[0], nodes[1:]})
+	}
+	return regions, nil
+}

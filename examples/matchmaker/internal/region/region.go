@@ -1,0 +1,168 @@
+// Package region knows which Redis servers serve which region. It is a map from labels to nodes:
+// regions are few, and they do not move, so there is nothing for a hash ring to do.
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/liveness"
+)
+
+// Options are of each node's connections.
+type Options struct {
+	MaxActive int           // connections; 0: 32
+	MaxIdle   int           // at most MaxActive; 0: as many
+	Timeout   time.Duration // of a command; 0: 100 ms
+	Health    string        // a mode of package liveness; empty: both
+	// ProbeEvery is how often a node is probed in the background, and one that is down tried where
+	// nothing is in the background; 0: 200 ms.
+	ProbeEvery time.Duration
+}
+
+func (o *Options) defaults() error {
+	if o.MaxActive == 0 {
+		o.MaxActive = 32
+	}
+	if o.MaxIdle == 0 {
+		o.MaxIdle = o.MaxActive
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 100 * time.Millisecond
+	}
+	if o.Health == "" {
+		o.Health = liveness.Both
+	}
+	if o.ProbeEvery == 0 {
+		o.ProbeEvery = 200 * time.Millisecond
+	}
+	if err := liveness.Valid(o.Health); err != nil {
+		return err
+	}
+	if o.MaxIdle > o.MaxActive {
+		return fmt.Errorf("%d idle connections of at most %d: no more can be idle than there are", o.MaxIdle, o.MaxActive)
+	}
+	return nil
+}
+
+// A Map is all regions. Its methods may be called by several goroutines at once.
+type Map struct {
+	regions  map[string]*Region
+	fallback *Region
+	unknown  atomic.Uint64
+	stop     context.CancelFunc
+	probing  sync.WaitGroup
+}
+
+// A Region is one of them.
+type Region struct {
+	Name    string
+	primary *node
+}
+
+// New connects to nobody yet. The first region is the fallback.
+func New(regions []Nodes, o Options) (*Map, error) {
+	if err := o.defaults(); err != nil {
+		return nil, err
+	}
+	if len(regions) == 0 {
+		return nil, errors.New("there is no region: write " + Form)
+	}
+	m := &Map{regions: map[string]*Region{}}
+	for i, n := range regions {
+		r := &Region{Name: n.Name, primary: newNode(n.Primary, o)}
+		m.regions[n.Name] = r
+		if i == 0 {
+			m.fallback = r
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	if liveness.Pings(o.Health) {
+		m.probing.Go(func() { m.probe(ctx, o.ProbeEvery) })
+	}
+	return m, nil
+}
+
+// client is a client that answers soon, whether or not there is a server: go-redis by default
+// tries for ten seconds and more.
+func client(address string, o Options) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: address, PoolSize: o.MaxActive, MaxActiveConns: o.MaxActive, MaxIdleConns: o.MaxIdle,
+		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
+		DialerRetries: 1, MaxRetries: -1, ContextTimeoutEnabled: true, PipelinePoolSize: -1,
+		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// Of returns the region of that name, or the fallback, which is counted.
+func (m *Map) Of(name string) *Region {
+	if r, ok := m.regions[name]; ok {
+		return r
+	}
+	m.unknown.Add(1)
+	return m.fallback
+}
+
+// Unknown is how often a region was not in the map.
+func (m *Map) Unknown() uint64 { return m.unknown.Load() }
+
+// Close closes all connections.
+func (m *Map) Close() error {
+	m.stop()
+	m.probing.Wait()
+	var all error
+	for _, r := range m.regions {
+		all = errors.Join(all, r.primary.client.Close())
+	}
+	return all
+}
+
+// Pools calls each for the connections to every node.
+func (m *Map) Pools(each func(region, node string, s *redis.PoolStats)) {
+	for _, r := range m.regions {
+		each(r.Name, r.primary.client.Options().Addr, r.primary.client.PoolStats())
+	}
+}
+
+// Ping asks every primary for an answer.
+func (m *Map) Ping(ctx context.Context) error {
+	var all error
+	for _, r := range m.regions {
+		if err := r.primary.client.Ping(ctx).Err(); err != nil {
+			all = errors.Join(all, r.fault(err))
+		}
+	}
+	return all
+}
+
+// Get returns the value of a key, or nil where there is none.
+func (r *Region) Get(ctx context.Context, key string) (value []byte, err error) {
+	err = r.primary.do(ctx, func(c *redis.Client) error {
+		value, err = c.Get(ctx, key).Bytes()
+		if errors.Is(err, redis.Nil) {
+			value, err = nil, nil
+		}
+		return err
+	})
+	return value, r.fault(err)
+}
+
+// Set sets the value of a key for a time.
+func (r *Region) Set(ctx context.Context, key string, value []byte, life time.Duration) error {
+	return r.fault(r.primary.do(ctx, func(c *redis.Client) error { return c.Set(ctx, key, value, life).Err() }))
+}
+
+func (r *Region) fault(err error) error {
+	if err != nil {
+		return fmt.Errorf("redis of region %s: %w", r.Name, err)
+	}
+	return nil
+}

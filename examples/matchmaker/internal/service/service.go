@@ -1,0 +1,109 @@
+// Package service is what the service does, whatever the protocol that asks for it: matches,
+// profiles and recommendations.
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/dewpond/dewpond"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+)
+
+// A Service answers from a store, regions and a scorer. All fields but Pads must be set.
+type Service struct {
+	Store    store.Store
+	Regions  *region.Map
+	Scorer   *upstream.Scorer
+	Degrade  *degrade.State
+	Bytes    *dewpond.BytePool
+	Contexts memory.Pool[matching.Context]
+	// Pads, if it is not nil, is where the memory of a question to the scorer comes from, and not
+	// a Scope of Bytes: for comparison.
+	Pads memory.Pool[Pad]
+}
+
+// Times are where the time of a request goes.
+type Times struct {
+	store.Times
+	Redis, Score time.Duration
+}
+
+// profileLife is how long a profile stays in Redis.
+const profileLife = 10 * time.Minute
+
+func profileKey(uid int64) string { return fmt.Sprintf("matchmaker:user:%d", uid) }
+
+// Profile returns a user: from Redis, else from the store, and then Redis has it too. A Redis
+// that does not answer costs no more than its time.
+func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.User, err error) {
+	r := s.Regions.Of(store.RegionOf(uid))
+	begun := time.Now()
+	text, redisErr := r.Get(ctx, profileKey(uid))
+	t.Redis += time.Since(begun)
+	if redisErr == nil && text != nil && json.Unmarshal(text, &u) == nil {
+		return u, nil
+	}
+	if u, err = s.Store.User(store.WithTimes(ctx, &t.Times), uid); err != nil {
+		return u, err
+	}
+	if redisErr == nil {
+		s.cache(ctx, r, u, t)
+	}
+	return u, nil
+}
+
+// PutProfile writes a user to the store and to the region's primary.
+func (s *Service) PutProfile(ctx context.Context, u store.User, t *Times) (store.User, error) {
+	u, err := s.Store.PutUser(store.WithTimes(ctx, &t.Times), u)
+	if err != nil {
+		return u, err
+	}
+	return u, s.cache(ctx, s.Regions.Of(u.Region), u, t)
+}
+
+func (s *Service) cache(ctx context.Context, r *region.Region, u store.User, t *Times) error {
+	text, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	defer func() { t.Redis += time.Since(begun) }()
+	return r.Set(ctx, profileKey(u.UID), text, profileLife)
+}
+
+// mostPopular is how many users are recommended.
+const mostPopular = 20
+
+// Recommendations returns the popular users of a user's region as a JSON array.
+func (s *Service) Recommendations(ctx context.Context, uid int64, t *Times) ([]byte, error) {
+	u, err := s.Profile(ctx, uid, t)
+	if err != nil {
+		return nil, err
+	}
+	r, key := s.Regions.Of(u.Region), "matchmaker:popular:"+u.Region
+	begun := time.Now()
+	text, redisErr := r.Get(ctx, key)
+	t.Redis += time.Since(begun)
+	if redisErr == nil && text != nil {
+		return text, nil
+	}
+	uids, err := s.Store.Popular(store.WithTimes(ctx, &t.Times), u.Region, mostPopular)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = json.Marshal(uids); err == nil && redisErr == nil {
+		begun := time.Now()
+		_ = r.Set(ctx, key, text, profileLife) // asked again next time
+		t.Redis += time.Since(begun)
+	}
+	return text, err
+}

@@ -1,0 +1,149 @@
+package standin
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// A Spec says what is to be stood in for.
+type Spec struct {
+	Postgres bool     `json:"postgres"`
+	Regions  []string `json:"regions"` // a Redis for each
+	NoScorer bool     `json:"no_scorer"`
+	// Service is the mean time of a statement, exponential, and Most how many connections the
+	// database takes; 0 is as soon as may be, and a stock server's.
+	Service time.Duration `json:"service_ns"`
+	Most    int           `json:"most"`
+}
+
+// Addresses are where the stand-ins listen.
+type Addresses struct {
+	Postgres string `json:"postgres,omitempty"` // a DSN
+	Redis    string `json:"redis,omitempty"`    // as region.Parse reads it
+	Scorer   string `json:"scorer,omitempty"`   // a URL
+}
+
+// childOf names the environment variable by which a program knows that it is the child.
+const childOf = "MATCHMAKER_STANDIN"
+
+// RunChild runs the stand-ins, and exits, if this process was started for them. It is the first
+// thing that main does.
+func RunChild() {
+	text := os.Getenv(childOf)
+	if text == "" {
+		return
+	}
+	signal.Ignore(os.Interrupt) // Ctrl-C is for the parent, which still needs the stand-ins
+	if err := serve(text, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "stand-in:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// serve runs the stand-ins until in ends, which it does with the parent, however that ends.
+func serve(text string, in io.Reader, out io.Writer) error {
+	var spec Spec
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		return err
+	}
+	var a Addresses
+	if spec.Postgres {
+		p, err := NewPostgres()
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if spec.Service > 0 {
+			p.Serve(0, func() time.Duration { return time.Duration(rand.ExpFloat64() * float64(spec.Service)) })
+		}
+		if spec.Most > 0 {
+			p.Bound(spec.Most, 0)
+		}
+		a.Postgres = p.DSN()
+	}
+	var regions []string
+	for _, name := range spec.Regions {
+		m, err := miniredis.Run()
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		regions = append(regions, name+"="+m.Addr())
+	}
+	a.Redis = strings.Join(regions, ",")
+	if !spec.NoScorer {
+		s, err := NewScorer()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		a.Scorer = s.URL()
+	}
+	if err := json.NewEncoder(out).Encode(a); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, in)
+	return err
+}
+
+// A Child is the process of the stand-ins: a process of its own, so that its heap and its
+// collector are too.
+type Child struct {
+	Addresses
+	command *exec.Cmd
+	in      io.Closer
+}
+
+// Start starts this program again, as the child.
+func Start(spec Spec) (*Child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{command: exec.Command(self)}
+	c.command.Env = append(os.Environ(), childOf+"="+string(text))
+	c.command.Stderr = os.Stderr
+	if c.in, err = c.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.command.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &c.Addresses)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the stand-ins did not start: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+// PID is the child's process.
+func (c *Child) PID() int { return c.command.Process.Pid }
+
+// Close ends the child and waits for it.
+func (c *Child) Close() error {
+	c.in.Close()
+	return c.command.Wait()
+}

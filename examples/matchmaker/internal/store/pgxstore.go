@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A PgxStore is a [Store] on pgxpool.
+type PgxStore struct {
+	Pool    *pgxpool.Pool
+	held    atomic.Int64
+	stop    func()        // of the pings in the background
+	timeout time.Duration // of a statement, its wait for a connection included
+}
+
+// PoolStats implements [Store].
+func (s *PgxStore) PoolStats() PoolStats {
+	p := s.Pool.Stat()
+	return PoolStats{
+		InUse: int64(p.AcquiredConns()), Idle: int64(p.IdleConns()), Making: int64(p.ConstructingConns()),
+		Acquired: p.AcquireCount(), Waited: p.EmptyAcquireCount(), WaitTime: p.EmptyAcquireWaitTime(), TimedOut: p.CanceledAcquireCount(), HeldTime: time.Duration(s.held.Load()),
+		Made: p.NewConnsCount(), ClosedAge: p.MaxLifetimeDestroyCount(), ClosedIdleTime: p.MaxIdleDestroyCount(),
+	}
+}
+
+// with lends f a connection, and notes how long each took.
+func (s *PgxStore) with(ctx context.Context, f func(ctx context.Context, c *pgxpool.Conn) error) error {
+	t := timesOf(ctx)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	begun := time.Now()
+	c, err := s.Pool.Acquire(ctx)
+	got := time.Now()
+	t.Wait += got.Sub(begun)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		giveBack(c)
+		d := time.Since(got)
+		t.Query += d
+		s.held.Add(int64(d))
+	}()
+	return f(ctx, c)
+}
+
+// giveBack gives a connection back. One that is broken has no place in the pool any more: pgx asks
+// its server for up to 15 s to cancel what is under way, and the pool would count it until then.
+func giveBack(c *pgxpool.Conn) {
+	if c.Conn().IsClosed() {
+		c.Hijack()
+		return
+	}
+	c.Release()
+}
+
+// row asks for one row.
+func (s *PgxStore) row(ctx context.Context, sql string, args []any, to ...any) error {
+	err := s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return c.QueryRow(ctx, sql, args...).Scan(to...) })
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
+
+func (u *User) columns() []any {
+	return []any{&u.UID, &u.Name, &u.Age, &u.Region, &u.Interests, &u.MinAge, &u.MaxAge, &u.Popularity, &u.Version}
+}
+
+// User implements [Store].
+func (s *PgxStore) User(ctx context.Context, uid int64) (u User, err error) {
+	err = s.row(ctx, SelectUser, []any{uid}, u.columns()...)
+	return u, err
+}
+
+// PutUser implements [Store].
+func (s *PgxStore) PutUser(ctx context.Context, u User) (User, error) {
+	err := s.row(ctx, UpdateUser, []any{u.UID, u.Name, u.Age, u.Interests, u.MinAge, u.MaxAge}, u.columns()...)
+	return u, err
+}
+
+// Candidates implements [Store].
+func (s *PgxStore) Candidates(ctx context.Context, q Query, each func(uid int64, name string, age int32, interests int64)) error {
+	return s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, SelectCandidates, q.Region, q.MinAge, q.MaxAge, q.After, q.Most)
+		if err != nil {
+			return err
+		}
+		var (
+			uid, interests int64
+			name           string
+			age            int32
+		)
+		_, err = pgx.ForEachRow(rows, []any{&uid, &name, &age, &interests}, func() error {
+			each(uid, name, age, interests)
+			return nil
+		})
+		return err
+	})
+}
+
+// Popular implements [Store].
+func (s *PgxStore) Popular(ctx context.Context, region string, most int32) (uids []int64, err error) {
+	err = s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, SelectPopular, region, most)
+		if err != nil {
+			return err
+		}
+		uids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+	return uids, err
+}
+
+// PutMessage implements [Store].
+func (s *PgxStore) PutMessage(ctx context.Context, m Message) (id int64, err error) {
+	err = s.row(ctx, InsertMessage, []any{m.From, m.To, m.Seq, m.Nonce, m.Text}, &id)
+	if code(err) == foreignKeyViolation {
+		err = ErrNoRecipient
+	}
+	return id, err
+}
+
+// Messages implements [Store].
+func (s *PgxStore) Messages(ctx context.Context, uid, with int64, most int32) (messages []Message, err error) {
+	err = s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, SelectMessages, uid, with, most)
+		if err != nil {
+			return err
+		}
+		messages, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
+		return err
+	})
+	return messages, err
+}
+
+// PutPhoto implements [Store].
+func (s *PgxStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
+	err := s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := c.Exec(ctx, UpsertPhoto, uid, jpeg)
+		return err
+	})
+	if code(err) == foreignKeyViolation {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// Photo implements [Store].
+func (s *PgxStore) Photo(ctx context.Context, uid int64) (jpeg []byte, err error) {
+	err = s.row(ctx, SelectPhoto, []any{uid}, &jpeg)
+	return jpeg, err
+}
+
+// Ping implements [Store].
+func (s *PgxStore) Ping(ctx context.Context) error { return s.Pool.Ping(ctx) }
+
+// Close implements [Store]. It waits for the connections that are out.
+func (s *PgxStore) Close() {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.Pool.Close()
+}

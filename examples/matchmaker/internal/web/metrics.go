@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics count requests and connections.
+type Metrics struct {
+	requests, connections *prometheus.CounterVec
+	inFlight              prometheus.Gauge
+	answered              atomic.Uint64
+}
+
+// Answered is how many requests were answered.
+func (m *Metrics) Answered() uint64 { return m.answered.Load() }
+
+// NewMetrics registers them.
+func NewMetrics(to prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "matchmaker_requests_total", Help: "Requests that were answered.",
+		}, []string{"protocol", "path", "code", "origin"}),
+		connections: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "matchmaker_connections_total", Help: "Connections that carried a request, by its protocol.",
+		}, []string{"protocol"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "matchmaker_requests_in_flight", Help: "Requests that are being answered.",
+		}),
+	}
+	to.MustRegister(m.requests, m.connections, m.inFlight)
+	return m
+}
+
+type connKey struct{}
+
+// ConnContext is for an http.Server: it has a connection counted once.
+func (m *Metrics) ConnContext(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, new(atomic.Bool))
+}
+
+// path counts the requests of a path.
+func (m *Metrics) path(pattern string, next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if seen, ok := r.Context().Value(connKey{}).(*atomic.Bool); ok && !seen.Swap(true) {
+			m.connections.WithLabelValues(r.Proto).Inc()
+		}
+		origin := "user"
+		if r.Header.Get("Dewpond-Run") != "" {
+			origin = "load"
+		}
+		m.inFlight.Inc()
+		c := &coded{ResponseWriter: w, code: http.StatusOK}
+		defer func() {
+			m.inFlight.Dec()
+			m.answered.Add(1)
+			m.requests.WithLabelValues(r.Proto, pattern, strconv.Itoa(c.code), origin).Inc()
+		}()
+		next(c, r)
+	})
+}
+
+// A coded knows the status.
+type coded struct {
+	http.ResponseWriter
+	code int
+}
+
+func (c *coded) WriteHeader(code int) {
+	c.code = code
+	c.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController, by which a WebSocket takes the connection over.
+func (c *coded) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+)
+
+// A serveCommand is the service's options.
+type serveCommand struct {
+	HTTP      string `name:"http" default:"127.0.0.1:8080" placeholder:"ADDR" help:"HTTP/1.1 and h2c (${default}); port 0 takes a free one."`
+	HTTPS     string `name:"https" default:"127.0.0.1:8443" placeholder:"ADDR" help:"TLS with HTTP/2, by a certificate made at the start (${default})."`
+	GRPC      string `name:"grpc" default:"127.0.0.1:8081" placeholder:"ADDR" help:"gRPC (${default}); --http answers it too."`
+	Admin     string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Metrics, profiles and health, on a loopback address (${default})."`
+	Addresses string `type:"path" placeholder:"FILE" help:"Write the addresses to a file, as JSON."`
+
+	Scorer       string `default:"standin" env:"MATCHMAKER_SCORER" placeholder:"URL" help:"A scorer that answers as the stand-in does, or standin (the default)."`
+	Postgres     string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
+	UploadBudget string `default:"64MiB" placeholder:"BYTES" help:"Memory of uploads, all together; those that find no room wait, then get 503 (${default})."`
+
+	DBClient      string        `name:"db-client" default:"pgxpool" placeholder:"CLIENT" help:"pgxpool, pgx-sql (database/sql on pgx) or pq (database/sql on lib/pq) (${default})."`
+	DBMaxOpen     int           `name:"db-max-open" default:"50" placeholder:"N" help:"Connections to PostgreSQL at most (${default})."`
+	DBMaxIdle     int           `name:"db-max-idle" placeholder:"N" help:"How many of them are kept that nobody uses; all by itself. database/sql's own default is 2; pgxpool has no such bound."`
+	DBMaxLifetime time.Duration `name:"db-max-lifetime" default:"30m" placeholder:"TIME" help:"A connection that is older is closed (${default}); 0: none is."`
+	DBMaxIdleTime time.Duration `name:"db-max-idle-time" default:"30m" placeholder:"TIME" help:"A connection that nobody has used for longer is closed (${default}); 0: none is."`
+
+	DBTimeout time.Duration `name:"db-timeout" default:"5s" placeholder:"TIME" help:"Of a statement, its wait for a connection included (${default})."`
+
+	Health      string        `placeholder:"MODE" help:"How dead connections and servers are found: fastfail looks before each use, ping in the background; both, or off. By itself both where the client can: pgx-sql has fastfail, and pq is off."`
+	PingEvery   time.Duration `default:"30s" placeholder:"TIME" help:"How often an idle connection to PostgreSQL is pinged (${default})."`
+	PingTimeout time.Duration `default:"2s" placeholder:"TIME" help:"How long it has to answer (${default})."`
+
+	ScorerTransport string `default:"tuned" enum:"tuned,default" help:"How the scorer is called: tuned keeps 200 idle connections for 90 s, default is net/http's, which keeps 2 (${default})."`
+	Memory          string `default:"dewpond" enum:"dewpond,sync.Pool,none" help:"Where the memory of a request comes from: dewpond, sync.Pool in the same places, or none: new for each request (${default})."`
+
+	GOGC        int    `name:"gogc" placeholder:"PERCENT" help:"The collector's GOGC; the environment's by itself, -1 for none."`
+	MemoryLimit string `placeholder:"BYTES" help:"The collector's memory limit, such as 256MiB, or off; the environment's by itself."`
+
+	// A test on a busy machine sets unhurried: the service waits a minute for what it is made of,
+	// and the machine's memory pressure turns nothing off.
+	unhurried bool `kong:"-"`
+
+	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default)."`
+}
+
+// poolOptions are those of the connections to PostgreSQL.
+func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
+	o := store.PoolOptions{Client: c.DBClient, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
+	if err := o.Validate(); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// collect sets the collector as the options say.
+func (c *serveCommand) collect() error {
+	if c.GOGC != 0 {
+		debug.SetGCPercent(c.GOGC)
+	}
+	if c.MemoryLimit == "" {
+		return nil
+	}
+	limit, err := parseLimit(c.MemoryLimit)
+	if err != nil {
+		return usageError{fmt.Errorf("--memory-limit: %w", err)}
+	}
+	debug.SetMemoryLimit(limit)
+	return nil
+}
+
+// within is how long the service waits for something: d, if it is not unhurried.
+func (c *serveCommand) within(d time.Duration) time.Duration {
+	if c.unhurried {
+		return time.Minute
+	}
+	return d
+}
+
+// defaultTransport is the value of --scorer-transport for net/http's own.
+const defaultTransport = "default"
+
+// grace is how long requests in flight have to end.
+const grace = 8 * time.Second
+
+// Run serves until ctx is done.
+func (c *serveCommand) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
+
+func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
+	if err := c.collect(); err != nil {
+		return err
+	}
+	b, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := b.close(); err == nil {
+			err = closeErr
+		}
+	}()
+	s, err := newServers(c, b)
+	if err != nil {
+		return err
+	}
+	if err := c.tell(out, b, s.addresses); err != nil {
+		return errors.Join(err, s.stop(context.Background()))
+	}
+	s.ready.Store(true)
+	fmt.Fprintln(out, "ready")
+	select {
+	case err = <-s.failed:
+	case <-ctx.Done():
+	}
+	s.ready.Store(false)
+	within, cancel := context.WithTimeout(context.Background(), c.within(grace))
+	defer cancel()
+	return errors.Join(err, s.stop(within))
+}
+
+// Addresses are where the service listens.
+type Addresses struct {
+	HTTP  string `json:"http"`
+	HTTPS string `json:"https"`
+	GRPC  string `json:"grpc"`
+	Admin string `json:"admin"`
+}
+
+func (c *serveCommand) tell(out io.Writer, b *backends, a Addresses) error {
+	fmt.Fprintf(out, "postgres  %s\nredis     %s\nscorer    %s\n", b.postgres, b.redis, b.scorer)
+	fmt.Fprintf(out, "collector GOGC %d, memory limit %s\n", collector().GOGC, collector().Limit)
+	fmt.Fprintf(out, "http      http://%s (HTTP/1.1, h2c)\nhttps     https://%s (HTTP/2)\ngrpc      %s\nadmin     http://%s/metrics\n", a.HTTP, a.HTTPS, a.GRPC, a.Admin)
+	if c.Addresses == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(a, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.Addresses, append(text, '\n'), 0o644)
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"github.com/dewpond/dewpond"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/rpc"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"
+)
+
+// servers are what listens.
+type servers struct {
+	addresses Addresses
+	ready     atomic.Bool
+	failed    chan error // the first server that ends by itself
+
+	http, https, admin *http.Server
+	grpc               *grpc.Server
+	hub                *chat.Hub
+	transport          *http.Transport
+	serving            sync.WaitGroup
+	closePools         func() error
+	stopFollowing      func()
+}
+
+// newServers builds the service on its backends, and has it listen.
+func newServers(c *serveCommand, b *backends) (*servers, error) {
+	stock, err := photo.Make()
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := selfSigned()
+	if err != nil {
+		return nil, err
+	}
+	listeners, err := listen(c.HTTP, c.HTTPS, c.GRPC, c.Admin)
+	if err != nil {
+		return nil, err
+	}
+	uploads, err := c.uploads(b)
+	if err != nil {
+		closeAll(listeners)
+		return nil, err
+	}
+	bytes := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "matchmaker"})
+	source, err := memory.Of(c.Memory, bytes)
+	if err != nil { // checked before
+		panic(err)
+	}
+	s := &servers{failed: make(chan error, 4), transport: upstream.Transport()}
+	if c.ScorerTransport == defaultTransport {
+		s.transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	contexts, closeContexts := memory.PoolOf(c.Memory, dewpond.PoolOptions[matching.Context]{Name: "matching.Context", New: matching.New})
+	processed := dewpond.MustPool(dewpond.PoolOptions[web.Processed]{Name: "web.Processed"})
+	s.closePools = func() error {
+		return errors.Join(uploads.Photos.Close(), uploads.Thumbnailers.Close(), uploads.Pool.Close(), processed.Close(), closeContexts(), bytes.Close())
+	}
+	state := new(degrade.State)
+	s.stopFollowing = func() {}
+	if !c.unhurried {
+		s.stopFollowing = state.Follow()
+	}
+	s.hub = &chat.Hub{Messages: b.store, Pool: bytes}
+	svc := &service.Service{
+		Store: b.store, Regions: b.regions, Degrade: state, Bytes: bytes, Contexts: contexts,
+		Scorer: &upstream.Scorer{URL: b.scorerURL, Client: &http.Client{Transport: s.transport, Timeout: c.within(5 * time.Second)}, Memory: source},
+	}
+	if c.Memory == memory.SyncPool || c.Memory == memory.None {
+		svc.Pads, _ = memory.PoolOf(c.Memory, dewpond.PoolOptions[service.Pad]{})
+	}
+	registry := prometheus.NewRegistry()
+	site := &web.Site{Service: svc, Bytes: bytes, Memory: source, Stock: stock, Hub: s.hub, Metrics: web.NewMetrics(registry), Uploads: uploads, Processed: processed}
+	registerMetrics(registry, b, svc, s.hub)
+
+	s.grpc = rpc.New(svc)
+	handler := withGRPC(s.grpc, site.Handler())
+	s.http, s.https = server(handler, site.Metrics), server(handler, site.Metrics)
+	s.https.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	s.admin = &http.Server{Handler: s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics)), ReadHeaderTimeout: 10 * time.Second}
+	s.addresses = Addresses{listeners[0].Addr().String(), listeners[1].Addr().String(), listeners[2].Addr().String(), listeners[3].Addr().String()}
+	s.run(func() error { return s.http.Serve(listeners[0]) })
+	s.run(func() error { return s.https.ServeTLS(listeners[1], "", "") })
+	s.run(func() error { return s.grpc.Serve(listeners[2]) })
+	s.run(func() error { return s.admin.Serve(listeners[3]) })
+	return s, nil
+}
+
+// server speaks HTTP/1.1 and HTTP/2, without TLS too.
+func server(h http.Handler, m *web.Metrics) *http.Server {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ConnContext: m.ConnContext,
+		Protocols: new(http.Protocols),
+		ErrorLog:  log.New(io.Discard, "", 0), // what clients do wrong is no fault of ours
+	}
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetHTTP2(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
+	return s
+}
+
+// withGRPC answers gRPC too, for a client that knows one address: dewload asks for the types of
+// messages where it sends them.
+func withGRPC(g *grpc.Server, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+			g.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// listen listens on each address, the last of which must be a loopback's.
+func listen(addresses ...string) (listeners []net.Listener, err error) {
+	defer func() {
+		if err != nil {
+			closeAll(listeners)
+		}
+	}()
+	for i, a := range addresses {
+		l, err := net.Listen("tcp", a)
+		if err != nil {
+			return listeners, usageError{fmt.Errorf("%w; give another address, or port 0 for a free one", err)}
+		}
+		listeners = append(listeners, l)
+		if at, ok := l.Addr().(*net.TCPAddr); i == len(addresses)-1 && (!ok || !at.IP.IsLoopback()) {
+			return listeners, usageError{fmt.Errorf("--admin %s: it has no passwords, so it must be a loopback address, such as 127.0.0.1:8082", a)}
+		}
+	}
+	return listeners, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
+}
+
+// uploads makes what uploads need. The caller closes the drivers, the thumbnailers and the pool.
+func (c *serveCommand) uploads(b *backends) (u web.Uploads, err error) {
+	budget, err := parseBytes(c.UploadBudget)
+	if err != nil || budget < 2*web.MostPhoto {
+		return u, usageError{fmt.Errorf("--upload-budget %s: give %d bytes or more, such as 64MiB: two uploads must have room", c.UploadBudget, 2*web.MostPhoto)}
+	}
+	if u.Pool, err = web.NewUploadPool(budget); err != nil {
+		return u, err
+	}
+	disk, err := photo.NewDisk()
+	if err != nil {
+		return u, errors.Join(err, u.Pool.Close())
+	}
+	u.Wait, u.Thumbnailers = 2*time.Second, photo.NewThumbnailers(0)
+	u.Photos, err = photo.NewRegistry(map[string]photo.Driver{
+		"memory": new(photo.Memory), "disk": disk, "postgres": photo.Database{Store: b.store},
+	}, "memory")
+	return u, err
+}
+
+func (s *servers) run(serve func() error) {
+	s.serving.Go(func() {
+		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
+			s.failed <- err
+		}
+	})
+}
+
+// stop answers what is in flight, closes sockets with 1001, and then all else.
+func (s *servers) stop(ctx context.Context) error {
+	var stopping sync.WaitGroup
+	for _, h := range []*http.Server{s.http, s.https} {
+		stopping.Go(func() {
+			if h.Shutdown(ctx) != nil {
+				h.Close()
+			}
+		})
+	}
+	stopping.Go(s.hub.Close)
+	stopping.Go(func() {
+		over := context.AfterFunc(ctx, s.grpc.Stop)
+		defer over()
+		s.grpc.GracefulStop()
+	})
+	stopping.Wait()
+	s.admin.Close()
+	s.serving.Wait()
+	s.stopFollowing()
+	s.transport.CloseIdleConnections()
+	return s.closePools()
+}

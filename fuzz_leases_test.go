@@ -1,0 +1,362 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// What a poolsModel does with Leases: who owns which part of which block, however it
+// became a Lease, and that the block goes back once, whole, with its last owner.
+
+// A heldLease is a block that has some owners, and had others.
+type heldLease struct {
+	*span
+	held
+	pool   *pooledModel
+	owners [][]leasePart
+}
+
+// A leasePart is one of an owner's leases, which Truncate makes, and the part of the
+// block that it has.
+type leasePart struct {
+	dewpond.Lease
+	from, n, cap int
+}
+
+// keepLease makes the first owner of memory that the user has claimed.
+func (m *poolsModel) keepLease(p *pooledModel, s *span, h held, part leasePart) {
+	m.t.Helper()
+	m.write(s)
+	m.leases = append(m.leases, &heldLease{span: s, held: h, pool: p, owners: [][]leasePart{{part}}})
+	m.leasesMustBeValid()
+}
+
+// keepNewLease makes the first owner of what a Lease of n bytes has handed out.
+func (m *poolsModel) keepNewLease(p *pooledModel, l dewpond.Lease, n int, h held) {
+	m.t.Helper()
+	m.keepLease(p, m.claim(l.Bytes()), h, leasePart{l, 0, n, h.size})
+}
+
+func (m *poolsModel) lease(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	m.say("Lease %d of %d", n, p.number())
+	l := p.Lease(n)
+	m.keepNewLease(p, l, n, p.got(l.Bytes(), n, true))
+}
+
+func (m *poolsModel) tryLease(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	want := p.refusal(n)
+	m.say("TryLease %d of %d: %v", n, p.number(), want)
+	l, err := p.TryLease(n)
+	m.keepTriedLease(p, l, err, want, n)
+}
+
+func (m *poolsModel) keepTriedLease(p *pooledModel, l dewpond.Lease, err, want error, n int) {
+	m.t.Helper()
+	var b []byte
+	if err == nil {
+		b = l.Bytes()
+	}
+	if h, ok := p.tried(b, err, want, n); ok {
+		m.keepNewLease(p, l, n, h)
+	}
+}
+
+func (m *poolsModel) leaseCancelled(p *pooledModel) {
+	n := p.size()
+	if m.crowded() {
+		return
+	}
+	ctx, cancel := context.WithCancel(m.t.Context())
+	cancel()
+	want := p.refusal(n)
+	if want == dewpond.ErrExhausted && !p.tooLarge(n) {
+		want = context.Canceled
+	}
+	m.say("LeaseContext %d of %d, cancelled: %v", n, p.number(), want)
+	l, err := p.LeaseContext(ctx, n)
+	m.keepTriedLease(p, l, err, want, n)
+}
+
+// leaseOf makes a Lease of a block, whatever part of it is used.
+func (m *poolsModel) leaseOf() {
+	x, used := m.takeOut(), m.in.next()
+	if x == nil {
+		return
+	}
+	n := used * len(x.b) / 255
+	m.say("LeaseOf %d of a block of %d of %d", n, x.size, x.pool.number())
+	m.mustBeIntact(x.span)
+	m.keepLease(x.pool, x.span, x.held, leasePart{x.pool.LeaseOf(x.b[:n]), 0, n, len(x.b)})
+}
+
+// leaseWrong makes a Lease of what Put must refuse, and has two owners release it.
+func (m *poolsModel) leaseWrong(p *pooledModel) {
+	b, seen := m.wrongSlice(p)
+	if !seen {
+		return
+	}
+	n := len(b) / 2
+	m.say("LeaseOf %d of %d of what %d does not know", n, cap(b), p.number())
+	l := p.LeaseOf(b[:n])
+	part := l.Slice(n/2, n)
+	if got := l.Bytes(); len(got) != n || cap(got) != cap(b) || unsafe.SliceData(got) != unsafe.SliceData(b) {
+		m.fail("the Lease has %d of %d bytes", len(got), cap(got))
+	}
+	if got := part.Bytes(); len(got) != n-n/2 || cap(got) != len(got) {
+		m.fail("the part has %d of %d bytes", len(got), cap(got))
+	}
+	for _, l := range []dewpond.Lease{l, part} {
+		if err := l.Release(); err != nil {
+			m.fail("Release: %v", err)
+		}
+		m.spent(l, p)
+	}
+	p.gaveBack(stranger(b))
+}
+
+// bufferLease takes the unread part of a Buffer, with its block.
+func (m *poolsModel) bufferLease() {
+	x := m.aBuffer()
+	if x == nil || m.crowded() {
+		return
+	}
+	m.say("Lease of a Buffer of %d, of %d", x.Len(), x.pool.number())
+	s, h := x.block, x.held
+	if s == nil {
+		s, h = m.claim(nil), held{0, empty}
+	}
+	l := x.Lease()
+	b := l.Bytes()
+	if !bytes.Equal(b, x.same.Bytes()) {
+		m.fail("the Lease of a Buffer has %d bytes, which are not the %d that it should have", len(b), x.same.Len())
+	}
+	from := 0
+	if len(b) > 0 {
+		from = int(addressOf(b) - s.from())
+	}
+	if len(b) > 0 && (addressOf(b) < s.from() || from+len(b) > len(s.b)) {
+		m.fail("the Lease of a Buffer begins at %d of its block of %d", from, len(s.b))
+	}
+	x.block = nil
+	x.same.Reset()
+	x.settle()
+	m.keepLease(x.pool, s, h, leasePart{l, from, len(b), len(b)})
+}
+
+// aLease chooses an owner, and one of its leases.
+func (m *poolsModel) aLease() (x *heldLease, owner, which int) {
+	i, j := m.in.next(), m.in.next()
+	if len(m.leases) == 0 {
+		return nil, 0, 0
+	}
+	x = m.leases[i%len(m.leases)]
+	owner = j % len(x.owners)
+	return x, owner, j / len(x.owners) % len(x.owners[owner])
+}
+
+// crowded is whether a block has owners enough.
+func (x *heldLease) crowded() bool { return len(x.owners) > 5 }
+
+func (m *poolsModel) retain() {
+	x, i, k := m.aLease()
+	if x == nil || x.crowded() {
+		return
+	}
+	part := x.owners[i][k]
+	m.say("Retain a Lease of %d", part.n)
+	part.Lease = part.Retain()
+	x.owners = append(x.owners, []leasePart{part})
+	m.leasesMustBeValid()
+}
+
+// slice makes an owner of a part, or asks for what is none.
+func (m *poolsModel) slice() {
+	x, i, k := m.aLease()
+	from, to := m.in.next(), m.in.next()
+	if x == nil || x.crowded() {
+		return
+	}
+	part := x.owners[i][k]
+	from, to = from*part.n/255, to*part.n/250 // which may be past its end
+	m.say("Slice(%d, %d) of a Lease of %d of %d", from, to, part.n, x.size)
+	if from > to || to > part.n {
+		m.mustPanic("Slice out of range", func() { part.Slice(from, to) })
+		return
+	}
+	x.owners = append(x.owners, []leasePart{{part.Slice(from, to), part.from + from, to - from, to - from}})
+	m.leasesMustBeValid()
+}
+
+// truncate gives an owner a shorter lease besides, or asks for a longer one.
+func (m *poolsModel) truncate() {
+	x, i, k := m.aLease()
+	n := m.in.next()
+	if x == nil || len(x.owners[i]) > 3 {
+		return
+	}
+	part := x.owners[i][k]
+	n = n * part.n / 250
+	m.say("Truncate to %d a Lease of %d of %d", n, part.n, x.size)
+	if n > part.n {
+		m.mustPanic("Truncate out of range", func() { part.Truncate(n) })
+		return
+	}
+	x.owners[i] = append(x.owners[i], leasePart{part.Truncate(n), part.from, n, n})
+	m.leasesMustBeValid()
+}
+
+// leasesMustBeValid looks at every lease of every owner.
+func (m *poolsModel) leasesMustBeValid() {
+	m.t.Helper()
+	for _, x := range m.leases {
+		for _, parts := range x.owners {
+			for _, part := range parts {
+				b := part.Bytes()
+				at := int(addressOf(b) - x.from())
+				right := at == part.from
+				if cap(b) == 0 { // it points somewhere into the block, not behind it
+					right = at >= 0 && at < max(1, len(x.b))
+				}
+				if len(b) != part.n || cap(b) != part.cap || part.Len() != part.n || !right {
+					m.fail("a Lease of %d to %d of %d bytes has %d of %d, which begin at %d", part.from, part.from+part.n, len(x.b), len(b), cap(b), at)
+				}
+			}
+		}
+	}
+}
+
+func (m *poolsModel) release() {
+	x, i, k := m.aLease()
+	if x == nil {
+		return
+	}
+	parts := x.owners[i]
+	m.say("Release a Lease of %d of %d, which has %d owners", parts[k].n, x.size, len(x.owners))
+	m.disown(x, i)
+	if err := parts[k].Release(); err != nil {
+		m.fail("Release: %v", err)
+	}
+	for _, part := range parts {
+		m.spent(part.Lease, x.pool)
+	}
+	m.leasesMustBeValid()
+}
+
+// disown takes an owner from a block before its Release, which is the last one's Put.
+func (m *poolsModel) disown(x *heldLease, owner int) {
+	m.t.Helper()
+	x.owners = slices.Delete(x.owners, owner, owner+1)
+	if len(x.owners) > 0 {
+		return
+	}
+	m.unclaim(x.span)
+	m.leases = slices.DeleteFunc(m.leases, func(other *heldLease) bool { return other == x })
+	x.pool.gaveBack(x.held)
+}
+
+// spent keeps some of the leases whose owners have released.
+func (m *poolsModel) spent(l dewpond.Lease, p *pooledModel) {
+	m.stale = append(m.stale, staleLease{l, p})
+	m.stale = m.stale[max(0, len(m.stale)-8):]
+}
+
+// A staleLease is one whose owner has released, and its pool.
+type staleLease struct {
+	dewpond.Lease
+	pool *pooledModel
+}
+
+// releaseStale does all that can be done with a Lease that was released.
+func (m *poolsModel) releaseStale() {
+	i := m.in.next()
+	if len(m.stale) == 0 {
+		return
+	}
+	l := m.stale[i%len(m.stale)]
+	m.say("Release a Lease of %d again", l.Len())
+	if err := l.Release(); err != dewpond.ErrReleased {
+		m.fail("a second Release: %v", err)
+	}
+	l.pool.offended()
+	m.mustPanic("Bytes of a stale Lease", func() { l.Bytes() })
+	m.mustPanic("Retain of a stale Lease", func() { l.Retain() })
+	m.mustPanic("Slice of a stale Lease", func() { l.Slice(0, 0) })
+	m.mustPanic("Truncate of a stale Lease", func() { l.Truncate(0) })
+	m.leasesMustBeValid()
+}
+
+// leaseBurst lets several goroutines use parts of one block at once, and all leases of an
+// owner be released at once, of whom one alone may.
+func (m *poolsModel) leaseBurst() {
+	x, i, k := m.aLease()
+	goroutines, each := 1+m.in.below(4), 1+m.in.below(8)
+	if x == nil || x.stamp == 0 {
+		return
+	}
+	parts, stamp := x.owners[i], x.stamp
+	part := parts[k]
+	m.say("%d goroutines use a Lease of %d of %d, which has %d owners, %d times, and its %d leases are released", goroutines, part.n, x.size, len(x.owners), each, len(parts))
+	var mine []dewpond.Lease
+	for g := range goroutines {
+		mine = append(mine, part.Slice(part.n*g/goroutines, part.n*(g+1)/goroutines))
+	}
+	m.disown(x, i)
+	var wg sync.WaitGroup
+	use := func(l dewpond.Lease) {
+		half, other := l.Slice(0, l.Len()/2), l.Retain()
+		if err := l.Truncate(l.Len() / 2).Release(); err != nil {
+			m.t.Errorf("Release: %v", err)
+		}
+		for _, l := range []dewpond.Lease{half, other} {
+			if b := l.Bytes(); bytes.Count(b, []byte{stamp}) != l.Len() || cap(b) != l.Len() {
+				m.t.Errorf("a part of %d bytes has changed under its owner", l.Len())
+			}
+			if err := l.Release(); err != nil {
+				m.t.Errorf("Release: %v", err)
+			}
+		}
+	}
+	for _, l := range mine {
+		wg.Go(func() {
+			for range each {
+				next := l.Retain()
+				use(l)
+				l = next
+			}
+			use(l)
+		})
+	}
+	var released atomic.Int64
+	for _, part := range parts {
+		wg.Go(func() {
+			if part.Release() == nil {
+				released.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := released.Load(); n != 1 || m.t.Failed() {
+		m.fail("in the burst, where %d of an owner's leases were released", n)
+	}
+	for i, part := range parts {
+		m.spent(part.Lease, x.pool)
+		if i > 0 {
+			x.pool.offended()
+		}
+	}
+	m.leasesMustBeValid()
+}

@@ -1,0 +1,286 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond"
+)
+
+// What is adopted becomes a block of the largest class that fits, and was never in use.
+func TestAdopt(t *testing.T) {
+	notWatched(t, countsMiss)
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a Get finds what lies with its own processor
+	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever} {
+		for _, tt := range []struct{ capacity, class int }{
+			{64, 64}, {79, 64}, {80, 80}, {127, 80}, {1023, 512}, {1024, 1024}, {1025, 1024}, {2047, 1024}, {100_000, 64 << 10}, {128 << 10, 128 << 10},
+		} {
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 80, 512, 1024, 64 << 10, 128 << 10}, Zero: zero})
+			leave := p.Get(1)
+			b := bytes.Repeat([]byte{7}, tt.capacity)
+			b = b[: len(b)/2 : len(b)]
+			p.Adopt(b)
+			s := p.Stats()
+			if s.Adopted != 1 || s.Puts != 1 || s.DroppedForeign != 0 || s.IdleBytes != int64(tt.class) || s.InUseBytes != 64 {
+				t.Errorf("%d bytes: %+v", tt.capacity, s)
+			}
+			got := p.Get(tt.class)
+			if &got[0] != &b[:1][0] || cap(got) != tt.class {
+				t.Errorf("%d bytes: the next Get returned another block, of %d bytes", tt.capacity, cap(got))
+			}
+			if got[0] == 7 != (zero == dewpond.ZeroNever) || got[tt.class-1] != got[0] {
+				t.Errorf("%d bytes: an adopted block has %d in it", tt.capacity, got[0])
+			}
+			if s := p.Stats(); s.Hits != 1 || s.InUseBytes != 64+int64(tt.class) {
+				t.Errorf("%d bytes, out again: %+v", tt.capacity, s)
+			}
+			p.Put(got)
+			p.Put(leave)
+			if s := p.Stats(); s.InUseBytes != 0 || s.Puts != 3 || s.Sub(dewpond.Stats{Adopted: 1}).Adopted != 0 {
+				t.Errorf("%d bytes, put back: %+v", tt.capacity, s)
+			}
+		}
+	}
+}
+
+// It refuses what cannot become a block, which is no violation.
+func TestAdoptRefuses(t *testing.T) {
+	for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
+		for name, tt := range map[string]struct {
+			b    []byte
+			want dewpond.Stats
+		}{
+			"nil":            {nil, dewpond.Stats{}},
+			"no cap":         {[]byte{}, dewpond.Stats{}},
+			"below":          {make([]byte, 63), dewpond.Stats{DroppedForeign: 1}},
+			"above":          {make([]byte, 128<<10+1), dewpond.Stats{DroppedOversize: 1}},
+			"mostly unused":  {make([]byte, 2049), dewpond.Stats{DroppedForeign: 1}},
+			"at an odd byte": {make([]byte, 1025)[1:], dewpond.Stats{DroppedForeign: 1}},
+		} {
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 64 << 10, 128 << 10}, Check: check, OnViolation: func(v dewpond.Violation) {
+				if !offHeap { // where it is Put
+					t.Error(name, v)
+				}
+			}})
+			p.Adopt(tt.b)
+			expect(t, p, tt.want)
+			if s := p.Stats(); s.Adopted != 0 || s.Puts != tt.want.DroppedForeign+tt.want.DroppedOversize {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+	}
+}
+
+// A pool with a Source adopts nothing. Its own blocks it takes back, as Put does.
+func TestAdoptWithASource(t *testing.T) {
+	notWatched(t, putsForeign)
+	p := newPool(t, dewpond.BytePoolOptions{Memory: newFakeSource()})
+	b := p.Get(1000)
+	p.Adopt(make([]byte, 1024))
+	p.Adopt(append(b[:1024], 1))
+	expect(t, p, dewpond.Stats{DroppedForeign: 2, InUseBytes: 1024})
+	p.Adopt(b)
+	expect(t, p, dewpond.Stats{DroppedForeign: 2, IdleBytes: 1024})
+	if text := panics(func() { p.Hint() }); !strings.Contains(text, "not on the Go heap") {
+		t.Errorf("Hint panics with %q", text)
+	}
+}
+
+// After Close and past the bounds it is dropped, as a Put is.
+func TestAdoptIsDropped(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 1})
+	p.Adopt(make([]byte, 1024))
+	p.Adopt(make([]byte, 1024))
+	expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 1024})
+	p.Close()
+	p.Adopt(make([]byte, 1024))
+	expect(t, p, dewpond.Stats{DroppedFull: 1, DroppedClosed: 1})
+}
+
+// One who waits gets what is adopted.
+func TestAdoptServesAWaiter(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	synctest.Test(t, func(t *testing.T) { // in which AllocLimit allows no more
+		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+		first := must(p.TryGet(1024))
+		got := make(chan []byte, 1)
+		go func() { got <- must(p.GetContext(t.Context(), 1024)) }()
+		synctest.Wait()
+		if !dewpond.Waiting(p) {
+			t.Error("a call past AllocLimit does not wait")
+		}
+		b := make([]byte, 1100)
+		start := time.Now()
+		p.Adopt(b)
+		second := <-got
+		if &second[0] != &b[0] || time.Since(start) != 0 {
+			t.Errorf("the waiter got another block, after %v", time.Since(start))
+		}
+		p.Put(first)
+		p.Put(second)
+		if s := p.Stats(); s.InUseBytes != 0 || s.Puts != 3 || s.Adopted != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// With a Budget what is adopted is charged, or dropped where there is no room for it.
+func TestAdoptWithABudget(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a Get finds what lies with its own processor
+	for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
+		budget := dewpond.NewBudget(4096)
+		p := newPool(t, dewpond.BytePoolOptions{Budget: budget, Check: check, IdleTimeout: -1})
+		own := must(p.TryGet(1024))
+		p.Adopt(make([]byte, 1100)) // cut to 1024
+		p.Adopt(make([]byte, 2000)) // cut to 1536
+		p.Adopt(make([]byte, 1024)) // no room
+		expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 1024 + 1536, InUseBytes: 1024})
+		if budget.Used() != 1024+1024+1536 || p.Stats().Adopted != 2 {
+			t.Errorf("%d bytes are charged: %+v", budget.Used(), p.Stats())
+		}
+
+		// The pool takes back what it has adopted, and knows its own.
+		adopted := p.Get(1500)
+		p.Put(adopted)
+		p.Adopt(own)
+		expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 2*1024 + 1536})
+		if s := p.Stats(); s.Adopted != 2 || s.Misses != 1 {
+			t.Errorf("%+v", s)
+		}
+		if released := p.Trim(); released != 2*1024+1536 || budget.Used() != 0 {
+			t.Errorf("Trim released %d bytes, %d are charged", released, budget.Used())
+		}
+	}
+}
+
+// What is adopted and then lost is charged until the collector finds it, also if it does
+// not begin where its memory does. It is adopted once.
+func TestAdoptedBlocksAreLost(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	notWatched(t, misuses)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is lost is charged until the test's own collection
+	budget := dewpond.NewBudget(1024 + 2048)         // so that TryGet finds them in whatever shard they lie
+	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: 1 << 20, IdleTimeout: -1})
+	adopt := func() {
+		b, inside := make([]byte, 1100), make([]byte, 4096)[1024:3100:3100]
+		p.Adopt(b)
+		p.Adopt(inside)
+		p.Adopt(b)
+		p.Adopt(inside[:2048:2060])
+	}
+	adopt()
+	must(p.TryGet(1024))
+	must(p.TryGet(2048))
+	if s := p.Stats(); s.Hits != 2 || s.Adopted != 2 || s.DroppedForeign != 2 || budget.Used() != 1024+2048 {
+		t.Errorf("%d bytes are charged: %+v", budget.Used(), s)
+	}
+	for budget.Used() != 0 {
+		runtime.GC() // a block that stays charged ends in the test's timeout
+	}
+	adopt()
+	p.Trim()
+	if budget.Used() != 0 {
+		t.Errorf("%d bytes are charged after Trim", budget.Used())
+	}
+}
+
+// With CheckAll whoever still uses what was adopted is found, and what belongs to a block
+// of the pool is not adopted.
+func TestAdoptIsChecked(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	for _, tt := range []struct {
+		name  string
+		want  string
+		stats dewpond.Stats
+		do    func(p *dewpond.BytePool)
+	}{
+		{"clean", "", dewpond.Stats{}, func(p *dewpond.BytePool) {
+			b := p.Get(1024)
+			p.Adopt(append(b, 1))
+			p.Put(b)
+			p.Trim()
+		}},
+		{"twice", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+			b := make([]byte, 1100)
+			p.Adopt(b)
+			p.Adopt(b)
+			p.Trim()
+		}},
+		{"Put of what was adopted", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+			b := make([]byte, 1024)
+			p.Adopt(b)
+			p.Put(b)
+			p.Trim()
+		}},
+		{"an own block twice", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+			b := p.Get(1024)
+			p.Adopt(b)
+			p.Adopt(b)
+			p.Trim()
+		}},
+		{"written to later", "write after Put: 1024", dewpond.Stats{}, func(p *dewpond.BytePool) {
+			b := make([]byte, 1100)
+			p.Adopt(b)
+			b[1023] = 1
+			p.Trim()
+		}},
+		{"the inside of a block", "Put of the inside of a block: 4096", dewpond.Stats{DroppedForeign: 1}, func(p *dewpond.BytePool) {
+			b := p.Get(4096)
+			p.Adopt(b[1024:2100:2100])
+			p.Put(b)
+			p.Trim()
+		}},
+		{"a block with its cap cut", "Put of a foreign slice: 2304", dewpond.Stats{DroppedForeign: 1}, func(p *dewpond.BytePool) {
+			b := p.Get(4096)
+			p.Adopt(b[:10:3000])
+			p.Put(b)
+			p.Trim()
+		}},
+		{"what overlaps an adopted block", "Put of the inside of a block: 1024", dewpond.Stats{DroppedForeign: 1}, func(p *dewpond.BytePool) {
+			b := make([]byte, 4096)
+			p.Adopt(b[:1024:1024])
+			p.Adopt(b[512:])
+			p.Trim()
+		}},
+	} {
+		var found []string
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
+			text, _, _ := strings.Cut(v.String(), " bytes")
+			found = append(found, strings.TrimPrefix(text, "dewpond: "))
+		}})
+		tt.do(p)
+		if got := fmt.Sprint(found); got != fmt.Sprint([]string{tt.want}) && (tt.want != "" || found != nil) {
+			t.Errorf("%s: found %q, want %q", tt.name, found, tt.want)
+		}
+		expect(t, p, tt.stats)
+	}
+}
+
+// A pool with CheckSampled, too, knows the blocks that it watches.
+func TestAdoptSampled(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	t.Setenv("DEWPOND_CHECK", "sampled=1/2")
+	// Without decay no collection has a block in hand while Trim looks for it.
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckSampled, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	h := p.Hint()
+	for range 500 {
+		b := p.Get(1024)
+		p.Adopt(append(b, 1))
+		p.Put(b)
+		h.Put(append(h.Get(), make([]byte, 700)...))
+		h.Put(append(h.Get(), make([]byte, 10_000)...))
+	}
+	p.Trim()
+	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Gets != 1500 || s.Puts != 2000 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,21 @@
+package synthetic
+
+import (
+	"github.com/dewpond/dewpond/internal/measure/answer"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Tour returns the document of a tour.
+func Tour() result.Document {
+	all := Scenarios()
+	all["mixed"] = Document(Mixed, Rounds(1, 6, 20_000, Pools[0], Pools[3], Pools[5]))
+	d := result.Document{
+		Schema: result.Schema, Environment: Environment, Contenders: []result.Contender{},
+		Scenario: result.Scenario{Name: result.Touring, Rounds: 6}, Command: []string{"dewpond", "bench"},
+	}
+	for _, name := range []string{"micro", "mixed", "churn", "burst"} {
+		d.Parts = append(d.Parts, all[name])
+	}
+	d.Answers = answer.Of(d)
+	return d
+}

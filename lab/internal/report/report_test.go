@@ -1,0 +1,110 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/lab/internal/experiment"
+)
+
+// made is a report of figures that are made up.
+func made() Report {
+	e := experiment.Experiment{
+		ID: "made-up", Question: "Is <it> so?", Cases: []string{"with", "without"},
+		Plots: []experiment.Plot{{Figure: "x_ns", Title: "Times"}, {Series: "curve", Title: "A curve", X: "bytes", LogX: true}},
+		Claims: []experiment.Claim{{
+			ID: "made-up/twice", Text: "with | is <twice> as slow", Publication: experiment.Publication{Title: "An article", Address: "an-address"},
+			Judge: func(m experiment.Measured) experiment.Finding {
+				v, why := experiment.Compare(m.Ratio(experiment.At("with", "x_ns"), experiment.At("without", "x_ns")), 2)
+				return experiment.Finding{Verdict: v, Measured: m.Text(experiment.At("with", "x_ns")), Control: "without", Why: why, Do: "nothing"}
+			},
+		}, {
+			ID: "made-up/false", Text: "it is false", Publication: experiment.Publication{Title: "An article"},
+			Judge: func(experiment.Measured) experiment.Finding {
+				return experiment.Finding{Verdict: experiment.Impossible, Measured: "m", Control: "c", Why: "w", Do: "d"}
+			},
+		}},
+	}
+	m := experiment.MadeUp(0.01, map[string]map[string]float64{"with": {"x_ns": 200}, "without": {"x_ns": 100}})
+	for i := range m.Rounds {
+		m.Rounds[i].Series = map[string][]result.Point{"curve": {{Seconds: 1, Value: 5}, {Seconds: 10, Value: 7}}}
+	}
+	return Report{Command: "go run ./lab made-up", Environment: result.Environment{Machine: "A machine", CPUs: 2, Time: "2026-01-02T03:04:05Z"},
+		Outcomes: []Outcome{Judge(e, m)}}
+}
+
+func TestText(t *testing.T) {
+	var out bytes.Buffer
+	if err := Text(&out, made(), terminal.Style{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"made-up: Is <it> so?", "verdict  reproduced", "1 reproduced, 1 cannot be true.", "an-address", "2026-01-02"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := JSON(&out, made()); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Findings []map[string]any
+		Figures  map[string]map[string]map[string]result.Figure
+	}
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Findings) != 2 || d.Figures["made-up"]["with"]["x_ns"].Max != 202 {
+		t.Errorf("%+v", d)
+	}
+	for _, name := range []string{"id", "claim", "measured", "control", "verdict", "why"} {
+		if s, _ := d.Findings[0][name].(string); s == "" {
+			t.Errorf("the finding has no %s: %v", name, d.Findings[0])
+		}
+	}
+}
+
+func TestHTML(t *testing.T) {
+	var out bytes.Buffer
+	if err := HTML(&out, made()); err != nil {
+		t.Fatal(err)
+	}
+	s := out.String()
+	if m := regexp.MustCompile(`(?i)src\s*=|url\(|@import|https?://|<link|<iframe|fetch\(`).FindString(s); m != "" {
+		t.Errorf("the page reaches outside by %q", m)
+	}
+	for _, want := range []string{`class="bars"`, `class="lines"`, "is &lt;twice&gt; as slow", "cannot be true", "stroke:var(--c"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Index(s, "The verdicts") > strings.Index(s, `class="bars"`) {
+		t.Error("the table of verdicts does not come first")
+	}
+	if file := os.Getenv("DEWPOND_PAGE"); file != "" { // to look at
+		if err := os.WriteFile(file+"-lab.html", out.Bytes(), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	var out bytes.Buffer
+	if err := Markdown(&out, made()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`with \| is <twice> as slow | reproduced |`, "## Claims that failed\n\n- made-up: it is false.", "| x | 200 ns (198 ns to 202 ns) |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the document lacks %q:\n%s", want, out.String())
+		}
+	}
+}

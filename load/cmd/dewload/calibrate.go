@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/known"
+	"github.com/dewpond/dewpond/load/internal/scales"
+)
+
+// calibrateCommand weighs the scales.
+type calibrateCommand struct {
+	Only   []string `enum:"truth,collector,limits,rivals" placeholder:"PART" help:"Only these parts: truth, collector, limits, rivals."`
+	Rounds int      `default:"1" placeholder:"N" help:"Of each tool of rivals, in turns; medians are printed. 6 take four minutes."`
+	Scale  float64  `hidden:"" default:"1" help:"Of all times; tests shorten them."`
+}
+
+// Help says what is printed.
+func (calibrateCommand) Help() string {
+	return `Starts targets in processes of their own whose answers are known, and prints what was measured beside what is true:
+truth: a target that takes 5 ms; one that stalls for 200 ms every 2 s, so that P95 is 100 ms and P99 is 180 ms; and a queue with four slots, beside Erlang C.
+collector: a target that makes garbage beside a live heap of 30 MB, the same without collections, and one that sleeps in 1 % of its requests; and what a trace costs a target.
+limits: the rate at which this machine's generator gives up, for each protocol. dewload choose reads them.
+rivals: wrk, h2load, hey, k6 and ghz, those that are on the PATH, on the same targets.
+
+It takes about a minute, and a rival that comes after it is not run unless --only rivals is given.`
+}
+
+// targetCommand is the child process of calibrate.
+type targetCommand struct{}
+
+func (targetCommand) Run() error { return known.Serve(os.Stdin, os.Stdout) }
+
+func (c *calibrateCommand) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	s := scales.Scales{Target: startTarget, Scale: c.Scale, Begin: load.NewDisplay(os.Stderr).Begin, Out: os.Stdout}
+	all, began := len(c.Only) == 0, time.Now()
+	if c.Rounds < 1 || c.Rounds > 100 {
+		return load.UsageError{Err: fmt.Errorf("--rounds: %d: give 1 to 100", c.Rounds)}
+	}
+	asked := func(part string) bool { return all || slices.Contains(c.Only, part) }
+	if asked("truth") {
+		if err := s.Weigh(ctx); err != nil {
+			return err
+		}
+		fmt.Println()
+	}
+	if asked("collector") {
+		if err := s.Collector(ctx); err != nil {
+			return err
+		}
+		fmt.Println()
+	}
+	if asked("limits") {
+		limits, err := s.Limits(ctx)
+		if err != nil {
+			return err
+		}
+		name, err := scales.Measured{Time: time.Now().UTC(), Limits: limits}.Keep()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("dewload choose reads these rates in %s.\n\n", name)
+	}
+	if asked("rivals") {
+		var deadline time.Time
+		if all {
+			deadline = began.Add(minute)
+		}
+		return s.Rivals(ctx, c.Rounds, deadline)
+	}
+	return nil
+}
+
+// minute is how long the whole of calibrate takes at most.
+const minute = time.Minute
+
+// startTarget runs the target in a child process.
+func startTarget(ctx context.Context, env ...string) (url string, end func(), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", nil, err
+	}
+	child := exec.CommandContext(ctx, self, "target")
+	child.Env = append(os.Environ(), env...)
+	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := child.Start(); err != nil {
+		return "", nil, err
+	}
+	end = func() {
+		in.Close()
+		child.Wait()
+	}
+	url, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		end()
+		return "", nil, fmt.Errorf("the target has no URL: %w", err)
+	}
+	return strings.TrimSpace(url), end, nil
+}

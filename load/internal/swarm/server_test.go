@@ -1,0 +1,52 @@
+package swarm
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestListen wants a server that takes only agents with its token, and agents that take only the
+// server of their token.
+func TestListen(t *testing.T) {
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !strings.HasPrefix(s.URL, "tls://127.0.0.1:") {
+		t.Errorf("it is at %s", s.URL)
+	}
+	right := parseToken(s.Token)
+	for name, other := range map[string]token{
+		"no token":           {},
+		"another secret":     {"secret", right.pin},
+		"the secret alone":   {right.secret, ""},
+		"another's pin":      {right.secret, strings.Repeat("0", len(right.pin))},
+		"no secret, but pin": {"", right.pin},
+	} {
+		text := other.String()
+		if other == (token{}) {
+			text = ""
+		}
+		if nc, err := connect(s.URL, text); err == nil {
+			nc.Close()
+			t.Errorf("who has %s comes in", name)
+		}
+	}
+	target, requests := counted(t)
+	p := planOf(target, 100, time.Second)
+	agents(t, s.URL, 2, AgentOptions{Once: true, Token: s.Token})
+	r, err := Run(t.Context(), p, Options{Token: s.Token}.at(s.URL, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, p, r, requests, 2)
+
+	for _, address := range []string{"127.0.0.1", "127.0.0.1:x", "127.0.0.1:65536", strings.TrimPrefix(s.URL, "tls://")} {
+		if s, err := Listen(address); err == nil {
+			s.Close()
+			t.Errorf("it listens on %s", address)
+		}
+	}
+}

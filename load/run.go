@@ -1,0 +1,487 @@
+package load
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	crand "crypto/rand"
+
+	"github.com/dewpond/dewpond/internal/measure"
+)
+
+// Mark is the header of every request whose value is the run's ID.
+const Mark = "Dewpond-Run"
+
+// Run runs the scenario and returns what it measured. It returns an [*InvalidError] before
+// anything is sent if the scenario has a mistake, and another error if the target cannot be
+// connected to before the first arrival. If ctx ends, Run cuts the sessions that are on their way
+// and returns what was measured until then.
+func Run(ctx context.Context, s Scenario, o Options) (Result, error) {
+	p, err := s.compile()
+	if err != nil {
+		return Result{}, err
+	}
+	r := newRun(p, &o)
+	if err := r.prepare(ctx); err != nil {
+		return Result{}, err
+	}
+	defer r.close()
+	return r.measure(ctx), nil
+}
+
+// A run is a scenario while it is run.
+type run struct {
+	*plan
+	options *Options
+	id      string
+	header  http.Header
+
+	dialers map[Protocol]*dialer
+	pools   map[Protocol]*pool // not with EachSession
+	rpc     *grpcConns         // nil if no step calls a Procedure
+
+	start    time.Time // when the first session is due
+	sessions sync.WaitGroup
+	inFlight atomic.Int64
+	counts   counts
+	session  *stream
+	awake    *stream
+	steps    []*stream // by the step's index; nil for thinking
+	spoken   map[Protocol]*stream
+	second   *measure.Recorder // response of the sessions that end in this second
+	requests *requestLog
+	slowest  *slowest
+	spans    *spans // nil without Options.Pprof
+	side     *side
+
+	mu       sync.Mutex // held to count an error, which is rare
+	errors   map[Kind]uint64
+	messages map[Kind]string
+
+	stop    context.CancelFunc
+	aborted atomic.Pointer[string]
+	series  []Second
+
+	gathered  [5]uint64 // counts that were in a result
+	intervals []Result  // with Options.Interval
+	arrivals  string    // their digest
+}
+
+// counts are of measured sessions.
+type counts struct {
+	started, finished, failed, dropped, cut atomic.Uint64
+}
+
+func newRun(p *plan, o *Options) *run {
+	r := &run{
+		plan: p, options: o, id: o.RunID, header: p.Header.Clone(),
+		dialers: map[Protocol]*dialer{}, pools: map[Protocol]*pool{}, spoken: map[Protocol]*stream{},
+		session: newStream(sessionName), second: measure.NewRecorder(),
+		errors: map[Kind]uint64{}, messages: map[Kind]string{}, slowest: &slowest{}, side: &side{},
+	}
+	if r.header == nil {
+		r.header = http.Header{}
+	}
+	if r.id == "" {
+		var b [6]byte
+		crand.Read(b[:])
+		r.id = hex.EncodeToString(b[:])
+	}
+	if !o.NoMark {
+		r.header.Set(Mark, r.id)
+	}
+	if r.header.Get("User-Agent") == "" {
+		r.header.Set("User-Agent", "dewload")
+	}
+	for _, step := range p.Session {
+		if _, thinks := step.Do.(Think); thinks {
+			r.steps = append(r.steps, nil)
+			if r.awake == nil {
+				r.awake = newStream("session without thinking")
+			}
+			continue
+		}
+		r.steps = append(r.steps, newStream(step.Name))
+	}
+	if o.Requests != nil {
+		r.requests = newRequestLog(o.Requests)
+	}
+	return r
+}
+
+// speaks returns the stream of a protocol, which a step speaks.
+func (r *run) speaks(p Protocol) *stream {
+	if r.spoken[p] == nil {
+		r.spoken[p] = newStream(string(p))
+	}
+	return r.spoken[p]
+}
+
+// A preparer is an Action that needs the run before the first arrival.
+type preparer interface {
+	prepare(context.Context, *run) error
+}
+
+// prepare opens all connections, so that none is dialed in the time that is measured.
+func (r *run) prepare(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.side, err = openSide(ctx, r); err != nil {
+		return err
+	}
+	asks := false
+	for _, step := range r.Session {
+		if p, ok := step.Do.(preparer); ok {
+			if err := p.prepare(ctx, r); err != nil {
+				return err
+			}
+		}
+		if _, ok := step.Do.(*request); ok {
+			asks = true
+		}
+	}
+	if !asks {
+		return nil
+	}
+	for _, share := range r.Protocols {
+		if share.Weight > 0 {
+			r.dialers[share.Protocol] = newDialer(r.plan, share.Protocol, r.options)
+			r.speaks(share.Protocol)
+		}
+	}
+	for _, share := range r.Protocols {
+		d := r.dialers[share.Protocol]
+		if d == nil {
+			continue
+		}
+		n := r.connectionsOf()[share.Protocol]
+		if n == 0 { // each session opens its own: see here whether it can
+			n = 1
+		}
+		p := d.pool(n)
+		r.pools[share.Protocol] = p
+		opening, cancel := context.WithTimeout(ctx, connectTimeout)
+		err := p.open(opening)
+		cancel()
+		if err != nil {
+			return r.cannotConnect(err, n)
+		}
+		if r.Connections == EachSession {
+			p.close()
+			delete(r.pools, share.Protocol)
+			d.opened.Store(0)
+			d.handshakes.Store(0)
+			d.connecting.Take()
+		}
+	}
+	return nil
+}
+
+// tooManyFiles is the text of the system's error: its number would take package syscall.
+const tooManyFiles = "too many open files"
+
+// connectTimeout bounds how long all connections of a protocol take to open.
+const connectTimeout = 30 * time.Second
+
+func (r *run) cannotConnect(err error, n int) error {
+	if strings.Contains(err.Error(), tooManyFiles) {
+		return fmt.Errorf("cannot open %d connections: this process may have %d files open (ulimit -n): %w", n, measure.OpenFiles(), err)
+	}
+	return fmt.Errorf("cannot connect to %s: %w", r.plan.Target, err)
+}
+
+func (r *run) close() {
+	for _, p := range r.pools {
+		p.close()
+	}
+	r.rpc.close()
+	r.requests.flush()
+}
+
+// measure runs the schedule and returns the result.
+func (r *run) measure(ctx context.Context) Result {
+	environment := measure.Environment()
+	ctx, r.stop = context.WithCancel(ctx)
+	defer r.stop()
+	account := openAccount()
+	r.start = time.Now()
+	if r.options.Start.After(r.start) {
+		r.start = r.options.Start
+	}
+	r.side.begin(ctx, r)
+	watched := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(watched)
+		r.watch(done)
+	}()
+	var last time.Time // when the last session was due
+	if r.Arrivals.Users > 0 {
+		last = r.closed(ctx)
+	} else {
+		last = r.open(ctx)
+	}
+	interrupted := ctx.Err() != nil
+	if interrupted {
+		for _, p := range r.pools {
+			p.close()
+		}
+	}
+	r.sessions.Wait()
+	close(done)
+	<-watched
+	r.side.end()
+	result := r.result()
+	result.Generator = account.close()
+	result.Generator.Lost = r.lost()
+	if r.options.Interval != nil {
+		result = r.whole(result)
+	}
+	r.side.report(r, &result)
+	result.Environment = environment
+	result.Interrupted = interrupted
+	result.Seconds = max(0, (last.Sub(r.start) - r.Arrivals.Warmup).Seconds())
+	if aborted := r.aborted.Load(); aborted != nil {
+		result.Aborted, result.Interrupted = *aborted, false
+	}
+	result.judge()
+	for _, t := range r.Thresholds {
+		result.Thresholds = append(result.Thresholds, t.of(&result))
+	}
+	return result
+}
+
+// open begins each session when it is due, whatever the sessions before do. It returns when the
+// last one was due, or when ctx ended.
+func (r *run) open(ctx context.Context) time.Time {
+	pace, release := newPacer(r.options.Sleep)
+	defer release()
+	began := r.options.Began
+	for i, t := range r.Arrivals.Times() {
+		if !r.options.Part.has(i) {
+			continue
+		}
+		due := r.start.Add(t)
+		if !pace.until(ctx, due) {
+			return time.Now()
+		}
+		if began != nil {
+			began(time.Since(due))
+			began = nil
+		}
+		measured := t >= r.Arrivals.Warmup
+		if r.inFlight.Load() >= int64(r.Limits.InFlight) {
+			if measured {
+				r.counts.dropped.Add(1)
+			}
+			continue
+		}
+		r.begin()
+		go func() {
+			defer r.end()
+			r.one(ctx, i, due, measured)
+		}()
+	}
+	end := r.start.Add(r.Arrivals.Warmup + r.Arrivals.Duration)
+	pace.until(ctx, end)
+	return end
+}
+
+// closed lets users begin a session whenever the one before has ended.
+func (r *run) closed(ctx context.Context) time.Time {
+	var number atomic.Int64
+	warm := r.start.Add(r.Arrivals.Warmup)
+	end := warm.Add(r.Arrivals.Duration)
+	var users sync.WaitGroup
+	for range r.Arrivals.Users {
+		users.Go(func() {
+			for ctx.Err() == nil {
+				now := time.Now()
+				if !now.Before(end) {
+					return
+				}
+				r.begin()
+				r.one(ctx, int(number.Add(1)-1), now, !now.Before(warm))
+				r.end()
+			}
+		})
+	}
+	users.Wait()
+	if now := time.Now(); now.Before(end) {
+		return now
+	}
+	return end
+}
+
+func (r *run) begin() {
+	r.inFlight.Add(1)
+	r.sessions.Add(1)
+}
+
+func (r *run) end() {
+	r.inFlight.Add(-1)
+	r.sessions.Done()
+}
+
+// newSession draws what the session with this number has.
+func (r *run) newSession(number int, due time.Time, measured bool) *Session {
+	s := &Session{Number: number, run: r, measured: measured, intended: due, Protocol: r.Protocols[0].Protocol}
+	if len(r.Protocols) > 1 {
+		s.Protocol = r.protocol(s.Rand().Float64())
+	}
+	if d := r.dialers[s.Protocol]; d != nil && r.Connections == EachSession {
+		s.own = d.pool(1)
+	}
+	for _, d := range r.Data {
+		s.Set(d.Name, d.Draw(s.Rand()))
+	}
+	return s
+}
+
+// one runs a session from its beginning to its end.
+func (r *run) one(ctx context.Context, number int, due time.Time, measured bool) {
+	s := r.newSession(number, due, measured)
+	if measured {
+		r.counts.started.Add(1)
+	}
+	began := time.Now()
+	end, err := s.steps(ctx)
+	if s.own != nil {
+		s.own.close()
+	}
+	if !measured {
+		return
+	}
+	if err != nil && ctx.Err() != nil { // the run is over, and not the target at fault
+		r.counts.cut.Add(1)
+		return
+	}
+	t := timing{response: end.Sub(due), lag: began.Sub(due)}
+	t.service = t.response - t.lag
+	r.session.record(number, t, err)
+	if r.awake != nil {
+		t.response -= s.thought
+		t.service -= s.thought
+		r.awake.record(number, t, err)
+	}
+	if err != nil {
+		r.counts.failed.Add(1)
+		return
+	}
+	r.counts.finished.Add(1)
+	r.second.Record(number, end.Sub(due))
+}
+
+// fail counts the error of a call.
+func (r *run) fail(err error) {
+	kind := KindOf(err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors[kind]++
+	if r.messages[kind] == "" {
+		var known *KindError
+		if errors.As(err, &known) {
+			err = known.Err
+		}
+		r.messages[kind] = err.Error()
+	}
+}
+
+// result gathers what was recorded since the last call.
+func (r *run) result() Result {
+	finished, failed, cut := r.counts.finished.Load(), r.counts.failed.Load(), r.counts.cut.Load()
+	now := [...]uint64{r.counts.started.Load(), finished, failed, r.counts.dropped.Load(), cut}
+	before := r.gathered
+	r.gathered = now
+	r.mu.Lock()
+	errors, messages := r.errors, r.messages
+	r.errors, r.messages = map[Kind]uint64{}, map[Kind]string{}
+	r.mu.Unlock()
+	out := Result{
+		Schema: Schema, Name: r.Name, Mode: Open, RunID: r.id, Rate: r.Arrivals.Rate, Users: r.Arrivals.Users,
+		Finished: finished - before[1], Failed: failed - before[2], Dropped: now[3] - before[3], Cut: cut - before[4],
+		Errors: errors, Messages: messages, Session: r.session.part(), Series: r.series,
+		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
+	}
+	// A session counts as started in the interval in which it ends.
+	out.Started = out.Finished + out.Failed
+	if r.Arrivals.Users > 0 {
+		out.Mode, out.Rate = Closed, 0
+	} else {
+		out.Digest = r.digest()
+	}
+	out.Offered = out.Started + out.Dropped
+	if r.awake != nil {
+		awake := r.awake.part()
+		out.Awake = &awake
+	}
+	for _, s := range r.steps {
+		if s != nil {
+			out.Steps = append(out.Steps, s.part())
+		}
+	}
+	for _, p := range []Protocol{HTTP1, H2C, H2, WebSocket, GRPC} {
+		if s := r.spoken[p]; s != nil {
+			out.Protocols = append(out.Protocols, r.protocolPart(p, s))
+		}
+	}
+	return out
+}
+
+// lost is how many times were too long to be kept.
+func (r *run) lost() (n uint64) {
+	for _, s := range r.steps {
+		if s != nil {
+			n += s.response.OutOfRange() + s.failing.OutOfRange()
+		}
+	}
+	return n
+}
+
+// digest is of all arrivals. It is found once.
+func (r *run) digest() string {
+	if r.arrivals == "" {
+		r.arrivals = r.Arrivals.Digest()
+	}
+	return r.arrivals
+}
+
+// whole gives the last interval away, and returns the sum of all.
+func (r *run) whole(last Result) Result {
+	series := last.Series
+	last.Series = nil
+	r.options.Interval(last)
+	sum := Merge(append(r.intervals, last)...)
+	sum.Series = series
+	return sum
+}
+
+func (r *run) protocolPart(p Protocol, s *stream) ProtocolPart {
+	out := ProtocolPart{Part: s.part()}
+	d := r.dialers[p]
+	if d == nil {
+		return out
+	}
+	now := [...]uint64{d.requests.Load(), d.opened.Load(), d.handshakes.Load()}
+	requests := now[0] - d.gathered[0]
+	out.Connections, out.Handshakes = now[1]-d.gathered[1], now[2]-d.gathered[2]
+	d.gathered = now
+	out.Connecting = timesOf(d.connecting.Take())
+	if requests > 0 {
+		out.Reuse = max(0, 1-float64(out.Connections)/float64(requests))
+	}
+	if out.Connections > 0 {
+		out.PerConn = float64(requests) / float64(out.Connections)
+	}
+	return out
+}

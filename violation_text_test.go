@@ -1,0 +1,476 @@
+package dewpond_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/dewpond/dewpond"
+)
+
+// A mistake is one that CheckAll reports, and what a person reads of it beside the stacks. An
+// age reads AGE.
+type mistake struct {
+	name   string
+	commit func(p, other *dewpond.BytePool, orders *dewpond.Pool[purchase])
+	want   string
+}
+
+type purchase struct {
+	ID    int64
+	Buyer struct{ Name, City [16]byte }
+	_     [24 - unsafe.Sizeof([]string(nil))]byte // 64 bytes in all, whatever the word
+	Lines []string
+}
+
+const howToSee = "\nTo see the write itself, have the pool off the heap, where it faults: dewtest.NewOffHeapBytePool."
+
+var mistakes = []mistake{
+	{"leak", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := p.Get(1000)
+		p.ReportLeaks()
+		p.Put(b)
+	}, `leak: 1024 bytes of pool "mine"
+got AGE ago at`},
+	{"leaks of one place", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		var all [][]byte
+		for i := range 100 {
+			all = append(all, p.Get(100*(1+i%2)))
+		}
+		p.ReportLeaks()
+		for _, b := range all {
+			p.Put(b)
+		}
+	}, `leak: 100 blocks of up to 256 bytes, 19200 in all, of pool "mine"
+got up to AGE ago at`},
+	{"leaks of objects", func(_, _ *dewpond.BytePool, orders *dewpond.Pool[purchase]) {
+		var all []*purchase
+		for range 3 {
+			all = append(all, orders.Get())
+		}
+		orders.ReportLeaks()
+		for _, o := range all {
+			orders.Put(o)
+		}
+	}, `leak: 3 of type dewpond_test.purchase of 64 bytes, 192 in all, of pool "orders"
+got up to AGE ago at`},
+	{"leak of a retained lease", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		l := p.Lease(100)
+		owners := []dewpond.Lease{l, l.Retain()}
+		for range 3 {
+			owners = append(owners, owners[1].Retain())
+		}
+		must(0, owners[4].Release())
+		p.ReportLeaks()
+		for _, l := range owners[:4] {
+			must(0, l.Release())
+		}
+	}, `leak: 128 bytes of pool "mine", owners that have not released: 4
+got AGE ago, and not released, at
+retained, and not released, at
+retained 2 times, and not released, at`},
+	{"leak of a part of a part of a lease", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		l := p.Lease(100)
+		part := l.Slice(20, 80)
+		rest := part.Slice(10, 60)
+		must(0, l.Release())
+		must(0, part.Truncate(5).Release())
+		p.ReportLeaks()
+		must(0, rest.Release())
+	}, `leak: 128 bytes of pool "mine", owners that have not released: 1
+got AGE ago, and released, at
+retained, and not released, at`},
+	{"leak of a lease whose first owner has released", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		l := p.Lease(100)
+		other := l.Retain()
+		must(0, l.Release())
+		p.ReportLeaks()
+		must(0, other.Release())
+	}, `leak: 128 bytes of pool "mine", owners that have not released: 1
+got AGE ago, and released, at
+retained, and not released, at`},
+	{"double Put", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := p.Get(1000)
+		p.Put(b)
+		p.Put(b)
+	}, `double Put: 1024 bytes of pool "mine"
+got at
+put back AGE ago at
+put back again at`},
+	{"double Put of an object", func(_, _ *dewpond.BytePool, orders *dewpond.Pool[purchase]) {
+		o := orders.Get()
+		orders.Put(o)
+		orders.Put(o)
+	}, `double Put: a dewpond_test.purchase of 64 bytes of pool "orders"
+got at
+put back AGE ago at
+put back again at`},
+	{"write of text after Put", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := p.Get(1000)
+		p.Put(b)
+		copy(b[40:], "HTTP/1.1")
+		p.Trim()
+	}, `write after Put: 1024 bytes of pool "mine"
+  written at offset 40, over 8 bytes
+  was db db db db db db db db
+  is  48 54 54 50 2f 31 2e 31  "HTTP/1.1"
+got at
+put back AGE ago at` + howToSee},
+	{"write after Put, in two places far apart", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := p.Get(1000)
+		p.Put(b)
+		b[7], b[999] = 1, 2
+		p.Trim()
+	}, `write after Put: 1024 bytes of pool "mine"
+  written at offset 7, over 993 bytes, of which these are the first 32
+  was` + strings.Repeat(" db", 32) + `
+  is  01` + strings.Repeat(" db", 31) + `
+got at
+put back AGE ago at` + howToSee},
+	{"write of an object after Put", func(_, _ *dewpond.BytePool, orders *dewpond.Pool[purchase]) {
+		o := orders.Get()
+		orders.Put(o)
+		o.Buyer.City[2] = 7
+		for range 1000 {
+			orders.Put(orders.Get())
+		}
+	}, `write after Put: a dewpond_test.purchase of 64 bytes of pool "orders"
+  written at offset 26, in field Buyer.City, over 1 bytes
+  was 00
+  is  07
+got at
+put back AGE ago at
+found at`},
+	{"Put of a slice made elsewhere", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		p.Put(make([]byte, 1024))
+	}, `Put of a foreign slice: 1024 bytes put back to pool "mine"
+put back at`},
+	{"Put of another pool's block", func(p, other *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := other.Get(1024)
+		p.Put(b)
+		other.Put(b)
+	}, `Put of a foreign slice: 1024 bytes put back to pool "mine"
+  it begins in a block of pool "other"
+that block: got AGE ago at
+put back at`},
+	{"Put of another pool's idle block", func(p, other *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := other.Get(1024)
+		other.Put(b)
+		p.Put(b)
+	}, `Put of a foreign slice: 1024 bytes put back to pool "mine"
+  it begins in a block of pool "other"
+that block: got at
+that block: put back AGE ago at
+put back at`},
+	{"Put of the inside of a block", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		b := p.Get(8192)
+		p.Put(b[4096:])
+		p.Put(b)
+	}, `Put of the inside of a block: 8192 bytes of pool "mine"
+  it begins at offset 4096 of the block
+got AGE ago at
+put back at`},
+	{"double Release", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
+		l := p.Lease(100)
+		_ = l.Release()
+		_ = l.Release()
+	}, `double Release: 128 bytes of pool "mine"
+made at
+released AGE ago at
+released again at`},
+}
+
+var anAge = regexp.MustCompile(`\b[0-9.]+(ns|µs|ms|s)\b`)
+
+// Beside its stacks a report says what a person wants to know, and the stacks begin with who
+// has called the library.
+func TestReportsAreReadable(t *testing.T) {
+	onlyOnHeap(t, "off it what is written late faults")
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) {
+			var found []dewpond.Violation
+			add := func(v dewpond.Violation) { found = append(found, v) }
+			p := must(makePool(dewpond.BytePoolOptions{Name: "mine", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add}))
+			defer p.Close()
+			other := must(makePool(dewpond.BytePoolOptions{Name: "other", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add}))
+			defer other.Close()
+			orders := dewpond.MustPool(dewpond.PoolOptions[purchase]{Name: "orders", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add})
+			defer orders.Close()
+			m.commit(p, other, orders)
+			if len(found) != 1 {
+				t.Fatalf("%d reports: %v", len(found), found)
+			}
+			var lines, first []string
+			afterTitle := false
+			for line := range strings.Lines(strings.TrimPrefix(found[0].String(), "dewpond: ")) {
+				stack := strings.HasPrefix(line, "\t")
+				switch {
+				case !stack:
+					lines = append(lines, anAge.ReplaceAllString(strings.TrimSuffix(line, "\n"), "AGE"))
+				case afterTitle:
+					first = append(first, strings.TrimSpace(line))
+				}
+				afterTitle = !stack
+			}
+			if got := strings.Join(lines, "\n"); got != m.want {
+				t.Errorf("got\n%s\nwant\n%s", got, m.want)
+			}
+			for _, function := range first {
+				if !strings.HasPrefix(function, "github.com/dewpond/dewpond_test.init.func") { // of the table
+					t.Errorf("a stack begins with %s:\n%v", function, found[0])
+				}
+			}
+		})
+	}
+}
+
+// What a person reads is in the fields of a Violation too.
+func TestViolationFields(t *testing.T) {
+	onlyOnHeap(t, "off it what is written late faults")
+	var v dewpond.Violation // by the test's own calls: without decay no collection looks at what is idle
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckAll, OnViolation: func(found dewpond.Violation) { v = found }})
+	other := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll})
+	b := p.Get(1000)
+	p.Put(b)
+	b[7], b[9] = 1, 2
+	p.Trim()
+	if v.Offset != 7 || v.Written != 3 || string(v.Old) != "\xdb\xdb\xdb" || string(v.New) != "\x01\xdb\x02" || v.Count != 1 || v.Bytes != 1024 || v.Type != "" {
+		t.Errorf("%+v", v)
+	}
+	b = other.Get(1000)
+	if p.Put(b); v.Holder != other.Name() || v.Size != cap(b) || v.Got == nil {
+		t.Errorf("%+v", v)
+	}
+	other.Put(b)
+	l := p.Lease(100)
+	retained := l.Retain()
+	if p.ReportLeaks(); len(v.Owners) != 2 || !slices.Equal(v.Owners[0], v.Got) || slices.Equal(v.Owners[1], v.Got) {
+		t.Errorf("%+v", v)
+	}
+	must(0, l.Release())
+	must(0, retained.Release())
+}
+
+// A collection that finds a thousand blocks of one place lost is a few reports, with the right
+// number, and so is a Stats.
+func TestLostBlocksAreReportedTogether(t *testing.T) {
+	onlyOnHeap(t, "no collection finds them")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	told := make(chan dewpond.Violation, 1000)
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { told <- v }})
+	for range 1000 {
+		getHere(p, 1000)
+	}
+	runtime.GC()
+	runtime.GC()
+	reports, leaks := 0, 0
+	for leaks < 1000 { // those that do not come run the test into its timeout
+		v := <-told
+		reports++
+		leaks += v.Count
+		if v.Kind != dewpond.Leak || v.Bytes != v.Count*1024 {
+			t.Errorf("%+v", v)
+		}
+	}
+	if s := p.Stats(); leaks != 1000 || reports > 20 || s.Violations != 1000 {
+		t.Errorf("%d leaks in %d reports, Violations %d", leaks, reports, s.Violations)
+	}
+}
+
+// A second Release is a violation whichever owner does it, and where several goroutines do.
+func TestDoubleReleaseIsReported(t *testing.T) {
+	for _, env := range []string{"all", "sampled=1/1"} {
+		t.Setenv("DEWPOND_CHECK", env)
+		var mu sync.Mutex
+		var found []dewpond.Violation
+		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, v)
+		}})
+		expect := func(what string, made, released string) {
+			t.Helper()
+			for _, v := range found {
+				text := v.String()
+				if v.Kind != dewpond.DoubleRelease || v.Size != 128 || !strings.Contains(stackBelow(text, titles.got), made) || !strings.Contains(stackBelow(text, titles.put), released) {
+					t.Errorf("%s, %s: want a lease made in %q and released in %q: %v", env, what, made, released, v)
+				}
+			}
+			if len(found) != 1 {
+				t.Errorf("%s, %s: %d reports", env, what, len(found))
+			}
+			found = nil
+		}
+		l := leaseHere(p)
+		releaseHere(l)
+		must(0, p.Lease(100).Release()) // of another, perhaps with the same handle
+		_ = l.Release()
+		if env == "all" {
+			expect("the only owner", "leaseHere", "releaseHere")
+		}
+		found = nil
+
+		l = leaseHere(p)
+		other := retainHere(l)
+		releaseHere(l)
+		_ = l.Release()
+		expect("the first of two owners", "leaseHere", "releaseHere")
+		releaseHere(other)
+		_ = other.Release()
+		expect("the second of two owners", "retainHere", "releaseHere")
+
+		l = p.Lease(100)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() { _ = l.Release() })
+		}
+		wg.Wait()
+		if len(found) != 7 {
+			t.Errorf("%s: of 8 Releases at once %d are reported", env, len(found))
+		}
+		found = nil
+		_ = dewpond.Lease{}.Release() // of no pool
+		if s := p.Stats(); found != nil || s.InUseBytes != 0 || s.Violations < 9 {
+			t.Errorf("%s: %v, %+v", env, found, s)
+		}
+	}
+}
+
+//go:noinline
+func leaseHere(p *dewpond.BytePool) dewpond.Lease { return p.Lease(100) }
+
+//go:noinline
+func retainHere(l dewpond.Lease) dewpond.Lease { return l.Retain() }
+
+//go:noinline
+func releaseHere(l dewpond.Lease) { must(0, l.Release()) }
+
+// A Retain leak is reported where the collector finds it too, and many of one place together.
+func TestRetainedLeaksAreReported(t *testing.T) {
+	onlyOnHeap(t, "no collection finds them")
+	for _, env := range []string{"all", "sampled=1/1"} {
+		t.Setenv("DEWPOND_CHECK", env)
+		told := make(chan dewpond.Violation, 100)
+		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { told <- v }})
+		for range 10 {
+			l := leaseHere(p)
+			retainHere(l)
+			must(0, l.Release())
+		}
+		for n := 0; n < 10; {
+			select {
+			case v := <-told:
+				n += v.Count
+				if v.Kind != dewpond.Leak || len(v.Owners) != 1 || !strings.Contains(fmt.Sprint(v), "retainHere") || !strings.Contains(fmt.Sprint(v), ", and released, at\n") {
+					t.Errorf("%s: %v", env, v)
+				}
+			default:
+				runtime.GC()
+			}
+		}
+	}
+}
+
+// The profile of watched blocks exists before there are any.
+func TestProfileExistsFromTheStart(t *testing.T) {
+	needsProcesses(t)
+	const key = "DEWPOND_TEST_PROFILE"
+	if os.Getenv(key) != "" {
+		fmt.Println("there is a profile:", pprof.Lookup("dewpond_inuse") != nil)
+		os.Exit(0)
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestProfileExistsFromTheStart$", childTimeout(t))
+	child.Env = append(os.Environ(), key+"=1")
+	if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "there is a profile: true") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// getters get a block or an object in every way that there is. They keep what they get.
+var getters = map[string]func(p *dewpond.BytePool, q *dewpond.Pool[account]) any{
+	"Get":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Get(100) },
+	"GetLarge": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Get(500_000) },
+	"TryGet":   func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return must(p.TryGet(100)) },
+	"GetContext": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any {
+		return must(p.GetContext(context.Background(), 100))
+	},
+	"MethodValue": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { f := p.Get; return f(100) },
+	"Interface": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any {
+		return interface{ Get(int) []byte }(p).Get(100)
+	},
+	"Lease":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Lease(100) },
+	"TryLease":    func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return must(p.TryLease(100)) },
+	"Buffer":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { b := p.Buffer(); b.WriteString("x"); return b },
+	"Append":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Append(nil, 1) },
+	"Scope":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { s := p.Scope(); s.Get(100); return s },
+	"Default":     func(*dewpond.BytePool, *dewpond.Pool[account]) any { return dewpond.Get(100) },
+	"Pool.Get":    func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return q.Get() },
+	"Pool.TryGet": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return must(q.TryGet()) },
+	"Pool.GetContext": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any {
+		return must(q.GetContext(context.Background()))
+	},
+}
+
+// In the profile, what is out belongs to who has called the library: no function of the
+// library's is a leaf.
+func TestProfileShowsCallers(t *testing.T) {
+	needsProcesses(t)
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no go tool here")
+	}
+	const key = "DEWPOND_TEST_PROFILE_CALLERS"
+	if name := os.Getenv(key); name != "" {
+		p, q := must(makePool(dewpond.BytePoolOptions{})), dewpond.MustPool(dewpond.PoolOptions[account]{})
+		var out []any
+		for range 2 { // the first are misses, the second may hit
+			for _, get := range getters {
+				out = append(out, get(p, q))
+			}
+		}
+		file := must(os.Create(name))
+		must(0, pprof.Lookup("dewpond_inuse").WriteTo(file, 0))
+		must(0, file.Close())
+		for _, live := range []any{p, q, out} { // what is out of a pool that was collected is not in the profile
+			runtime.KeepAlive(live)
+		}
+		os.Exit(0)
+	}
+	for _, env := range []string{"all", "sampled=1/1"} {
+		name := filepath.Join(t.TempDir(), "inuse")
+		child := exec.Command(os.Args[0], "-test.run=^TestProfileShowsCallers$", childTimeout(t))
+		child.Env = append(os.Environ(), key+"="+name, "DEWPOND_CHECK="+env)
+		if out, err := child.CombinedOutput(); err != nil {
+			t.Fatalf("%v:\n%s", err, out)
+		}
+		top, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=1000", "-nodefraction=0", "-unit=count", name).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, top)
+		}
+		_, table, _ := strings.Cut(string(top), "cum%\n")
+		leaves := 0
+		for line := range strings.Lines(table) {
+			if fields := strings.Fields(line); fields[0] != "0" {
+				leaves++
+				// What the compiler has inlined into the caller has the caller's program counter.
+				inlined := fields[len(fields)-1] == "(inline)"
+				if !inlined && !strings.HasPrefix(fields[5], "github.com/dewpond/dewpond_test.init.func") {
+					t.Errorf("%s: a leaf is not of the table: %s", env, line)
+				}
+			}
+		}
+		if env == "all" && leaves != len(getters) {
+			t.Errorf("%d leaves, want %d:\n%s", leaves, len(getters), top)
+		}
+	}
+}
