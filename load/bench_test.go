@@ -107,10 +107,10 @@ func prepared(b *testing.B, s load.Scenario, protocol load.Protocol) func(int) {
 	b.Helper()
 	s.Protocols = []load.Share{{Protocol: protocol, Weight: 1}}
 	s.Connections = 1 // as the client has, for it makes one request at a time
-	once, end, err := load.Prepare(b.Context(), s, load.Options{})
+	r, err := load.Prepare(b.Context(), s, load.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(end)
-	return once
+	b.Cleanup(r.End)
+	return r.Once
 }

@@ -5,15 +5,27 @@ import (
 	"time"
 )
 
-// Prepare makes a run ready, and returns a function that runs one session of it at once.
-func Prepare(ctx context.Context, s Scenario, o Options) (once func(number int), end func(), err error) {
+// A Ready is a run whose sessions the caller begins.
+type Ready struct {
+	*run
+	ctx context.Context
+}
+
+// Prepare makes a run ready.
+func Prepare(ctx context.Context, s Scenario, o Options) (Ready, error) {
 	p, err := s.compile()
 	if err != nil {
-		return nil, nil, err
+		return Ready{}, err
 	}
 	r := newRun(p, &o)
-	if err := r.prepare(ctx); err != nil {
-		return nil, nil, err
-	}
-	return func(number int) { r.one(ctx, number, time.Now(), true) }, r.close, nil
+	return Ready{r, ctx}, r.prepare(ctx)
 }
+
+// Once runs one session at once.
+func (r Ready) Once(number int) { r.one(r.ctx, number, time.Now(), true) }
+
+// Take returns what was recorded since the last Take.
+func (r Ready) Take() Result { return r.result() }
+
+// End closes the connections.
+func (r Ready) End() { r.close() }

@@ -1,14 +1,61 @@
 package load_test
 
 import (
+	"context"
 	"math"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond/load"
 )
+
+// TestIntervalsAgree wants an interval's counts to be of the sessions whose times it has, however
+// many end meanwhile: it can be the last that is heard of an agent.
+func TestIntervalsAgree(t *testing.T) {
+	s := load.Scenario{
+		Target:   "http://127.0.0.1:1/", // never asked
+		Arrivals: load.Arrivals{Rate: 1, Duration: time.Second},
+		Session:  []load.Step{{Name: "nothing", Do: load.ActionFunc(func(context.Context, *load.Call) error { return nil })}},
+	}
+	r, err := load.Prepare(t.Context(), s, load.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.End()
+	const users, each = 4, 20_000
+	var running sync.WaitGroup
+	for i := range users {
+		running.Go(func() {
+			for n := range each {
+				r.Once(i*each + n)
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(ended)
+	}()
+	total, last := uint64(0), false
+	for !last {
+		select {
+		case <-ended:
+			last = true
+		default:
+		}
+		one := r.Take()
+		if uint64(one.Session.Response.Samples) != one.Finished {
+			t.Fatalf("an interval has %d finished and %d samples", one.Finished, one.Session.Response.Samples)
+		}
+		total += one.Finished
+	}
+	if total != users*each {
+		t.Errorf("the intervals have %d sessions of %d", total, users*each)
+	}
+}
 
 // TestParts wants runs of the parts of a schedule to be together what one run of all of it is: as
 // many sessions, the same digest, and percentiles of one histogram with all samples.

@@ -69,9 +69,10 @@ type run struct {
 	aborted atomic.Pointer[string]
 	series  []Second
 
-	gathered  [5]uint64 // counts that were in a result
-	intervals []Result  // with Options.Interval
-	arrivals  string    // their digest
+	ending    sync.RWMutex // read-locked while a session's end is recorded
+	gathered  [4]uint64    // finished, failed, dropped and cut that were in a result
+	intervals []Result     // with Options.Interval
+	arrivals  string       // their digest
 }
 
 // counts are of measured sessions.
@@ -368,6 +369,8 @@ func (r *run) one(ctx context.Context, number int, due time.Time, measured bool)
 	}
 	t := timing{response: end.Sub(due), lag: began.Sub(due)}
 	t.service = t.response - t.lag
+	r.ending.RLock()
+	defer r.ending.RUnlock()
 	r.session.record(number, t, err)
 	if r.awake != nil {
 		t.response -= s.thought
@@ -399,31 +402,20 @@ func (r *run) fail(err error) {
 
 // result gathers what was recorded since the last call.
 func (r *run) result() Result {
-	finished, failed, cut := r.counts.finished.Load(), r.counts.failed.Load(), r.counts.cut.Load()
-	now := [...]uint64{r.counts.started.Load(), finished, failed, r.counts.dropped.Load(), cut}
-	before := r.gathered
-	r.gathered = now
 	r.mu.Lock()
 	errors, messages := r.errors, r.messages
 	r.errors, r.messages = map[Kind]uint64{}, map[Kind]string{}
 	r.mu.Unlock()
 	out := Result{
 		Schema: Schema, Name: r.Name, Mode: Open, RunID: r.id, Rate: r.Arrivals.Rate, Users: r.Arrivals.Users,
-		Finished: finished - before[1], Failed: failed - before[2], Dropped: now[3] - before[3], Cut: cut - before[4],
-		Errors: errors, Messages: messages, Session: r.session.part(), Series: r.series,
+		Errors: errors, Messages: messages, Series: r.series,
 		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
 	}
-	// A session counts as started in the interval in which it ends.
-	out.Started = out.Finished + out.Failed
+	r.takeSessions(&out)
 	if r.Arrivals.Users > 0 {
 		out.Mode, out.Rate = Closed, 0
 	} else {
 		out.Digest = r.digest()
-	}
-	out.Offered = out.Started + out.Dropped
-	if r.awake != nil {
-		awake := r.awake.part()
-		out.Awake = &awake
 	}
 	for _, s := range r.steps {
 		if s != nil {
@@ -436,6 +428,25 @@ func (r *run) result() Result {
 		}
 	}
 	return out
+}
+
+// takeSessions gives a result the sessions that ended since the last call. Its counts and its
+// times are of the same sessions, for an interval can be the last that is heard of an agent.
+func (r *run) takeSessions(out *Result) {
+	r.ending.Lock()
+	defer r.ending.Unlock()
+	before := r.gathered
+	r.gathered = [...]uint64{r.counts.finished.Load(), r.counts.failed.Load(), r.counts.dropped.Load(), r.counts.cut.Load()}
+	out.Finished, out.Failed = r.gathered[0]-before[0], r.gathered[1]-before[1]
+	out.Dropped, out.Cut = r.gathered[2]-before[2], r.gathered[3]-before[3]
+	// A session counts as started in the interval in which it ends.
+	out.Started = out.Finished + out.Failed
+	out.Offered = out.Started + out.Dropped
+	out.Session = r.session.part()
+	if r.awake != nil {
+		awake := r.awake.part()
+		out.Awake = &awake
+	}
 }
 
 // lost is how many times were too long to be kept.

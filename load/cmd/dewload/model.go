@@ -80,9 +80,9 @@ func (c *modelCommand) Run() error {
 	return nil
 }
 
-// The formula of an article, without its term for Redis, as far as the values that it gives tell.
-// Beside these values its own table says 180 ms for the queue at a load of 0.92, where the formula
-// has 94, and 320 ms for the sum at 0.95, where it has 168.
+// A published formula without its term for Redis, as far as the values that it gives tell. Its
+// address is not known to us. Beside these values its own table says 180 ms for the queue at a
+// load of 0.92, where the formula has 94, and 320 ms for the sum at 0.95, where it has 168.
 const (
 	publishedBase    = 12 * time.Millisecond
 	publishedService = 8200 * time.Microsecond

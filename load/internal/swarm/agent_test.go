@@ -166,7 +166,6 @@ func arrivalsOf(t *testing.T, p Plan, index int) (n uint64) {
 // lost wants agent 0 to be lost, and what both told until then to count once.
 func lost(t *testing.T, r load.Result) {
 	t.Helper()
-	t.Helper()
 	if len(r.Agents) != 2 || r.Agents[0].LostAt == nil || r.Agents[1].LostAt != nil {
 		t.Fatalf("the agents are %+v", r.Agents)
 	}
