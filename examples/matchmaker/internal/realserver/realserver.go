@@ -100,7 +100,7 @@ func Start(spec Spec) (*Servers, error) {
 
 // Close stops the servers, and returns when their files are gone.
 func (s *Servers) Close() error {
-	if s == nil {
+	if s == nil || s.command == nil { // none was asked for
 		return nil
 	}
 	s.in.Close()
