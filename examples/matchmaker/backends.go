@@ -84,6 +84,11 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	}
 	if b.regions, err = region.New(nodes, redis); err == nil {
 		b.regions.Probe(ctx) // from here on, replicas that have all are read
+		b.regions.Replicas(func(region, node string, read bool, _ int64) {
+			if !read {
+				b.redis += fmt.Sprintf(" (%s is not read: it is not there, lags, or is no replica of %s's primary)", node, region)
+			}
+		})
 	}
 	return b, err
 }

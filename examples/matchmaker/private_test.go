@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
@@ -79,6 +81,21 @@ func TestServeOnRealServers(t *testing.T) {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics has no %s", want)
 		}
+	}
+}
+
+// A node that is called a replica and is none is said to be, and is not read.
+func TestServeWithAFalseReplica(t *testing.T) {
+	primary, other := miniredis.RunT(t), miniredis.RunT(t)
+	r := begin(t, "--redis", "cn-east="+primary.Addr()+"+"+other.Addr())
+	if !strings.Contains(r.text, "("+other.Addr()+" is not read: ") {
+		t.Error(r.text)
+	}
+	for range 2 {
+		r.ask(t, "GET", "/api/v1/users/7", "", 200)
+	}
+	if len(primary.Keys()) == 0 || len(other.Keys()) > 0 {
+		t.Errorf("the primary has %v, and what is no replica %v", primary.Keys(), other.Keys())
 	}
 }
 
