@@ -36,6 +36,10 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	if err != nil {
 		return nil, err
 	}
+	redis, err := c.regionOptions()
+	if err != nil {
+		return nil, err
+	}
 	dsn, nodes := c.Postgres, []region.Nodes(nil)
 	spec := standin.Spec{Postgres: dsn == standIn}
 	if c.Redis == standIn {
@@ -78,7 +82,14 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	if err := b.openStore(ctx, dsn, pool, c.within(connectWithin)); err != nil {
 		return b, err
 	}
-	b.regions, err = region.New(nodes, region.Options{Health: c.Health, Timeout: c.within(0)})
+	if b.regions, err = region.New(nodes, redis); err == nil {
+		b.regions.Probe(ctx) // from here on, replicas that have all are read
+		b.regions.Replicas(func(region, node string, read bool, _ int64) {
+			if !read {
+				b.redis += fmt.Sprintf(" (%s is not read: it is not there, lags, or is no replica of %s's primary)", node, region)
+			}
+		})
+	}
 	return b, err
 }
 

@@ -20,12 +20,13 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 	"github.com/dewpond/dewpond/internal/measure/summary"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
 // A clientsCommand compares the three clients of PostgreSQL.
 type clientsCommand struct {
-	Postgres string        `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL. A stand-in will not do."`
+	Postgres string        `default:"private" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; or private (the default), a server of its own where it is installed. A stand-in will not do."`
 	Duration time.Duration `default:"3s" placeholder:"TIME" help:"Of a round (${default})."`
 	Rounds   int           `default:"6" placeholder:"N" help:"Of each client (${default})."`
 }
@@ -67,9 +68,16 @@ func (c *clientsCommand) clients(ctx context.Context, out io.Writer) error {
 	if c.Rounds < 1 || c.Duration <= 0 {
 		return usageError{errors.New("give --rounds 1 or more, and --duration above 0")}
 	}
+	none := standIn
+	servers, err := privately(&c.Postgres, &none, realserver.Spec{})
+	if err != nil {
+		return err
+	}
+	defer servers.Close()
 	if err := prepared(ctx, c.Postgres); err != nil {
 		return err
 	}
+	fmt.Fprintf(out, "%s.\n", about(servers.AboutPostgres, "", "PostgreSQL"))
 	names := []string{store.PQ, store.PgxSQL, store.PgxPool}
 	answers := map[string][]clientAnswer{}
 	for _, turn := range rounds.Interleave(names, c.Rounds) {

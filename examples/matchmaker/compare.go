@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/comparison"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/poolmodel"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
@@ -22,8 +24,8 @@ import (
 
 // A compareCommand measures each variant of the service.
 type compareCommand struct {
-	Postgres string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
-	Redis    string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT,us-west=HOST:PORT, or standin (the default)."`
+	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; private, a server of its own; standin; or auto (the default): private where it is installed, else standin."`
+	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or one of the same words (auto)."`
 
 	Quick       bool     `help:"2 rounds instead of 6, and no verdict."`
 	Connections int      `default:"64" placeholder:"N" help:"Users of the closed loop, each with a connection; 4000 is the publication's shape (${default})."`
@@ -68,7 +70,7 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) e
 	if err != nil {
 		return err
 	}
-	defer t.child.Close()
+	defer t.close()
 	report.Backends, report.StandIn = t.what, t.standIn
 	most, err := t.most(ctx)
 	if err != nil {
@@ -172,30 +174,42 @@ func (c *compareCommand) write(r comparison.Report, out io.Writer) error {
 // targets are the backends of all turns, in a process of their own.
 type targets struct {
 	child                   *standin.Child
+	servers                 *realserver.Servers
 	postgres, redis, scorer string
 	what                    string
 	standIn                 bool
 }
 
+// close ends what was started.
+func (t targets) close() error { return errors.Join(t.child.Close(), t.servers.Close()) }
+
 func (c *compareCommand) targets() (targets, error) {
-	spec := standin.Spec{Postgres: c.Postgres == standIn}
-	if c.Redis == standIn {
-		spec.Regions = []string{store.East, store.West}
-	} else if _, err := region.Parse(c.Redis); err != nil {
-		return targets{}, usageError{fmt.Errorf("--redis: %w", err)}
+	regions := []string{store.East, store.West}
+	if !slices.Contains([]string{"", auto, private, standIn}, c.Redis) {
+		if _, err := region.Parse(c.Redis); err != nil {
+			return targets{}, usageError{fmt.Errorf("--redis: %w", err)}
+		}
 	}
-	child, err := standin.Start(spec)
+	servers, err := privately(&c.Postgres, &c.Redis, realserver.Spec{Regions: regions, Replicas: 1})
 	if err != nil {
 		return targets{}, err
 	}
-	t := targets{child: child, postgres: c.Postgres, redis: c.Redis, scorer: child.Scorer, standIn: spec.Postgres || spec.Regions != nil}
-	postgres, redis := "PostgreSQL server", "Redis server "+c.Redis
+	spec := standin.Spec{Postgres: c.Postgres == standIn}
+	if c.Redis == standIn {
+		spec.Regions = regions
+	}
+	child, err := standin.Start(spec)
+	if err != nil {
+		return targets{}, errors.Join(err, servers.Close())
+	}
+	t := targets{child: child, servers: servers, postgres: c.Postgres, redis: c.Redis, scorer: child.Scorer, standIn: spec.Postgres || spec.Regions != nil}
+	postgres := "" // a DSN has secrets
 	if spec.Postgres {
-		t.postgres, postgres = child.Postgres, "PostgreSQL stand-in"
+		t.postgres, postgres = child.Postgres, standIn
 	}
 	if spec.Regions != nil {
-		t.redis, redis = child.Redis, "Redis stand-in"
+		t.redis = child.Redis
 	}
-	t.what = postgres + ", " + redis + ", scorer stand-in"
+	t.what = about(servers.AboutPostgres, postgres, "PostgreSQL") + "; " + about(servers.AboutRedis, c.Redis, "Redis") + "; scorer stand-in"
 	return t, nil
 }

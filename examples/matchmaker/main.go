@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 )
 
@@ -38,6 +39,7 @@ type commands struct {
 
 func main() {
 	standin.RunChild()
+	realserver.RunMonitor()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	err := run(ctx, os.Args[1:])
 	stop()

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/scenariofile"
@@ -30,6 +31,7 @@ import (
 
 func TestMain(m *testing.M) {
 	standin.RunChild()              // this program is what the service starts for its stand-ins
+	realserver.RunMonitor()         // and what a command starts for its servers
 	if os.Getenv(asService) != "" { // and for compare
 		main()
 		os.Exit(0)

@@ -61,7 +61,10 @@ var (
 	redisTimeouts = prometheus.NewDesc("matchmaker_redis_timeouts_total", "Commands that got no connection in time.", []string{"region", "node"}, nil)
 	redisDown     = prometheus.NewDesc("matchmaker_redis_down", "1 where a Redis is down: commands fail at once.", []string{"region", "node"}, nil)
 	redisRefused  = prometheus.NewDesc("matchmaker_redis_refused_total", "Commands that failed at once, because the node was down.", []string{"region", "node"}, nil)
-	allDescribed  = []*prometheus.Desc{storeConns, storeAcquired, storeWaits, storeWaitTime, storeTimeouts, storeNew, storeClosed, redisConns, redisWaits, redisWaitTime, redisNew, redisTimeouts, redisDown, redisRefused}
+	redisReads    = prometheus.NewDesc("matchmaker_redis_reads_total", "Reads of a region, by who was asked: a replica, the primary because the replicas lack a write of the key, or the primary because no replica may be read.", []string{"region", "from"}, nil)
+	redisLag      = prometheus.NewDesc("matchmaker_redis_replica_lag_bytes", "Writes that a replica lacked at the last probe. It is missing where nobody knows.", []string{"region", "node"}, nil)
+	redisRead     = prometheus.NewDesc("matchmaker_redis_replica_read", "1 where reads go to a replica: it is there, and has caught up.", []string{"region", "node"}, nil)
+	allDescribed  = []*prometheus.Desc{storeConns, storeAcquired, storeWaits, storeWaitTime, storeTimeouts, storeNew, storeClosed, redisConns, redisWaits, redisWaitTime, redisNew, redisTimeouts, redisDown, redisRefused, redisReads, redisLag, redisRead}
 )
 
 // Describe implements [prometheus.Collector].
@@ -81,6 +84,7 @@ func (p *poolStats) Collect(to chan<- prometheus.Metric) {
 	}
 	collectStore(p.b.store.PoolStats(), gauge, counter)
 	p.collectDown(gauge, counter)
+	p.collectReplicas(gauge, counter)
 	p.b.regions.Pools(func(region, node string, s *redis.PoolStats) {
 		gauge(redisConns, float64(s.IdleConns), region, node, "idle")
 		gauge(redisConns, float64(s.TotalConns-s.IdleConns), region, node, "acquired")
@@ -100,6 +104,25 @@ func (p *poolStats) collectDown(gauge, counter sample) {
 		}
 		gauge(redisDown, v, region, node)
 		counter(redisRefused, float64(refused), region, node)
+	})
+}
+
+// collectReplicas has who answers reads, and how far behind the replicas are.
+func (p *poolStats) collectReplicas(gauge, counter sample) {
+	p.b.regions.Reads(func(region string, replica, own, primary uint64) {
+		counter(redisReads, float64(replica), region, "replica")
+		counter(redisReads, float64(own), region, "primary for own")
+		counter(redisReads, float64(primary), region, "primary")
+	})
+	p.b.regions.Replicas(func(region, node string, read bool, lag int64) {
+		v := 0.0
+		if read {
+			v = 1
+		}
+		gauge(redisRead, v, region, node)
+		if lag >= 0 {
+			gauge(redisLag, float64(lag), region, node)
+		}
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/liveness"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/proxy"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
@@ -26,8 +26,8 @@ import (
 
 // An outageCommand plays what can go wrong, in each mode of health.
 type outageCommand struct {
-	Postgres string        `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
-	Redis    string        `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"HOST:PORT" help:"A Redis, or standin (the default)."`
+	Postgres string        `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; private, a server of its own; standin; or auto (the default): private where it is installed, else standin."`
+	Redis    string        `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"HOST:PORT" help:"A Redis, or one of the same words (auto)."`
 	Duration time.Duration `default:"3s" placeholder:"TIME" help:"How long each outage lasts (${default})."`
 	Callers  int           `default:"20" placeholder:"N" help:"Goroutines that ask, and connections (${default})."`
 	Only     []string      `placeholder:"NAME" sep:"none" help:"These outages alone: killed, restarted, hung, dropped, slow."`
@@ -76,6 +76,11 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 			return usageError{fmt.Errorf("--only %s: give killed, restarted, hung, dropped or slow", name)}
 		}
 	}
+	servers, err := privately(&c.Postgres, &c.Redis, realserver.Spec{Regions: []string{store.East}})
+	if err != nil {
+		return err
+	}
+	defer servers.Close()
 	spec := standin.Spec{Postgres: c.Postgres == standIn, NoScorer: true}
 	if c.Redis == standIn {
 		spec.Regions = []string{store.East}
@@ -85,19 +90,18 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer child.Close()
-	dsn, address, what := c.Postgres, c.Redis, "PostgreSQL server, "
+	dsn, address := c.Postgres, primaryOf(c.Redis)
+	postgres := "" // a DSN has secrets
 	if spec.Postgres {
-		dsn, what = child.Postgres, "PostgreSQL stand-in, "
+		dsn, postgres = child.Postgres, standIn
 	} else if err := prepared(ctx, dsn); err != nil {
 		return err
 	}
 	if spec.Regions != nil {
-		_, address, _ = strings.Cut(child.Redis, "=")
-		what += "Redis stand-in"
-	} else {
-		what += "Redis server"
+		address = primaryOf(child.Redis)
 	}
-	fmt.Fprintf(out, "%s, through a proxy; %d callers; each outage lasts %v. Slow is %v or more. Noticed is from when on a command fails at once, back from when on one is answered after the end.\n\n",
+	what := about(servers.AboutPostgres, postgres, "PostgreSQL") + "; " + about(servers.AboutRedis, c.Redis, "Redis")
+	fmt.Fprintf(out, "%s; through a proxy; %d callers; each outage lasts %v. Slow is %v or more. Noticed is from when on a command fails at once, back from when on one is answered after the end.\n\n",
 		what, c.Callers, c.Duration, slowFrom)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "outage\tof\thealth\tcommands\terrors\tslow\tworst\tnoticed after\tback after\t")

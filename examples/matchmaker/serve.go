@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
@@ -48,6 +49,18 @@ type serveCommand struct {
 	unhurried bool `kong:"-"`
 
 	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default)."`
+
+	RedisMaxOpen int `name:"redis-max-open" default:"32" placeholder:"N" help:"Connections to each Redis at most (${default}), and one more for probes."`
+	RedisMaxIdle int `name:"redis-max-idle" placeholder:"N" help:"How many of them are kept that nobody uses; all by itself."`
+}
+
+// regionOptions are those of the connections to each Redis.
+func (c *serveCommand) regionOptions() (region.Options, error) {
+	o := region.Options{MaxActive: c.RedisMaxOpen, MaxIdle: c.RedisMaxIdle, Health: c.Health, Timeout: c.within(0)}
+	if err := o.Validate(); err != nil {
+		return o, usageError{fmt.Errorf("--redis-max-open, --redis-max-idle: %w", err)}
+	}
+	return o, nil
 }
 
 // poolOptions are those of the connections to PostgreSQL.

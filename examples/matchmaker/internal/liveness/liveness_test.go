@@ -61,6 +61,37 @@ func TestPeek(t *testing.T) {
 	}
 }
 
+// A peek waits for no reader: one that waits for bytes may wait for ever.
+func TestPeekBesideAReader(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this system cannot tell: every connection is pinged")
+	}
+	client, server := pair(t)
+	raw, err := client.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads, over, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		raw.Read(func(uintptr) bool {
+			close(reads)
+			<-over
+			return true
+		})
+	}()
+	<-reads
+	if s := Peek(client); s != Quiet {
+		t.Errorf("%d, want %d", s, Quiet)
+	}
+	server.Close()
+	for Peek(client) != Closed {
+		runtime.Gosched()
+	}
+	close(over)
+	<-done
+}
+
 // A connection is asked only where its socket does not say.
 func TestAlive(t *testing.T) {
 	client, server := pair(t)

@@ -5,7 +5,9 @@ import (
 	"syscall"
 )
 
-// Peek says what is to be read on a connection, and reads nothing.
+// Peek says what is to be read on a connection, and reads nothing. It waits for nobody: where a
+// write is slow, pgx has a goroutine that goes on reading until something comes, and meanwhile
+// holds the right to read, which RawConn.Read would wait for. So this asks by Control.
 func Peek(c net.Conn) State {
 	s, ok := raw(c).(syscall.Conn)
 	if !ok {
@@ -17,7 +19,7 @@ func Peek(c net.Conn) State {
 	}
 	state := Closed
 	var one [1]byte
-	err = r.Read(func(fd uintptr) bool {
+	err = r.Control(func(fd uintptr) {
 		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		switch {
 		case err == syscall.EAGAIN || err == syscall.EINTR:
@@ -25,7 +27,6 @@ func Peek(c net.Conn) State {
 		case err == nil && n > 0:
 			state = Waiting
 		}
-		return true // whatever it is, do not wait for more
 	})
 	if err != nil {
 		return Closed

@@ -19,9 +19,12 @@ const mostFailures = 3
 
 // A node is one Redis server.
 type node struct {
-	client *redis.Client
-	health string
-	every  time.Duration
+	client  *redis.Client
+	prober  *redis.Client // a connection of its own: a pool of which all is lent is no sign of death
+	replica bool
+	stands  func(context.Context) (position, error)
+	health  string
+	every   time.Duration
 
 	failures atomic.Int32 // in a row
 	down     atomic.Bool
@@ -30,9 +33,17 @@ type node struct {
 	changes  atomic.Uint64
 }
 
-func newNode(address string, o Options) *node {
-	return &node{client: client(address, o), health: o.Health, every: o.ProbeEvery}
+func newNode(address string, replica bool, o Options) *node {
+	n := &node{client: client(address, o), replica: replica, health: o.Health, every: o.ProbeEvery}
+	o.MaxActive, o.MaxIdle = 1, 1
+	n.prober = client(address, o)
+	n.stands = n.position
+	return n
 }
+
+func (n *node) address() string { return n.client.Options().Addr }
+
+func (n *node) close() error { return errors.Join(n.client.Close(), n.prober.Close()) }
 
 // do has f ask the node, unless it is down.
 func (n *node) do(ctx context.Context, f func(c *redis.Client) error) error {
@@ -41,7 +52,8 @@ func (n *node) do(ctx context.Context, f func(c *redis.Client) error) error {
 		return ErrDown
 	}
 	err := f(n.client)
-	if liveness.Fails(n.health) && ctx.Err() == nil { // who gives up says nothing of the node
+	silent := ctx.Err() != nil || errors.Is(err, redis.ErrPoolTimeout) // that says nothing of the node
+	if liveness.Fails(n.health) && !silent {
 		n.learn(err == nil, mostFailures)
 	}
 	return err
@@ -76,53 +88,8 @@ func (n *node) set(down bool) {
 
 // probe asks the node for nothing but an answer. One that does not is down.
 func (n *node) probe(ctx context.Context) {
-	err := n.client.Ping(ctx).Err()
+	err := n.prober.Ping(ctx).Err()
 	if ctx.Err() == nil {
 		n.learn(err == nil, 1)
-	}
-}
-
-// Probe asks every node once whether it is there, and returns when all have said so or are marked
-// down. The background does it every so often.
-func (m *Map) Probe(ctx context.Context) {
-	var done []chan struct{}
-	for _, r := range m.regions {
-		for _, n := range r.nodes() {
-			c := make(chan struct{})
-			done = append(done, c)
-			go func() {
-				defer close(c)
-				n.probe(ctx)
-			}()
-		}
-	}
-	for _, c := range done {
-		<-c
-	}
-}
-
-func (m *Map) probe(ctx context.Context, every time.Duration) {
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			m.Probe(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// nodes are all of a region.
-func (r *Region) nodes() []*node { return []*node{r.primary} }
-
-// Down calls each for every node: whether it is down, how many commands were refused meanwhile,
-// and how often that has changed.
-func (m *Map) Down(each func(region, node string, down bool, refused, changes uint64)) {
-	for _, r := range m.regions {
-		for _, n := range r.nodes() {
-			each(r.Name, n.client.Options().Addr, n.down.Load(), n.refused.Load(), n.changes.Load())
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/liveness"
 )
@@ -66,7 +67,8 @@ func TestFastFail(t *testing.T) {
 	}
 }
 
-// Failures that are not in a row mark nothing down, nor does a caller who gives up.
+// Failures that are not in a row mark nothing down, nor does a caller who gives up, or one who gets
+// no connection.
 func TestNotDown(t *testing.T) {
 	server, m := one(t, liveness.FastFail, time.Hour)
 	for range 5 {
@@ -79,6 +81,9 @@ func TestNotDown(t *testing.T) {
 	cancel()
 	for range 5 {
 		m.Of("cn-east").Get(ctx, "key")
+	}
+	for range 5 { // all connections are lent for as long as one waits
+		m.fallback.primary.do(t.Context(), func(*redis.Client) error { return redis.ErrPoolTimeout })
 	}
 	if d, refused := down(m); d || refused > 0 {
 		t.Errorf("down %v, %d refused", d, refused)

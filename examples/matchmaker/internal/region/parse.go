@@ -3,6 +3,7 @@ package region
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,10 @@ func Parse(text string) ([]Nodes, error) {
 		if nodes[0] == "" {
 			return nil, fmt.Errorf("region %s has no primary: it comes first, as in %s", name, Form)
 		}
-		for _, address := range nodes {
+		for i, address := range nodes {
+			if slices.Contains(nodes[:i], address) {
+				return nil, fmt.Errorf("region %s has %s twice: write each node once, as in %s", name, address, Form)
+			}
 			if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" {
 				return nil, fmt.Errorf("region %s: %q is no HOST:PORT: write %s", name, address, Form)
 			}

@@ -18,18 +18,29 @@ import (
 
 // Options are of each node's connections.
 type Options struct {
-	MaxActive int           // connections; 0: 32
+	MaxActive int           // connections, and one more for probes; 0: [DefaultMaxActive]
 	MaxIdle   int           // at most MaxActive; 0: as many
 	Timeout   time.Duration // of a command; 0: 100 ms
 	Health    string        // a mode of package liveness; empty: both
 	// ProbeEvery is how often a node is probed in the background, and one that is down tried where
 	// nothing is in the background; 0: 200 ms.
 	ProbeEvery time.Duration
+
+	blind bool // reads go to any replica, whatever it lacks: a control for tests
 }
 
+// DefaultMaxActive is how many connections a node gets where nothing else is said.
+const DefaultMaxActive = 32
+
+// Validate returns an error that says what is wrong.
+func (o Options) Validate() error { return o.defaults() }
+
 func (o *Options) defaults() error {
+	if o.MaxActive < 0 || o.MaxIdle < 0 {
+		return fmt.Errorf("%d connections of which %d may be idle: give 1 or more", o.MaxActive, o.MaxIdle)
+	}
 	if o.MaxActive == 0 {
-		o.MaxActive = 32
+		o.MaxActive = DefaultMaxActive
 	}
 	if o.MaxIdle == 0 {
 		o.MaxIdle = o.MaxActive
@@ -47,7 +58,7 @@ func (o *Options) defaults() error {
 		return err
 	}
 	if o.MaxIdle > o.MaxActive {
-		return fmt.Errorf("%d idle connections of at most %d: no more can be idle than there are", o.MaxIdle, o.MaxActive)
+		return fmt.Errorf("%d idle connections of at most %d: no more can be idle than there are, so give at most %d", o.MaxIdle, o.MaxActive, o.MaxActive)
 	}
 	return nil
 }
@@ -61,10 +72,19 @@ type Map struct {
 	probing  sync.WaitGroup
 }
 
-// A Region is one of them.
+// A Region is one of them: a primary, which has all writes, and replicas, which have them later.
+// A primary that is down stays the primary. To promote a replica is for an operator, who then
+// starts the service with other addresses.
 type Region struct {
-	Name    string
-	primary *node
+	Name     string
+	primary  *node
+	replicas []*node
+	ledger   *ledger
+	probing  sync.Mutex // held for a probe: its offsets are in order
+	blind    bool
+
+	turn  atomic.Uint64 // of the replica that is asked first
+	reads [readsFrom]atomic.Uint64
 }
 
 // New connects to nobody yet. The first region is the fallback.
@@ -77,7 +97,10 @@ func New(regions []Nodes, o Options) (*Map, error) {
 	}
 	m := &Map{regions: map[string]*Region{}}
 	for i, n := range regions {
-		r := &Region{Name: n.Name, primary: newNode(n.Primary, o)}
+		r := &Region{Name: n.Name, primary: newNode(n.Primary, false, o), ledger: newLedger(len(n.Replicas)), blind: o.blind}
+		for _, address := range n.Replicas {
+			r.replicas = append(r.replicas, newNode(address, true, o))
+		}
 		m.regions[n.Name] = r
 		if i == 0 {
 			m.fallback = r
@@ -85,8 +108,8 @@ func New(regions []Nodes, o Options) (*Map, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
-	if liveness.Pings(o.Health) {
-		m.probing.Go(func() { m.probe(ctx, o.ProbeEvery) })
+	for _, r := range m.regions {
+		m.probing.Go(func() { r.probes(ctx, o.ProbeEvery) })
 	}
 	return m, nil
 }
@@ -120,16 +143,11 @@ func (m *Map) Close() error {
 	m.probing.Wait()
 	var all error
 	for _, r := range m.regions {
-		all = errors.Join(all, r.primary.client.Close())
+		for n := range r.nodes {
+			all = errors.Join(all, n.close())
+		}
 	}
 	return all
-}
-
-// Pools calls each for the connections to every node.
-func (m *Map) Pools(each func(region, node string, s *redis.PoolStats)) {
-	for _, r := range m.regions {
-		each(r.Name, r.primary.client.Options().Addr, r.primary.client.PoolStats())
-	}
 }
 
 // Ping asks every primary for an answer.
@@ -143,21 +161,16 @@ func (m *Map) Ping(ctx context.Context) error {
 	return all
 }
 
-// Get returns the value of a key, or nil where there is none.
-func (r *Region) Get(ctx context.Context, key string) (value []byte, err error) {
-	err = r.primary.do(ctx, func(c *redis.Client) error {
-		value, err = c.Get(ctx, key).Bytes()
-		if errors.Is(err, redis.Nil) {
-			value, err = nil, nil
+// nodes yields all of a region, the primary first.
+func (r *Region) nodes(yield func(*node) bool) {
+	if !yield(r.primary) {
+		return
+	}
+	for _, n := range r.replicas {
+		if !yield(n) {
+			return
 		}
-		return err
-	})
-	return value, r.fault(err)
-}
-
-// Set sets the value of a key for a time.
-func (r *Region) Set(ctx context.Context, key string, value []byte, life time.Duration) error {
-	return r.fault(r.primary.do(ctx, func(c *redis.Client) error { return c.Set(ctx, key, value, life).Err() }))
+	}
 }
 
 func (r *Region) fault(err error) error {

@@ -21,6 +21,7 @@ func TestParse(t *testing.T) {
 		"cn-east=a:1+":          "is no HOST:PORT",
 		"x=a:1,y=b:1,x=c:1":     "is there twice",
 		"cn-east=a:1,us-west=,": "has no primary",
+		"cn-east=a:1+b:2+b:2":   "has b:2 twice",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), Form) {
 			t.Errorf("%q: %v, want %q and the form", text, err, want)
@@ -30,7 +31,7 @@ func TestParse(t *testing.T) {
 
 func TestIdleAboveActive(t *testing.T) {
 	regions, _ := Parse("a=h:1")
-	if _, err := New(regions, Options{MaxActive: 16, MaxIdle: 20}); err == nil || !strings.Contains(err.Error(), "20 idle connections of at most 16") {
+	if _, err := New(regions, Options{MaxActive: 16, MaxIdle: 20}); err == nil || !strings.Contains(err.Error(), "20 idle connections of at most 16: no more can be idle than there are, so give at most 16") {
 		t.Errorf("%v", err)
 	}
 }

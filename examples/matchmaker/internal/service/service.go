@@ -43,7 +43,8 @@ const profileLife = 10 * time.Minute
 func profileKey(uid int64) string { return fmt.Sprintf("matchmaker:user:%d", uid) }
 
 // Profile returns a user: from Redis, else from the store, and then Redis has it too. A Redis
-// that does not answer costs no more than its time.
+// that does not answer costs no more than its time. What a user has written is read at once, for
+// the region knows which replicas have it.
 func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.User, err error) {
 	r := s.Regions.Of(store.RegionOf(uid))
 	begun := time.Now()
@@ -56,7 +57,7 @@ func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.Use
 		return u, err
 	}
 	if redisErr == nil {
-		s.cache(ctx, r, u, t)
+		_ = cache(ctx, r.Fill, u, t) // read here again next time
 	}
 	return u, nil
 }
@@ -67,17 +68,17 @@ func (s *Service) PutProfile(ctx context.Context, u store.User, t *Times) (store
 	if err != nil {
 		return u, err
 	}
-	return u, s.cache(ctx, s.Regions.Of(u.Region), u, t)
+	return u, cache(ctx, s.Regions.Of(u.Region).Set, u, t)
 }
 
-func (s *Service) cache(ctx context.Context, r *region.Region, u store.User, t *Times) error {
+func cache(ctx context.Context, set func(ctx context.Context, key string, value []byte, life time.Duration) error, u store.User, t *Times) error {
 	text, err := json.Marshal(u)
 	if err != nil {
 		return err
 	}
 	begun := time.Now()
 	defer func() { t.Redis += time.Since(begun) }()
-	return r.Set(ctx, profileKey(u.UID), text, profileLife)
+	return set(ctx, profileKey(u.UID), text, profileLife)
 }
 
 // mostPopular is how many users are recommended.
@@ -102,7 +103,7 @@ func (s *Service) Recommendations(ctx context.Context, uid int64, t *Times) ([]b
 	}
 	if text, err = json.Marshal(uids); err == nil && redisErr == nil {
 		begun := time.Now()
-		_ = r.Set(ctx, key, text, profileLife) // asked again next time
+		_ = r.Fill(ctx, key, text, profileLife) // asked again next time
 		t.Redis += time.Since(begun)
 	}
 	return text, err

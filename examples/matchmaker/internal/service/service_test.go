@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,5 +130,83 @@ func TestRedisGoesAway(t *testing.T) {
 	}
 	if st := s.Contexts.(*dewpond.Pool[matching.Context]).Stats(); st.Gets != st.Puts {
 		t.Errorf("%d Contexts were taken and %d came back", st.Gets, st.Puts)
+	}
+}
+
+// A region whose Redis is down: its matches come from the database, and a profile write fails and
+// names it. The other region does not notice. What the failed write was to replace is not read when
+// the Redis is back.
+func TestRegionDown(t *testing.T) {
+	s, east := build(t)
+	west := miniredis.RunT(t)
+	regions, err := region.New([]region.Nodes{{Name: store.East, Primary: east.Addr()}, {Name: store.West, Primary: west.Addr()}}, region.Options{Timeout: time.Minute, ProbeEvery: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer regions.Close()
+	s.Regions = regions
+	const ofEast, ofWest = 1, 6
+	for _, uid := range []int64{ofEast, ofWest} {
+		if _, err := s.Profile(t.Context(), uid, new(Times)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	east.SetError("LOADING")
+	regions.Probe(t.Context())
+	for _, uid := range []int64{ofEast, ofWest} {
+		if err := s.Match(t.Context(), uid, new(Times), func(m Match) error {
+			if len(m.Candidates) != 10 {
+				t.Errorf("user %d has %d candidates", uid, len(m.Candidates))
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("user %d: %v", uid, err)
+		}
+	}
+	u := store.Seeded(ofEast)
+	u.Name = "Ada"
+	if _, err := s.PutProfile(t.Context(), u, new(Times)); !errors.Is(err, region.ErrDown) || !strings.Contains(err.Error(), store.East) {
+		t.Errorf("a profile write: %v", err)
+	}
+	queries := s.Store.PoolStats().Acquired
+	if w, err := s.Profile(t.Context(), ofWest, new(Times)); err != nil || w != store.Seeded(ofWest) || s.Store.PoolStats().Acquired != queries {
+		t.Errorf("the other region's Redis is not read: %+v, %v", w, err)
+	}
+	w := store.Seeded(ofWest)
+	w.Name = "Bea"
+	if w, err = s.PutProfile(t.Context(), w, new(Times)); err != nil || w.Name != "Bea" {
+		t.Errorf("the other region's profile write: %+v, %v", w, err)
+	}
+	regions.Down(func(name, _ string, down bool, refused, changes uint64) {
+		if down != (name == store.East) || name == store.West && (refused > 0 || changes > 0) {
+			t.Errorf("%s: down %v, %d refused, %d changes", name, down, refused, changes)
+		}
+	})
+	east.SetError("")
+	regions.Probe(t.Context())
+	for range 2 { // from the database, and then from Redis
+		if u, err := s.Profile(t.Context(), ofEast, new(Times)); err != nil || u.Name != "Ada" {
+			t.Errorf("after the outage: %+v, %v", u, err)
+		}
+	}
+	if !east.Exists(profileKey(ofEast)) {
+		t.Error("the Redis that is back is not used")
+	}
+}
+
+// A reader who is slower than a writer does not put back what was there before.
+func TestSlowReaderPutsNothingBack(t *testing.T) {
+	s, redis := build(t)
+	r := s.Regions.Of(store.East)
+	u := store.Seeded(1)
+	u.Name = "Ada"
+	if _, err := s.PutProfile(t.Context(), u, new(Times)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cache(t.Context(), r.Fill, store.Seeded(1), new(Times)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := redis.Get(profileKey(1)); err != nil || !strings.Contains(text, "Ada") {
+		t.Errorf("%s, %v", text, err)
 	}
 }

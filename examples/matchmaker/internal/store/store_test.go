@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
@@ -28,13 +30,41 @@ func onEach(t *testing.T, f func(t *testing.T, dsn string)) {
 	t.Run("real", func(t *testing.T) { f(t, realDatabase(t)) })
 }
 
-// realDatabase makes a database of its own on the server that
-// MATCHMAKER_TEST_POSTGRES names, or the one of this machine.
+// TestMain ends what private has started.
+func TestMain(m *testing.M) {
+	realserver.RunMonitor()
+	code := m.Run()
+	if err := end(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// private starts a PostgreSQL for all tests of this program, with the first that needs it.
+var private = sync.OnceValues(func() (string, error) {
+	s, err := realserver.Start(realserver.Spec{Postgres: true})
+	if err != nil {
+		return "", err
+	}
+	end = s.Close
+	return s.Postgres, nil
+})
+
+var end = func() error { return nil }
+
+// realDatabase makes a database of its own on the server that MATCHMAKER_TEST_POSTGRES names, or
+// on a private one.
 func realDatabase(t *testing.T) string {
 	t.Helper()
 	base := os.Getenv("MATCHMAKER_TEST_POSTGRES")
 	if base == "" {
-		base = "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable"
+		var err error
+		if base, err = private(); errors.Is(err, realserver.ErrMissing) {
+			t.Skipf("needs a PostgreSQL (install it, or MATCHMAKER_TEST_POSTGRES=DSN): %v", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
 	}
 	config, err := pgx.ParseConfig(base)
 	if err != nil {
@@ -42,12 +72,12 @@ func realDatabase(t *testing.T) string {
 	}
 	c, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
-		t.Skipf("needs a PostgreSQL where one may make databases (MATCHMAKER_TEST_POSTGRES=DSN): %v", err)
+		t.Fatal(err)
 	}
 	name := fmt.Sprintf("matchmaker_test_%d_%d", os.Getpid(), time.Now().UnixNano())
 	if _, err := c.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
 		c.Close(t.Context())
-		t.Skipf("needs a PostgreSQL where one may make databases (MATCHMAKER_TEST_POSTGRES=DSN): %v", err)
+		t.Fatalf("needs a user who may make databases (MATCHMAKER_TEST_POSTGRES=DSN): %v", err)
 	}
 	t.Cleanup(func() {
 		ctx := context.Background()
@@ -153,6 +183,49 @@ func TestStatements(t *testing.T) {
 			if text := fmt.Sprint(got); text != want {
 				t.Errorf("%s %v\nreturns %s\nwant    %s", tt.sql, tt.args, text, want)
 			}
+		}
+	})
+}
+
+// What a server refuses, it refuses with the same code everywhere.
+func TestErrorCodes(t *testing.T) {
+	onEach(t, func(t *testing.T, dsn string) {
+		open(t, dsn)
+		c, err := pgx.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background())
+		raw := func(args ...string) error {
+			var values [][]byte
+			for _, a := range args {
+				values = append(values, []byte(a))
+			}
+			return c.PgConn().ExecParams(t.Context(), store.SelectUser, values, nil, nil, nil).Read().Err
+		}
+		exec := func(sql string, args ...any) error {
+			_, err := c.Exec(t.Context(), sql, args...)
+			return err
+		}
+		for _, tt := range []struct {
+			what string
+			err  error
+			code string
+		}{
+			{"a message to nobody", exec(store.InsertMessage, 1, 0, 1, 0, "hi"), "23503"},
+			{"a message of nobody", exec(store.InsertMessage, 0, 1, 1, 0, "hi"), "23503"},
+			{"a photo of nobody", exec(store.UpsertPhoto, 0, []byte{1}), "23503"},
+			{"an argument that is no number", raw("x"), "22P02"},
+			{"an argument too few", raw(), "08P01"},
+			{"a prepared statement that is not there", c.PgConn().ExecPrepared(t.Context(), "nope", nil, nil, nil).Read().Err, "26000"},
+		} {
+			var refused *pgconn.PgError
+			if !errors.As(tt.err, &refused) || refused.Code != tt.code {
+				t.Errorf("%s: %v, want %s", tt.what, tt.err, tt.code)
+			}
+		}
+		if err := c.Ping(t.Context()); err != nil {
+			t.Errorf("after the errors: %v", err)
 		}
 	})
 }
