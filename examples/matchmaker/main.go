@@ -37,7 +37,7 @@ type commands struct {
 }
 
 func main() {
-	standin.RunChild()
+	standin.RunChild(stopSignals...)
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	err := run(ctx, os.Args[1:])
 	stop()
