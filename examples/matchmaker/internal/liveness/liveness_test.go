@@ -61,6 +61,28 @@ func TestPeek(t *testing.T) {
 	}
 }
 
+// A Read that waits does not have Peek wait: pgx leaves one behind on a connection whose write took
+// long.
+func TestPeekBesideARead(t *testing.T) {
+	client, server := pair(t)
+	read := make(chan error, 1)
+	go func() {
+		var b [1]byte
+		_, err := client.Read(b[:])
+		read <- err
+	}()
+	for range 10_000 { // at some time, the Read waits
+		if s := Peek(client); s != Quiet && s != Unknown {
+			t.Fatalf("a connection that somebody reads is %d", s)
+		}
+		runtime.Gosched()
+	}
+	server.Write([]byte("x"))
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+}
+
 // A connection is asked only where its socket does not say.
 func TestAlive(t *testing.T) {
 	client, server := pair(t)

@@ -17,7 +17,9 @@ func Peek(c net.Conn) State {
 	}
 	state := Closed
 	var one [1]byte
-	err = r.Read(func(fd uintptr) bool {
+	// Not by Read, which waits for whoever reads: pgx leaves a Read behind on a connection whose
+	// write took long, and that one ends with the next answer.
+	err = r.Control(func(fd uintptr) {
 		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		switch {
 		case err == syscall.EAGAIN || err == syscall.EINTR:
@@ -25,7 +27,6 @@ func Peek(c net.Conn) State {
 		case err == nil && n > 0:
 			state = Waiting
 		}
-		return true // whatever it is, do not wait for more
 	})
 	if err != nil {
 		return Closed
