@@ -19,6 +19,7 @@ const standIn = "standin"
 // backends are what the service stands on.
 type backends struct {
 	child   *standin.Child
+	faults  faults // nil without --faults
 	store   store.Store
 	regions *region.Map
 
@@ -64,6 +65,15 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	}
 	if spec.Postgres || spec.Regions != nil || !spec.NoScorer {
 		if b.child, err = standin.Start(spec); err != nil {
+			return b, err
+		}
+	}
+	if c.Faults {
+		if b.child == nil {
+			return b, usageError{errors.New("--faults plays on stand-ins, and there is none: leave out --postgres, --redis or --scorer, or --faults")}
+		}
+		b.faults = faults{}
+		if err := b.faults.before(&b.child.Addresses); err != nil {
 			return b, err
 		}
 	}
@@ -131,6 +141,7 @@ func (b *backends) close() error {
 	if b.regions != nil {
 		all = b.regions.Close()
 	}
+	b.faults.close()
 	if b.child != nil {
 		all = errors.Join(all, b.child.Close())
 	}

@@ -20,10 +20,16 @@ func parseLimit(text string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w, or off", err)
 	}
-	if has := total(); n < has {
-		return 0, fmt.Errorf("a memory limit of %s is below the %d MiB that the process has already", text, has>>20)
+	return n, enough(n)
+}
+
+// enough returns an error if a memory limit is below what the process has already: the collector
+// would never rest.
+func enough(limit int64) error {
+	if has := total(); limit < has {
+		return fmt.Errorf("a memory limit of %d is below the %d MiB that the process has already: give auto, off, or more bytes, such as %dMiB", limit, has>>20, max(64, 4*(has>>20)))
 	}
-	return n, nil
+	return nil
 }
 
 // parseBytes reads a number of bytes, with a unit or without.

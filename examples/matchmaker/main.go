@@ -29,16 +29,17 @@ const (
 type usageError struct{ error }
 
 type commands struct {
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
-	Compare compareCommand `cmd:"" help:"Measure what each measure is worth that the publication names, beside its control."`
-	Pools   poolsCommand   `cmd:"" help:"Show what the bounds of a pool of connections do, simulated and measured."`
-	Outage  outageCommand  `cmd:"" help:"Play what can go wrong with the backends, in each mode of health."`
-	Clients clientsCommand `cmd:"" help:"Compare three clients of a PostgreSQL."`
-	Client  clientCommand  `cmd:"" hidden:""`
+	Serve    serveCommand    `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
+	Compare  compareCommand  `cmd:"" help:"Measure what each measure is worth that the publication names, beside its control."`
+	Pools    poolsCommand    `cmd:"" help:"Show what the bounds of a pool of connections do, simulated and measured."`
+	Outage   outageCommand   `cmd:"" help:"Play what can go wrong with the backends, in each mode of health."`
+	Clients  clientsCommand  `cmd:"" help:"Compare three clients of a PostgreSQL."`
+	Client   clientCommand   `cmd:"" hidden:""`
+	Pressure pressureCommand `cmd:"" help:"Have the service work beside memory that nobody needs, with degradation and without."`
 }
 
 func main() {
-	standin.RunChild()
+	standin.RunChild(stopSignals...)
 	realserver.RunMonitor()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	err := run(ctx, os.Args[1:])

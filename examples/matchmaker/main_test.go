@@ -30,9 +30,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	standin.RunChild()              // this program is what the service starts for its stand-ins
-	realserver.RunMonitor()         // and what a command starts for its servers
-	if os.Getenv(asService) != "" { // and for compare
+	standin.RunChild(stopSignals...) // this program is what the service starts for its stand-ins
+	realserver.RunMonitor()          // and what a command starts for its servers
+	if os.Getenv(asService) != "" {  // and for compare
 		main()
 		os.Exit(0)
 	}
@@ -61,19 +61,15 @@ type running struct {
 }
 
 // begin starts a service on stand-ins and free ports, which ends with the test.
-func begin(t *testing.T, args ...string) *running {
+func begin(t *testing.T) *running { return beginWith(t, func(*serveCommand) {}) }
+
+// beginWith starts it with other options.
+func beginWith(t *testing.T, set func(c *serveCommand)) *running {
 	t.Helper()
 	r := &running{ended: make(chan error, 1)}
 	file := filepath.Join(t.TempDir(), "addresses.json")
 	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Addresses: file, Postgres: standIn, Redis: standIn, UploadBudget: "64MiB", unhurried: true}
-	for i := 0; i+1 < len(args); i += 2 {
-		switch args[i] {
-		case "--postgres":
-			c.Postgres = args[i+1]
-		case "--redis":
-			c.Redis = args[i+1]
-		}
-	}
+	set(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	go func() {
@@ -256,6 +252,9 @@ func TestProtocols(t *testing.T) {
 		`matchmaker_requests_total{code="200",origin="user",path="GET /api/v1/matches",protocol="HTTP/2.0"} 6`,
 		`matchmaker_connections_total{protocol="HTTP/1.1"} 1`,
 		`matchmaker_connections_total{protocol="HTTP/2.0"} 2`,
+		`matchmaker_requests_per_connection{protocol="HTTP/1.1"} 3`,
+		`matchmaker_requests_per_connection{protocol="HTTP/2.0"} 3`,
+		`matchmaker_scorer_connections_per_request`, `matchmaker_redis_closed_connections_total{`,
 		`matchmaker_store_acquired_total`, `matchmaker_scorer_connections_total`, `dewpond_`, `go_gc_`,
 		`matchmaker_redis_connections{node=`, `matchmaker_degraded{feature="score"} 0`,
 	} {

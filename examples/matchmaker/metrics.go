@@ -26,6 +26,12 @@ func registerMetrics(to prometheus.Registerer, b *backends, s *service.Service, 
 
 	counter("scorer_requests_total", "Requests to the scorer.", func() float64 { return float64(s.Scorer.Requests.Load()) })
 	counter("scorer_connections_total", "New connections to the scorer.", func() float64 { return float64(s.Scorer.Dials.Load()) })
+	gauge("scorer_connections_per_request", "New connections to the scorer, divided by the requests to it.", func() float64 {
+		if n := s.Scorer.Requests.Load(); n > 0 {
+			return float64(s.Scorer.Dials.Load()) / float64(n)
+		}
+		return 0
+	})
 	counter("region_unknown_total", "Requests of a region that has no Redis, which the fallback served.", func() float64 { return float64(b.regions.Unknown()) })
 	counter("degraded_changes_total", "Changes of what is degraded.", func() float64 { return float64(s.Degrade.Changes()) })
 	for _, feature := range []string{degrade.Score, degrade.Candidates, degrade.Uploads} {
@@ -57,6 +63,8 @@ var (
 	redisConns    = prometheus.NewDesc("matchmaker_redis_connections", "Connections to a Redis.", []string{"region", "node", "state"}, nil)
 	redisWaits    = prometheus.NewDesc("matchmaker_redis_waits_total", "Commands that waited for a connection.", []string{"region", "node"}, nil)
 	redisWaitTime = prometheus.NewDesc("matchmaker_redis_wait_seconds_total", "How long they waited.", []string{"region", "node"}, nil)
+	redisAcquired = prometheus.NewDesc("matchmaker_redis_acquired_total", "Connections to a Redis that were lent.", []string{"region", "node"}, nil)
+	redisClosed   = prometheus.NewDesc("matchmaker_redis_closed_connections_total", "Connections to a Redis that were closed.", []string{"region", "node", "reason"}, nil)
 	redisNew      = prometheus.NewDesc("matchmaker_redis_new_connections_total", "Connections to a Redis that were made.", []string{"region", "node"}, nil)
 	redisTimeouts = prometheus.NewDesc("matchmaker_redis_timeouts_total", "Commands that got no connection in time.", []string{"region", "node"}, nil)
 	redisDown     = prometheus.NewDesc("matchmaker_redis_down", "1 where a Redis is down: commands fail at once.", []string{"region", "node"}, nil)
@@ -91,6 +99,8 @@ func (p *poolStats) Collect(to chan<- prometheus.Metric) {
 		counter(redisWaits, float64(s.WaitCount), region, node)
 		counter(redisWaitTime, float64(s.WaitDurationNs)/1e9, region, node)
 		counter(redisNew, float64(s.Misses), region, node)
+		counter(redisAcquired, float64(s.Hits)+float64(s.Misses), region, node)
+		counter(redisClosed, float64(s.StaleConns), region, node, "stale")
 		counter(redisTimeouts, float64(s.Timeouts), region, node)
 	})
 }

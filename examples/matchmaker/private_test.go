@@ -60,7 +60,7 @@ func privateServers(t *testing.T) *realserver.Servers {
 // On real servers with replicas, a profile that was written is what is read.
 func TestServeOnRealServers(t *testing.T) {
 	servers := privateServers(t)
-	r := begin(t, "--postgres", servers.Postgres, "--redis", servers.Redis)
+	r := beginWith(t, func(c *serveCommand) { c.Postgres, c.Redis = servers.Postgres, servers.Redis })
 	if !containsAll(r.text, "postgres  server 127.0.0.1:", "redis     server cn-east=127.0.0.1:") {
 		t.Error(r.text)
 	}
@@ -87,7 +87,7 @@ func TestServeOnRealServers(t *testing.T) {
 // A node that is called a replica and is none is said to be, and is not read.
 func TestServeWithAFalseReplica(t *testing.T) {
 	primary, other := miniredis.RunT(t), miniredis.RunT(t)
-	r := begin(t, "--redis", "cn-east="+primary.Addr()+"+"+other.Addr())
+	r := beginWith(t, func(c *serveCommand) { c.Redis = "cn-east=" + primary.Addr() + "+" + other.Addr() })
 	if !strings.Contains(r.text, "("+other.Addr()+" is not read: ") {
 		t.Error(r.text)
 	}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
-	"runtime/debug"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
@@ -42,11 +45,17 @@ type serveCommand struct {
 	Memory          string `default:"dewpond" enum:"dewpond,sync.Pool,none" help:"Where the memory of a request comes from: dewpond, sync.Pool in the same places, or none: new for each request (${default})."`
 
 	GOGC        int    `name:"gogc" placeholder:"PERCENT" help:"The collector's GOGC; the environment's by itself, -1 for none."`
-	MemoryLimit string `placeholder:"BYTES" help:"The collector's memory limit, such as 256MiB, or off; the environment's by itself."`
+	MemoryLimit string `placeholder:"LIMIT" help:"The collector's memory limit: bytes, such as 256MiB, off, or auto: nine tenths of the cgroup's, and none where it has none. By itself GOMEMLIMIT, or else auto."`
+	Degrade     string `default:"on" enum:"on,off" help:"Whether features go off where memory is scarce (${default}); off is there to be compared with."`
+
+	SessionLog string `type:"path" placeholder:"FILE" help:"Write a line of JSON for each request, as dewload learn reads it."`
+	Faults     bool   `help:"Have POST /admin/fault and POST /admin/ballast, which play what can go wrong with the stand-ins and with memory."`
 
 	// A test on a busy machine sets unhurried: the service waits a minute for what it is made of,
 	// and the machine's memory pressure turns nothing off.
 	unhurried bool `kong:"-"`
+	// before, if it is not nil, makes a handler that gets each request before the service does.
+	before func(http.Handler) http.Handler `kong:"-"`
 
 	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default)."`
 
@@ -72,20 +81,17 @@ func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
 	return o, nil
 }
 
-// collect sets the collector as the options say.
-func (c *serveCommand) collect() error {
-	if c.GOGC != 0 {
-		debug.SetGCPercent(c.GOGC)
+// sessions opens the session log. There is none without --session-log.
+func (c *serveCommand) sessions() (*sessionlog.Log, func() error, error) {
+	if c.SessionLog == "" {
+		return nil, func() error { return nil }, nil
 	}
-	if c.MemoryLimit == "" {
-		return nil
-	}
-	limit, err := parseLimit(c.MemoryLimit)
+	f, err := os.Create(c.SessionLog)
 	if err != nil {
-		return usageError{fmt.Errorf("--memory-limit: %w", err)}
+		return nil, nil, usageError{fmt.Errorf("--session-log: %w; give a file in a directory that is there", err)}
 	}
-	debug.SetMemoryLimit(limit)
-	return nil
+	log := sessionlog.New(f)
+	return log, func() error { return errors.Join(log.Err(), f.Close()) }, nil
 }
 
 // within is how long the service waits for something: d, if it is not unhurried.
@@ -99,16 +105,26 @@ func (c *serveCommand) within(d time.Duration) time.Duration {
 // defaultTransport is the value of --scorer-transport for net/http's own.
 const defaultTransport = "default"
 
-// grace is how long requests in flight have to end.
-const grace = 8 * time.Second
+// linger is how long the service goes on when it is told to stop, and grace how long requests in
+// flight have to end then.
+const (
+	linger = 300 * time.Millisecond
+	grace  = 8 * time.Second
+)
 
 // Run serves until ctx is done.
 func (c *serveCommand) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
 
 func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
-	if err := c.collect(); err != nil {
+	limited, err := c.collect(memlimit.FromCgroup)
+	if err != nil {
 		return err
 	}
+	log, closeLog, err := c.sessions()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
 	b, err := c.connect(ctx)
 	if err != nil {
 		return err
@@ -118,11 +134,11 @@ func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
 			err = closeErr
 		}
 	}()
-	s, err := newServers(c, b)
+	s, err := newServers(c, b, log)
 	if err != nil {
 		return err
 	}
-	if err := c.tell(out, b, s.addresses); err != nil {
+	if err := c.tell(out, b, s.addresses, limited); err != nil {
 		return errors.Join(err, s.stop(context.Background()))
 	}
 	s.ready.Store(true)
@@ -131,7 +147,11 @@ func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
 	case err = <-s.failed:
 	case <-ctx.Done():
 	}
-	s.ready.Store(false)
+	if c.unhurried {
+		s.leave(0)
+	} else {
+		s.leave(linger)
+	}
 	within, cancel := context.WithTimeout(context.Background(), c.within(grace))
 	defer cancel()
 	return errors.Join(err, s.stop(within))
@@ -145,9 +165,9 @@ type Addresses struct {
 	Admin string `json:"admin"`
 }
 
-func (c *serveCommand) tell(out io.Writer, b *backends, a Addresses) error {
+func (c *serveCommand) tell(out io.Writer, b *backends, a Addresses, limited string) error {
 	fmt.Fprintf(out, "postgres  %s\nredis     %s\nscorer    %s\n", b.postgres, b.redis, b.scorer)
-	fmt.Fprintf(out, "collector GOGC %d, memory limit %s\n", collector().GOGC, collector().Limit)
+	fmt.Fprintf(out, "collector GOGC %d, memory limit %s (%s)\n", collector().GOGC, collector().Limit, limited)
 	fmt.Fprintf(out, "http      http://%s (HTTP/1.1, h2c)\nhttps     https://%s (HTTP/2)\ngrpc      %s\nadmin     http://%s/metrics\n", a.HTTP, a.HTTPS, a.GRPC, a.Admin)
 	if c.Addresses == "" {
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
 
 	"github.com/dewpond/dewpond"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/rpc"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"
 )
@@ -34,10 +36,12 @@ import (
 type servers struct {
 	addresses Addresses
 	ready     atomic.Bool
+	leaving   atomic.Bool
 	failed    chan error // the first server that ends by itself
 
 	http, https, admin *http.Server
 	grpc               *grpc.Server
+	health             *health.Server
 	hub                *chat.Hub
 	transport          *http.Transport
 	serving            sync.WaitGroup
@@ -46,7 +50,7 @@ type servers struct {
 }
 
 // newServers builds the service on its backends, and has it listen.
-func newServers(c *serveCommand, b *backends) (*servers, error) {
+func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, error) {
 	stock, err := photo.Make()
 	if err != nil {
 		return nil, err
@@ -80,10 +84,10 @@ func newServers(c *serveCommand, b *backends) (*servers, error) {
 	}
 	state := new(degrade.State)
 	s.stopFollowing = func() {}
-	if !c.unhurried {
+	if !c.unhurried && c.Degrade != "off" {
 		s.stopFollowing = state.Follow()
 	}
-	s.hub = &chat.Hub{Messages: b.store, Pool: bytes}
+	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log}
 	svc := &service.Service{
 		Store: b.store, Regions: b.regions, Degrade: state, Bytes: bytes, Contexts: contexts,
 		Scorer: &upstream.Scorer{URL: b.scorerURL, Client: &http.Client{Transport: s.transport, Timeout: c.within(5 * time.Second)}, Memory: source},
@@ -92,11 +96,14 @@ func newServers(c *serveCommand, b *backends) (*servers, error) {
 		svc.Pads, _ = memory.PoolOf(c.Memory, dewpond.PoolOptions[service.Pad]{})
 	}
 	registry := prometheus.NewRegistry()
-	site := &web.Site{Service: svc, Bytes: bytes, Memory: source, Stock: stock, Hub: s.hub, Metrics: web.NewMetrics(registry), Uploads: uploads, Processed: processed}
+	site := &web.Site{Service: svc, Bytes: bytes, Memory: source, Stock: stock, Hub: s.hub, Metrics: web.NewMetrics(registry), Uploads: uploads, Processed: processed, Log: log}
 	registerMetrics(registry, b, svc, s.hub)
 
-	s.grpc = rpc.New(svc)
-	handler := withGRPC(s.grpc, site.Handler())
+	s.grpc, s.health = rpc.New(svc, log)
+	handler := s.ending(withGRPC(s.grpc, site.Handler()))
+	if c.before != nil {
+		handler = c.before(handler)
+	}
 	s.http, s.https = server(handler, site.Metrics), server(handler, site.Metrics)
 	s.https.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	s.admin = &http.Server{Handler: s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics)), ReadHeaderTimeout: 10 * time.Second}
@@ -106,6 +113,17 @@ func newServers(c *serveCommand, b *backends) (*servers, error) {
 	s.run(func() error { return s.grpc.Serve(listeners[2]) })
 	s.run(func() error { return s.admin.Serve(listeners[3]) })
 	return s, nil
+}
+
+// ending has connections close with their next answer when the service is about to stop. One that
+// is kept could be closed just when a request comes.
+func (s *servers) ending(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // server speaks HTTP/1.1 and HTTP/2, without TLS too.
@@ -185,6 +203,14 @@ func (s *servers) run(serve func() error) {
 			s.failed <- err
 		}
 	})
+}
+
+// leave says that the service is about to stop, and gives those who ask for a time to hear it.
+func (s *servers) leave(linger time.Duration) {
+	s.ready.Store(false)
+	s.leaving.Store(true)
+	s.health.Shutdown()
+	time.Sleep(linger)
 }
 
 // stop answers what is in flight, closes sockets with 1001, and then all else.

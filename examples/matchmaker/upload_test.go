@@ -1,20 +1,32 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"io"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"
 )
 
 // picture is a JPEG with n bytes of nothing behind its end, which a decoder does not read.
@@ -63,43 +75,168 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// The memory of uploads stays in its budget while far more come than have room. Each is taken, or
-// is told to come again.
+// The memory of uploads stays in its budget while 200 of 10 MB come at once. Each is taken, or is
+// told to come again.
 func TestUploadsStayInTheirBudget(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it sends 400 MB")
+		t.Skip("it sends 2 GB")
 	}
 	r := begin(t)
-	body := picture(t, 9<<20)
+	small := len(picture(t, 0))
+	body := picture(t, web.MostPhoto-small)
 	var (
 		uploading sync.WaitGroup
 		mu        sync.Mutex
 		answers   = map[int]int{}
-		turns     = make(chan struct{}, 24)
+		over      = make(chan struct{})
 	)
-	for i := range 40 {
-		turns <- struct{}{}
+	pool := statsOf(t, "uploads")
+	watching := make(chan int64)
+	go func() {
+		most := int64(0)
+		for {
+			most = max(most, statsOf(t, "uploads").BudgetUsed)
+			select {
+			case <-over:
+				watching <- most
+				return
+			default:
+				runtime.Gosched()
+			}
+		}
+	}()
+	for i := range 200 {
 		uploading.Go(func() {
-			defer func() { <-turns }()
-			a, text := r.do(t, "PUT", fmt.Sprintf("http://%s/api/v1/photos/%d", r.HTTP, i+1), body)
-			if a.StatusCode == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "" {
-				t.Errorf("503 without Retry-After: %s", text)
+			code, again, err := r.put(t, i+1, body)
+			if err != nil || code == http.StatusServiceUnavailable && again == "" {
+				t.Errorf("status %d, Retry-After %q: %v", code, again, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[a.StatusCode]++
+			answers[code]++
 		})
-		if s := statsOf(t, "uploads"); s.BudgetUsed > s.BudgetLimit {
-			t.Errorf("%d bytes of %d", s.BudgetUsed, s.BudgetLimit)
+	}
+	uploading.Wait()
+	close(over)
+	if most := <-watching; most > pool.BudgetLimit || most < int64(len(body)) {
+		t.Errorf("%d bytes of %d", most, pool.BudgetLimit)
+	}
+	t.Logf("answers %v", answers)
+	if answers[200] == 0 || answers[200]+answers[503] != 200 {
+		t.Errorf("the answers are %v", answers)
+	}
+	if s := statsOf(t, "uploads"); s.OverBudget != 0 || s.Oversize != 0 {
+		t.Errorf("over the budget %d, oversize %d", s.OverBudget, s.Oversize)
+	}
+	r.nothingInUse(t)
+}
+
+// put uploads a photo, whose body is sent when the service asks for it.
+func (r *running) put(t *testing.T, uid int, body string) (code int, again string, err error) {
+	q, err := http.NewRequestWithContext(t.Context(), "PUT", fmt.Sprintf("http://%s/api/v1/photos/%d", r.HTTP, uid), strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	q.Header.Set("Expect", "100-continue")
+	tr := &http.Transport{ExpectContinueTimeout: time.Hour}
+	defer tr.CloseIdleConnections()
+	a, err := (&http.Client{Transport: tr}).Do(q)
+	if err != nil {
+		return 0, "", err
+	}
+	defer a.Body.Close()
+	_, err = io.Copy(io.Discard, a.Body)
+	return a.StatusCode, a.Header.Get("Retry-After"), err
+}
+
+// Where there is no room an upload waits, and then is told when to come again. Those that have the
+// room here never send what they have announced.
+func TestUploadsWaitForRoom(t *testing.T) {
+	r := begin(t)
+	var taking []net.Conn
+	for s := statsOf(t, "uploads"); s.BudgetUsed+10<<20 < s.BudgetLimit; s = statsOf(t, "uploads") {
+		c, err := net.Dial("tcp", r.HTTP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		taking = append(taking, c)
+		fmt.Fprintf(c, "PUT /api/v1/photos/7 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", web.MostPhoto)
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+			t.Fatalf("%q, %v", line, err) // it has its room when the service asks for the body
+		}
+	}
+	if code, again, err := r.put(t, 8, picture(t, 9<<20)); code != http.StatusServiceUnavailable || again == "" || err != nil {
+		t.Errorf("%d, Retry-After %q, %v, want 503 where %d uploads have all the room", code, again, err, len(taking))
+	}
+	for _, c := range taking {
+		c.Close()
+	}
+	for code := 0; code != http.StatusOK; { // as soon as the service knows that they have hung up
+		code, _, _ = r.put(t, 8, picture(t, 9<<20))
+	}
+	r.nothingInUse(t)
+}
+
+// The driver is switched while 200 uploads run: each says which driver took it, and is read back
+// whole when all is over.
+func TestUploadsDuringSwitches(t *testing.T) {
+	r := begin(t)
+	var (
+		uploading sync.WaitGroup
+		mu        sync.Mutex
+		took      = map[string]int{}
+		ended     atomic.Int32
+	)
+	for i := range 200 {
+		uploading.Go(func() {
+			defer ended.Add(1)
+			_, text := r.ask(t, "PUT", fmt.Sprintf("/api/v1/photos/%d", i+1), shade(t, i), 200)
+			var said struct{ Driver string }
+			if err := json.Unmarshal([]byte(text), &said); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			took[said.Driver]++
+		})
+	}
+	drivers := []string{"disk", "postgres", "memory"}
+	for i := 0; ended.Load() < 200; i++ {
+		if a, text := r.do(t, "PUT", "http://"+r.Admin+"/admin/photos/driver", `{"driver":"`+drivers[i%3]+`"}`); a.StatusCode != 200 {
+			t.Fatal(text)
 		}
 	}
 	uploading.Wait()
-	if answers[200] == 0 || answers[200]+answers[503] != 40 {
-		t.Errorf("the answers are %v", answers)
+	if took["memory"]+took["disk"]+took["postgres"] != 200 {
+		t.Errorf("the drivers took %v of 200", took)
 	}
-	if s := statsOf(t, "uploads"); s.InUseBytes != 0 || s.OverBudget != 0 || s.Oversize != 0 {
-		t.Errorf("in use %d, over the budget %d, oversize %d", s.InUseBytes, s.OverBudget, s.Oversize)
+	th := new(photo.Thumbnailer)
+	for i := range 200 {
+		var want bytes.Buffer
+		if err := th.Make(&want, []byte(shade(t, i))); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := r.ask(t, "GET", fmt.Sprintf("/img/u/%d_480p.jpg", i+1), "", 200); got != want.String() {
+			t.Errorf("photo %d is read back in %d bytes, want the %d of its thumbnail", i+1, len(got), want.Len())
+		}
 	}
+	r.nothingInUse(t)
+}
+
+// shade is a small photo that no other number has.
+func shade(t *testing.T, n int) string {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, 32, 16))
+	for i := range m.Pix {
+		m.Pix[i] = byte(n)
+	}
+	m.Pix[0] ^= 0x80
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // 500 requests of 500 goroutines, each with a body of its own, are 500 Gets, and nothing of one
@@ -107,11 +244,8 @@ func TestUploadsStayInTheirBudget(t *testing.T) {
 func TestProcess(t *testing.T) {
 	r := begin(t)
 	var asking sync.WaitGroup
-	turns := make(chan struct{}, 50)
 	for i := range 500 {
 		asking.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
 			body := fmt.Sprintf(`{"id":%d,"username":"user %d"}`, i, i)
 			if i%2 == 0 {
 				body = fmt.Sprintf(`{"id":%d}`, i) // no name: none of an earlier one
@@ -131,9 +265,49 @@ func TestProcess(t *testing.T) {
 	if s.Gets != 500 || s.Puts != 500 || s.Hits+s.Misses != 500 {
 		t.Errorf("%d gets, %d puts, %d hits and %d misses of 500 requests", s.Gets, s.Puts, s.Hits, s.Misses)
 	}
+	_, metrics := r.do(t, "GET", "http://"+r.Admin+"/metrics", "")
+	shown := 0
+	for line := range strings.Lines(metrics) {
+		if name, n, _ := strings.Cut(strings.TrimSpace(line), "} "); strings.HasPrefix(name, "dewpond_gets_total{") && strings.Contains(name, `pool="web.Processed"`) {
+			n, err := strconv.Atoi(n)
+			if err != nil {
+				t.Error(err)
+			}
+			shown += n
+		}
+	}
+	if shown != 500 {
+		t.Errorf("/metrics shows %d gets of 500 requests", shown)
+	}
 }
 
+// vast is a small JPEG that says it has 30,000 x 30,000 pixels, which nobody could decode.
+func vast(t *testing.T) string {
+	t.Helper()
+	b := []byte(picture(t, 0))
+	at := bytes.Index(b, []byte{0xff, 0xc0}) // start of frame: length, precision, height, width
+	binary.BigEndian.PutUint16(b[at+5:], 30_000)
+	binary.BigEndian.PutUint16(b[at+7:], 30_000)
+	return string(b)
+}
+
+// logged has what is logged until the test ends.
+func logged(t *testing.T) *bytes.Buffer {
+	t.Helper()
+	before, out, flags := slog.Default(), new(bytes.Buffer), log.Flags()
+	slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
+	t.Cleanup(func() {
+		slog.SetDefault(before)
+		log.SetOutput(os.Stderr) // SetDefault does not take its hand off it
+		log.SetFlags(flags)
+	})
+	return out
+}
+
+// What clients do wrong is answered with what would do, leaves nothing behind, and is not logged
+// as a fault of ours.
 func TestBadInput(t *testing.T) {
+	said := logged(t)
 	r := begin(t)
 	long := `{"uid":7,"x":"` + strings.Repeat("x", 64<<10) + `"}`
 	for _, tt := range []struct {
@@ -161,6 +335,9 @@ func TestBadInput(t *testing.T) {
 		{"PUT", "/api/v1/photos/0", picture(t, 0), 404, "uids are 1 to 20000"},
 		{"GET", "/ws?uid=x", ``, 400, "no number"},
 		{"GET", "/api/v1/messages?uid=7", ``, 400, "with=8"},
+		{"PUT", "/api/v1/photos/7", vast(t), 413, "30000 x 30000"},
+		{"GET", "/nowhere", ``, 404, "there is no such path"},
+		{"DELETE", "/process", ``, 405, "this path takes POST"},
 	} {
 		a, text := r.do(t, tt.method, "http://"+r.HTTP+tt.path, tt.body)
 		var e struct{ Error string }
@@ -169,6 +346,9 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	r.nothingInUse(t)
+	if said.Len() > 0 { // the service has ended
+		t.Errorf("logged: %s", said)
+	}
 }
 
 // Clients that hang up midway leave nothing behind.

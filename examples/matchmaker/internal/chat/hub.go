@@ -12,6 +12,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
@@ -31,6 +32,7 @@ type Messages interface {
 type Hub struct {
 	Messages Messages
 	Pool     *dewpond.BytePool // for frames
+	Log      *sessionlog.Log   // nil: none
 
 	mu      sync.Mutex // held for a change of sockets
 	sockets map[int64]*socket

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )
@@ -52,6 +55,7 @@ func (s *socket) read(ctx context.Context) {
 func (s *socket) handle(ctx context.Context, kind websocket.MessageType, frame []byte) {
 	s.handling.Lock()
 	defer s.handling.Unlock()
+	begun := time.Now()
 	var m pb.Message
 	if kind != websocket.MessageBinary || proto.Unmarshal(frame, &m) != nil {
 		s.refuse(0, "this is no matchmaker.v1.Message: send one in a binary frame")
@@ -71,7 +75,13 @@ func (s *socket) handle(ctx context.Context, kind websocket.MessageType, frame [
 		return
 	}
 	s.hub.stored.Add(1)
-	s.push(s.hub.frame(&pb.Frame{Kind: &pb.Frame_Ack{Ack: &pb.Ack{Seq: m.Seq, Id: id}}}))
+	ack := s.hub.frame(&pb.Frame{Kind: &pb.Frame_Ack{Ack: &pb.Ack{Seq: m.Seq, Id: id}}})
+	size := ack.Len()
+	s.push(ack)
+	s.hub.Log.Write(sessionlog.Request{
+		Begun: begun, First: time.Since(begun), Protocol: "websocket", Path: fmt.Sprintf("/ws?uid=%d", s.uid), UID: s.uid,
+		Status: http.StatusSwitchingProtocols, Sent: int64(len(frame)), Received: int64(size), Body: frame,
+	})
 	if to := s.hub.of(m.To); to != nil {
 		if to.push(s.hub.frame(&pb.Frame{Kind: &pb.Frame_Delivery{Delivery: &pb.Delivery{Id: id, From: s.uid, Text: m.Text}}})) {
 			s.hub.delivered.Add(1)

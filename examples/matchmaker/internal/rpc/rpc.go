@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -12,28 +13,33 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )
 
-// New returns a server of a service.
-func New(s *service.Service) *grpc.Server {
+// New returns a server of a service, and what says whether it serves. The log may be nil.
+func New(s *service.Service, log *sessionlog.Log) (*grpc.Server, *health.Server) {
 	g := grpc.NewServer()
-	pb.RegisterMatchmakerServer(g, &server{service: s})
-	grpc_health_v1.RegisterHealthServer(g, health.NewServer())
+	pb.RegisterMatchmakerServer(g, &server{service: s, log: log})
+	h := health.NewServer()
+	grpc_health_v1.RegisterHealthServer(g, h)
 	reflection.Register(g)
-	return g
+	return g, h
 }
 
 type server struct {
 	pb.UnimplementedMatchmakerServer
 	service *service.Service
+	log     *sessionlog.Log
 }
 
 // Match implements [pb.MatchmakerServer]. The reply has copies, because gRPC encodes it later.
 func (s *server) Match(ctx context.Context, q *pb.MatchRequest) (reply *pb.MatchReply, err error) {
+	defer s.note(time.Now(), q, &reply)
 	var t service.Times
 	err = s.service.Match(ctx, q.Uid, &t, func(m service.Match) error {
 		reply = &pb.MatchReply{Uid: m.UID, Region: m.Region, Degraded: m.Degraded}
@@ -51,4 +57,16 @@ func (s *server) Match(ctx context.Context, q *pb.MatchRequest) (reply *pb.Match
 		err = status.Errorf(codes.Unavailable, "try again in a second: %v", err)
 	}
 	return reply, err
+}
+
+// note has the log a line of a call.
+func (s *server) note(begun time.Time, q *pb.MatchRequest, reply **pb.MatchReply) {
+	if s.log == nil {
+		return
+	}
+	body, _ := proto.Marshal(q) // it was decoded
+	s.log.Write(sessionlog.Request{
+		Begun: begun, Protocol: "grpc", Path: pb.Matchmaker_Match_FullMethodName, UID: q.Uid,
+		Sent: int64(len(body)), Received: int64(proto.Size(*reply)), Body: body,
+	})
 }

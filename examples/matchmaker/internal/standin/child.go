@@ -38,13 +38,14 @@ type Addresses struct {
 const childOf = "MATCHMAKER_STANDIN"
 
 // RunChild runs the stand-ins, and exits, if this process was started for them. It is the first
-// thing that main does.
-func RunChild() {
+// thing that main does. Signals that end the parent are for the parent, which still needs the
+// stand-ins: a terminal and a service manager send them to both.
+func RunChild(ignored ...os.Signal) {
 	text := os.Getenv(childOf)
 	if text == "" {
 		return
 	}
-	signal.Ignore(os.Interrupt) // Ctrl-C is for the parent, which still needs the stand-ins
+	signal.Ignore(ignored...)
 	if err := serve(text, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "stand-in:", err)
 		os.Exit(1)

@@ -75,8 +75,9 @@ func (v Variant) Args() []string {
 	if v.Idle > 0 {
 		args = append(args, "--db-max-idle="+strconv.Itoa(v.Idle))
 	}
+	limit := "off"
 	if v.Limit != "" {
-		args = append(args, "--memory-limit="+v.Limit)
+		limit = v.Limit
 	}
-	return args
+	return append(args, "--memory-limit="+limit)
 }

@@ -17,6 +17,7 @@ func (s *Site) avatar(w http.ResponseWriter, r *http.Request, _ *service.Times) 
 	if !ok || err != nil {
 		return bad(http.StatusNotFound, "there is no such photo: ask as in /img/u/7_480p.jpg")
 	}
+	visitOf(w).of(uid)
 	p, err := s.photoOf(r, uid)
 	if err != nil {
 		return err

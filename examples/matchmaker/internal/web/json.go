@@ -25,6 +25,7 @@ func (s *Site) decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if err != nil {
 		return bad(http.StatusBadRequest, "the body ends early: %v", err)
 	}
+	visitOf(w).sent(len(body), body)
 	err = json.Unmarshal(body, v)
 	var (
 		syntax *json.SyntaxError

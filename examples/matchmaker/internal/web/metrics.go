@@ -15,6 +15,7 @@ type Metrics struct {
 	requests, connections *prometheus.CounterVec
 	inFlight              prometheus.Gauge
 	answered              atomic.Uint64
+	reuse                 reuse
 }
 
 // Answered is how many requests were answered.
@@ -33,7 +34,7 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 			Name: "matchmaker_requests_in_flight", Help: "Requests that are being answered.",
 		}),
 	}
-	to.MustRegister(m.requests, m.connections, m.inFlight)
+	to.MustRegister(m.requests, m.connections, m.inFlight, &m.reuse)
 	return m
 }
 
@@ -49,6 +50,7 @@ func (m *Metrics) path(pattern string, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen, ok := r.Context().Value(connKey{}).(*atomic.Bool); ok && !seen.Swap(true) {
 			m.connections.WithLabelValues(r.Proto).Inc()
+			m.reuse.of(r.Proto).connections.Add(1)
 		}
 		origin := "user"
 		if r.Header.Get("Dewpond-Run") != "" {
@@ -59,6 +61,7 @@ func (m *Metrics) path(pattern string, next http.HandlerFunc) http.Handler {
 		defer func() {
 			m.inFlight.Dec()
 			m.answered.Add(1)
+			m.reuse.of(r.Proto).requests.Add(1)
 			m.requests.WithLabelValues(r.Proto, pattern, strconv.Itoa(c.code), origin).Inc()
 		}()
 		next(c, r)

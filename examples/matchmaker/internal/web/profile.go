@@ -16,6 +16,7 @@ func (s *Site) user(w http.ResponseWriter, r *http.Request, t *service.Times) er
 	if err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	u, err := s.Service.Profile(r.Context(), uid, t)
 	if err != nil {
 		return err
@@ -39,6 +40,7 @@ func (s *Site) putUser(w http.ResponseWriter, r *http.Request, t *service.Times)
 	if err := s.decode(w, r, &q); err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	u, err := s.Service.Profile(r.Context(), uid, t)
 	if err != nil {
 		return err
@@ -85,6 +87,7 @@ func (s *Site) messages(w http.ResponseWriter, r *http.Request, t *service.Times
 	if err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	m, err := s.Service.Store.Messages(store.WithTimes(r.Context(), &t.Times), uid, with, 50)
 	if err != nil {
 		return err

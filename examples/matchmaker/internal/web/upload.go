@@ -41,6 +41,7 @@ func (s *Site) upload(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	if err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	switch {
 	case s.Service.Degrade.Without(degrade.Uploads):
 		return busy(w, "memory is scarce: upload later")
@@ -63,6 +64,7 @@ func (s *Site) upload(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	if err != nil {
 		return err
 	}
+	visitOf(w).sent(len(image), nil)
 	body := s.Bytes.Buffer()
 	defer body.Release()
 	if err := s.thumbnail(r.Context(), body, image); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dewpond/dewpond"
@@ -15,13 +16,14 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
 // mostBody bounds the body of a request but an upload's.
 const mostBody = 64 << 10
 
-// A Site answers HTTP. All fields must be set.
+// A Site answers HTTP. All fields but Log must be set.
 type Site struct {
 	Service *service.Service
 	Bytes   *dewpond.BytePool // for uploads
@@ -30,6 +32,7 @@ type Site struct {
 	Hub     *chat.Hub
 	Metrics *Metrics
 	Uploads Uploads
+	Log     *sessionlog.Log // nil: none
 	// Processed are the objects of POST /process.
 	Processed *dewpond.Pool[Processed]
 }
@@ -39,10 +42,15 @@ func (s *Site) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, f func(w http.ResponseWriter, r *http.Request, t *service.Times) error) {
 		mux.Handle(pattern, s.Metrics.path(pattern, func(w http.ResponseWriter, r *http.Request) {
-			var t service.Times
-			if err := f(w, r, &t); err != nil {
-				fail(w, r, err)
+			if off := s.Service.Degrade.Off(); len(off) > 0 {
+				w.Header().Set("Degraded", strings.Join(off, ", "))
 			}
+			visited(s.Log, w, r, func(w http.ResponseWriter) {
+				var t service.Times
+				if err := f(w, r, &t); err != nil {
+					fail(w, r, err)
+				}
+			})
 		}))
 	}
 	handle("POST /api/v1/match", s.match)
@@ -55,8 +63,36 @@ func (s *Site) Handler() http.Handler {
 	handle("PUT /api/v1/photos/{uid}", s.upload)
 	handle("POST /process", s.process)
 	handle("GET /ws", s.socket)
-	return s.Memory.Handler(mux)
+	return s.Memory.Handler(elsewhere(mux))
 }
+
+// elsewhere answers what is no path of the service as the mux does, but in JSON.
+func elsewhere(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		q := &quiet{ResponseWriter: w, code: http.StatusOK}
+		h.ServeHTTP(q, r)
+		text := "there is no such path: GET /api/v1/matches?uid=7 is one"
+		if q.code == http.StatusMethodNotAllowed {
+			text = "this path takes " + w.Header().Get("Allow")
+		}
+		fail(w, r, &problem{q.code, text})
+	})
+}
+
+// A quiet takes the headers of an answer and notes its status.
+type quiet struct {
+	http.ResponseWriter
+	code int
+}
+
+func (q *quiet) WriteHeader(code int) { q.code = code }
+
+func (*quiet) Write(b []byte) (int, error) { return len(b), nil }
 
 // A problem is an error for the client: what is wrong, and what would do.
 type problem struct {
@@ -144,7 +180,9 @@ func (s *Site) matches(w http.ResponseWriter, r *http.Request, t *service.Times)
 }
 
 func (s *Site) answerMatch(ctx context.Context, w http.ResponseWriter, uid int64, t *service.Times) error {
+	visitOf(w).by(uid)
 	return s.Service.Match(ctx, uid, t, func(m service.Match) error {
+		visitOf(w).proposed(m.Candidates)
 		begun := time.Now()
 		body := s.Memory.Buffer()
 		defer body.Release()
@@ -160,6 +198,7 @@ func (s *Site) recommendations(w http.ResponseWriter, r *http.Request, t *servic
 	if err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	text, err := s.Service.Recommendations(r.Context(), uid, t)
 	if err != nil {
 		return err
@@ -174,6 +213,7 @@ func (s *Site) socket(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	if err != nil {
 		return err
 	}
+	visitOf(w).by(uid)
 	if _, err := s.Service.Profile(r.Context(), uid, t); err != nil {
 		return err
 	}

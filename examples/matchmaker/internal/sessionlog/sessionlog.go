@@ -1,0 +1,152 @@
+// Package sessionlog writes what users do, one line of JSON for each request, in the form that
+// dewload learn makes a scenario of.
+package sessionlog
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+)
+
+const (
+	// silence of a user ends a session.
+	silence = 30 * time.Second
+	// longestBody is how many bytes of what was sent a line may have; of more it has none.
+	longestBody = 1 << 10
+)
+
+// A Log writes lines. A nil Log writes nothing. Its methods may be called by several goroutines at
+// once.
+//
+// The service has no logins, so a session is what one uid does until it is silent. A photo's
+// address does not say who looks at it: it belongs to whom its user was proposed last. What has
+// no user at all belongs to its connection.
+type Log struct {
+	mu       sync.Mutex // held for one line
+	out      *json.Encoder
+	err      error // the first
+	sessions map[int64]session
+	number   int             // of the last session
+	proposed map[int64]int64 // to whom a user was proposed last
+}
+
+type session struct {
+	number int
+	last   time.Time
+}
+
+// New returns a Log that writes each line at once.
+func New(to io.Writer) *Log {
+	return &Log{out: json.NewEncoder(to), sessions: map[int64]session{}, proposed: map[int64]int64{}}
+}
+
+// A Request is what a line is of.
+type Request struct {
+	Begun    time.Time
+	First    time.Duration // until the first byte of the answer; 0: there was none
+	Protocol string
+	Method   string
+	Path     string // with its query
+	Status   int
+	Sent     int64  // bytes
+	Received int64  // by the user
+	Body     []byte // what was sent
+
+	UID        int64  // who asks; 0: it is not known
+	Photo      int64  // whose photo is asked for
+	Connection string // for what has neither
+}
+
+// A line is a request as the log has it.
+type line struct {
+	Time      string  `json:"time"`
+	Session   any     `json:"session"`
+	Protocol  string  `json:"protocol"`
+	Method    string  `json:"method,omitempty"`
+	Path      string  `json:"path"`
+	Status    int     `json:"status,omitempty"`
+	Sent      int64   `json:"sent"`
+	Received  int64   `json:"received"`
+	FirstByte float64 `json:"first_byte_ms"`
+	Duration  float64 `json:"duration_ms"`
+	Error     string  `json:"error,omitempty"`
+	Body      string  `json:"body,omitempty"`
+	Hex       string  `json:"body_hex,omitempty"`
+}
+
+// Proposed notes that a user is about to be shown others, whose photos the user will ask for.
+func (l *Log) Proposed(to int64, others func(yield func(uid int64) bool)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for uid := range others {
+		l.proposed[uid] = to
+	}
+}
+
+// Write writes the line of a request that has ended.
+func (l *Log) Write(r Request) {
+	if l == nil {
+		return
+	}
+	now := time.Now()
+	out := line{
+		Time: r.Begun.Format(time.RFC3339Nano), Protocol: r.Protocol, Method: r.Method, Path: r.Path, Status: r.Status,
+		Sent: r.Sent, Received: r.Received, FirstByte: ms(r.First), Duration: ms(now.Sub(r.Begun)),
+	}
+	if r.Status >= http.StatusInternalServerError {
+		out.Error = fmt.Sprintf("status %d", r.Status)
+	}
+	switch {
+	case len(r.Body) > longestBody:
+	case utf8.Valid(r.Body):
+		out.Body = string(r.Body)
+	default:
+		out.Hex = hex.EncodeToString(r.Body)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out.Session = l.sessionOf(r, now)
+	if err := l.out.Encode(out); err != nil && l.err == nil {
+		l.err = err
+	}
+}
+
+// Err returns the first error of writing.
+func (l *Log) Err() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+func (l *Log) sessionOf(r Request, now time.Time) any {
+	uid := r.UID
+	if uid == 0 {
+		uid = l.proposed[r.Photo]
+	}
+	if uid < 1 || uid > store.Users { // what is made up must not grow the map
+		return r.Connection
+	}
+	s, known := l.sessions[uid]
+	if !known || r.Begun.Sub(s.last) > silence {
+		l.number++
+		s.number = l.number
+	}
+	s.last = now
+	l.sessions[uid] = s
+	return s.number
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
