@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -27,6 +28,8 @@ type Options struct {
 	Token         string // of a NATS that wants one
 	Log           func(string)
 
+	calls string           // the subject on which it calls agents, in tests; "" is everybody's
+	came  func(index int)  // told of each agent that got a place, in tests
 	now   func() time.Time // by which agents are silent, in tests; nil is time.Now
 	heard func(report)     // told of each report before it is added, in tests
 }
@@ -126,7 +129,7 @@ func (c *coordinator) gather(ctx context.Context) error {
 	defer asked.Unsubscribe()
 	until := time.Now().Add(c.options.Join)
 	for len(c.first.Agents) < c.options.Agents {
-		if err := c.nc.Publish(calls, encoded(call{c.run})); err != nil {
+		if err := c.nc.Publish(cmp.Or(c.options.calls, calls), encoded(call{c.run})); err != nil {
 			return err
 		}
 		waiting, cancel := context.WithTimeout(ctx, callEvery)
@@ -145,6 +148,9 @@ func (c *coordinator) gather(ctx context.Context) error {
 				return err
 			}
 			c.first.Agents = append(c.first.Agents, j.Name)
+			if c.options.came != nil {
+				c.options.came(p.Index)
+			}
 		case time.Now().After(until):
 			return fmt.Errorf("%d of %d agents came within %v: %v", len(c.first.Agents), c.options.Agents, c.options.Join, c.first.Agents)
 		}
