@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/leaks"
 )
 
 // asAgent in the environment makes the test binary an agent of the NATS at that URL, which follows
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 	default:
 		flag.Parse()
 		flag.Set("test.parallel", "8") // they wait for their arrivals, and hardly compute
-		os.Exit(m.Run())
+		os.Exit(leaks.Run(m.Run))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -222,16 +222,20 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 	if err != nil {
 		return load.Result{}, err
 	}
-	reports := make(chan report, 64)
+	reports, enough := make(chan report, 64), make(chan struct{})
 	consuming, err := consumer.Consume(func(m jetstream.Msg) {
 		var r report
 		if m.Subject() != planSubject(c.run) && json.Unmarshal(m.Data(), &r) == nil {
-			reports <- r
+			select {
+			case reports <- r:
+			case <-enough:
+			}
 		}
 	})
 	if err != nil {
 		return load.Result{}, err
 	}
+	defer close(enough)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	interrupted := ctx.Done()
@@ -257,10 +261,6 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 		}
 	}
 	consuming.Stop()
-	go func() { // who still waits to give one away
-		for range reports {
-		}
-	}()
 	c.forget()
 	return c.tally.result(s)
 }
