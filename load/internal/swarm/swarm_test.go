@@ -199,20 +199,20 @@ func (c *cut) set(shut bool) {
 	}
 }
 
-// TestCut cuts the connection of an agent in mid-run. It goes on, and publishes later.
+// TestCut cuts the connection of an agent in mid-run, for as long as 500 of 700 arrivals take. It goes on, and publishes later.
 func TestCut(t *testing.T) {
 	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
-		p := planOf(target, 100, 5*time.Second)
+		p := planOf(target, 100, 7*time.Second)
 		proxy := newCut(t, s.url)
 		meeting{"nats://" + proxy.Addr().String(), s.calls}.agents(t, 1, AgentOptions{Once: true})
 		s.agents(t, 1, AgentOptions{Once: true})
 		go func() {
-			for requests.Load() < 100 { // a fifth of them
+			for requests.Load() < 100 {
 				time.Sleep(time.Millisecond)
 			}
 			proxy.set(true)
-			for requests.Load() < 400 {
+			for requests.Load() < 600 {
 				time.Sleep(time.Millisecond)
 			}
 			proxy.set(false)
