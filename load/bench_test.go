@@ -14,6 +14,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/leaks"
 	"github.com/dewpond/dewpond/load/internal/matchmaker"
 )
 
@@ -23,7 +24,7 @@ const asTarget = "DEWLOAD_TARGET"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asTarget) == "" {
-		os.Exit(m.Run())
+		os.Exit(leaks.Run(m.Run))
 	}
 	t := matchmaker.Start(false)
 	fmt.Println(t.URL)

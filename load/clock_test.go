@@ -146,6 +146,37 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
+// TestThinking wants a later step to be due when the step before has ended, plus the thinking: what
+// a step takes is neither the next one's lag nor its response, and thinking is of the session alone.
+func TestThinking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := inBubble(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			time.Sleep(map[string]time.Duration{"/a": 10 * time.Millisecond, "/b": 20 * time.Millisecond}[r.URL.Path])
+		}))
+		s := load.Scenario{
+			Target: bubbleURL[:len(bubbleURL)-1], Arrivals: load.Arrivals{Rate: 500, Duration: 4 * time.Second}, Connections: 200,
+			Session: []load.Step{
+				{Name: "a", Do: load.Request{URL: "/a"}},
+				{Do: load.Think{Median: 100 * time.Millisecond, P95: 100 * time.Millisecond}},
+				{Name: "b", Do: load.Request{URL: "/b"}},
+			},
+		}
+		r := run(t, s, o)
+		for want, times := range map[time.Duration]*load.Times{
+			10 * time.Millisecond: r.Steps[0].Response, 20 * time.Millisecond: r.Steps[1].Response, 130 * time.Millisecond: r.Session.Response, 30 * time.Millisecond: r.Awake.Response,
+		} {
+			if !near(times.P50, want, want/100) || !near(times.P99, want, want/100) {
+				t.Errorf("P50 %v and P99 %v, want %v", shown(times.P50), shown(times.P99), want)
+			}
+		}
+		for _, p := range []load.Part{r.Session, *r.Awake, r.Steps[0], r.Steps[1]} {
+			if !near(p.Lag.P99, 0, 0) {
+				t.Errorf("%s: lag P99 %v, want 0", p.Name, shown(p.Lag.P99))
+			}
+		}
+	})
+}
+
 // TestIdleConnection has a target that closes connections that nobody uses: the next request opens
 // one, and is no error.
 func TestIdleConnection(t *testing.T) {

@@ -58,6 +58,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestReset has a target that breaks off its answers, before their first byte and after it.
+func TestReset(t *testing.T) {
+	for _, protocol := range []load.Protocol{load.HTTP1, load.H2C} {
+		for _, begun := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				o := inBubble(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					if begun {
+						w.Header().Set("Content-Length", "100")
+						w.Write([]byte("begun"))
+						w.(http.Flusher).Flush()
+					}
+					panic(http.ErrAbortHandler)
+				}))
+				s := one(bubbleURL[:len(bubbleURL)-1], load.Request{URL: "/"})
+				s.Protocols = []load.Share{{Protocol: protocol, Weight: 1}}
+				if r := run(t, s, o); r.Errors[load.Reset] != 10 || len(r.Errors) != 1 {
+					t.Errorf("%s, begun %v: %v %v", protocol, begun, r.Errors, r.Messages)
+				}
+			})
+		}
+	}
+}
+
 // TestCutAnswerIsNotRead wants what is cut not to be read: memory cannot follow it.
 func TestCutAnswerIsNotRead(t *testing.T) {
 	var sent atomic.Int64

@@ -21,6 +21,7 @@ import (
 // ScenarioFlags override what a scenario says, and say how it is run: kong reads them. A flag that
 // was not given is nil or empty, and then the scenario's own value holds.
 type ScenarioFlags struct {
+	Name        *string        `placeholder:"TEXT" help:"The report's title."`
 	Target      *string        `placeholder:"URL" help:"Where the session's paths are."`
 	Rate        *float64       `placeholder:"N" help:"Sessions a second."`
 	Duration    *time.Duration `placeholder:"TIME" help:"How long sessions begin that are measured, such as 30s."`
@@ -185,6 +186,7 @@ func (f *ScenarioFlags) Apply(s *Scenario) (Options, error) {
 }
 
 func (f *ScenarioFlags) override(s *Scenario) error {
+	override(&s.Name, f.Name)
 	override(&s.Target, f.Target)
 	override(&s.Arrivals.Rate, f.Rate)
 	override(&s.Arrivals.Duration, f.Duration)
@@ -289,7 +291,9 @@ func (f *ScenarioFlags) body(s *Scenario) error {
 			return fmt.Errorf("--body: %w", err)
 		}
 	}
-	s.Name = strings.Replace(s.Name, "GET", "POST", 1)
+	if f.Name == nil {
+		s.Name = strings.Replace(s.Name, "GET", "POST", 1)
+	}
 	s.Session = []Step{{Name: urlStep, Do: q}}
 	return nil
 }

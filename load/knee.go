@@ -27,7 +27,7 @@ type Knee struct {
 // A KneeRate is one rate that was tried.
 type KneeRate struct {
 	Rate     float64  `json:"rate"`
-	Achieved float64  `json:"achieved"` // finished a second
+	Achieved float64  `json:"achieved"` // finished a second, while sessions began
 	P50      *float64 `json:"p50_ns,omitempty"`
 	P99      *float64 `json:"p99_ns,omitempty"`
 	P999     *float64 `json:"p999_ns,omitempty"`

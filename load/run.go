@@ -411,7 +411,12 @@ func (r *run) result() Result {
 		Errors: errors, Messages: messages, Series: r.series,
 		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
 	}
-	r.takeSessions(&out)
+	session, awake := r.takeSessions(&out)
+	out.Session = session.part() // without the lock, for who ends a session would wait
+	if r.awake != nil {
+		part := awake.part()
+		out.Awake = &part
+	}
 	if r.Arrivals.Users > 0 {
 		out.Mode, out.Rate = Closed, 0
 	} else {
@@ -432,7 +437,7 @@ func (r *run) result() Result {
 
 // takeSessions gives a result the sessions that ended since the last call. Its counts and its
 // times are of the same sessions, for an interval can be the last that is heard of an agent.
-func (r *run) takeSessions(out *Result) {
+func (r *run) takeSessions(out *Result) (session, awake taking) {
 	r.ending.Lock()
 	defer r.ending.Unlock()
 	before := r.gathered
@@ -442,11 +447,11 @@ func (r *run) takeSessions(out *Result) {
 	// A session counts as started in the interval in which it ends.
 	out.Started = out.Finished + out.Failed
 	out.Offered = out.Started + out.Dropped
-	out.Session = r.session.part()
+	session = r.session.take()
 	if r.awake != nil {
-		awake := r.awake.part()
-		out.Awake = &awake
+		awake = r.awake.take()
 	}
+	return session, awake
 }
 
 // lost is how many times were too long to be kept.

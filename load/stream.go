@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
@@ -44,14 +46,31 @@ func (s *stream) record(who int, t timing, err error) {
 	s.waiting.Record(who, t.waiting)
 }
 
-// part returns what was recorded since the last call.
-func (s *stream) part() Part {
-	failed := s.failed.Swap(0)
+// A taking is what was recorded in a while.
+type taking struct {
+	name                                     string
+	ended, failed, waits                     uint64
+	response, service, lag, waiting, failing *hdrhistogram.Histogram
+}
+
+// take returns what was recorded since the last call.
+func (s *stream) take() taking {
+	return taking{
+		name: s.name, ended: s.ended.Swap(0), failed: s.failed.Swap(0), waits: s.waits.Swap(0),
+		response: s.response.Take(), service: s.service.Take(), lag: s.lag.Take(),
+		waiting: s.waiting.Take(), failing: s.failing.Take(),
+	}
+}
+
+// part finds the percentiles and encodes the histograms, which takes far longer than to take them.
+func (t taking) part() Part {
 	p := Part{
-		Name: s.name, Requests: s.ended.Swap(0) + failed, Failed: failed, Waited: s.waits.Swap(0),
-		Response: timesOf(s.response.Take()), Service: timesOf(s.service.Take()), Lag: timesOf(s.lag.Take()),
-		Waiting: timesOf(s.waiting.Take()), FailedResponse: timesOf(s.failing.Take()),
+		Name: t.name, Requests: t.ended + t.failed, Failed: t.failed, Waited: t.waits,
+		Response: timesOf(t.response), Service: timesOf(t.service), Lag: timesOf(t.lag),
+		Waiting: timesOf(t.waiting), FailedResponse: timesOf(t.failing),
 	}
 	p.Generator = generatorMade(p.Response, p.Lag)
 	return p
 }
+
+func (s *stream) part() Part { return s.take().part() }

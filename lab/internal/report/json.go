@@ -1,9 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
+	"maps"
+	"math"
+	"slices"
 
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
@@ -21,18 +23,22 @@ type document struct {
 	Interrupted bool               `json:"interrupted"`
 	Findings    []finding          `json:"findings"`
 	Failures    []failure          `json:"failures,omitempty"`
-	// Figures are by experiment, case and name.
+	// Figures are by experiment, case and name. One that is no finite number is left out.
 	Figures map[string]map[string]map[string]result.Figure `json:"figures"`
 }
 
 type finding struct {
-	ID          string `json:"id"`
-	Claim       string `json:"claim"`
-	Publication struct {
-		Title   string `json:"title"`
-		Address string `json:"address,omitempty"`
-	} `json:"article"`
+	ID    string `json:"id"` // of the claim
+	Claim string `json:"claim"`
 	experiment.Finding
+	Publication publication `json:"publication"`
+}
+
+// A publication has a title, or what it is about where that is not known.
+type publication struct {
+	Title   string `json:"title,omitempty"`
+	About   string `json:"about,omitempty"`
+	Address string `json:"address,omitempty"`
 }
 
 // A failure is a case that could not be run to its end.
@@ -45,25 +51,30 @@ type failure struct {
 // JSON writes the findings, and the figures that they rest on.
 func JSON(w io.Writer, r Report) error {
 	d := document{Schema: Schema, Command: r.Command, Environment: r.Environment, Quick: r.Quick, Interrupted: r.Interrupted,
-		Figures: map[string]map[string]map[string]result.Figure{}}
+		Findings: []finding{}, Figures: map[string]map[string]map[string]result.Figure{}}
 	for _, o := range r.Outcomes {
 		for i, f := range o.Findings {
 			c := o.Claims[i]
-			row := finding{ID: c.ID, Claim: c.Text, Finding: f}
-			row.Publication.Title, row.Publication.Address = cmp.Or(c.Publication.Title, c.Publication.About), c.Publication.Address
-			d.Findings = append(d.Findings, row)
+			d.Findings = append(d.Findings, finding{ID: c.ID, Claim: c.Text, Finding: f, Publication: publication(c.Publication)})
 		}
 		of := map[string]map[string]result.Figure{}
 		for _, c := range o.Measured.Contenders() {
+			maps.DeleteFunc(c.Figures, func(_ string, f result.Figure) bool { return !finite(f) })
 			of[c.Name] = c.Figures
 		}
 		d.Figures[o.ID] = of
-		for name, why := range o.Measured.Absent {
-			d.Failures = append(d.Failures, failure{o.ID, name, why})
+		for _, name := range slices.Sorted(maps.Keys(o.Measured.Absent)) {
+			d.Failures = append(d.Failures, failure{o.ID, name, o.Measured.Absent[name]})
 		}
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(d)
+}
+
+// finite reports whether JSON has numbers for it.
+func finite(f result.Figure) bool {
+	sum := f.Median + f.Min + f.Max // of numbers of which one is infinite or none
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -66,10 +67,42 @@ func TestJSON(t *testing.T) {
 	if len(d.Findings) != 2 || d.Figures["made-up"]["with"]["x_ns"].Max != 202 {
 		t.Errorf("%+v", d)
 	}
-	for _, name := range []string{"id", "claim", "measured", "control", "verdict", "why"} {
-		if s, _ := d.Findings[0][name].(string); s == "" {
-			t.Errorf("the finding has no %s: %v", name, d.Findings[0])
+	for name, want := range map[string]string{
+		"id": "made-up/twice", "claim": "with | is <twice> as slow", "measured": "200 ns (198 ns to 202 ns)", "control": "without", "verdict": "reproduced",
+		"why": "the ratio is 2.00x", "do": "nothing",
+	} {
+		if s, _ := d.Findings[0][name].(string); !strings.HasPrefix(s, want) {
+			t.Errorf("the finding's %s is %q, want %q", name, s, want)
 		}
+	}
+	if p, _ := d.Findings[0]["publication"].(map[string]any); len(p) != 2 || p["title"] != "An article" || p["address"] != "an-address" {
+		t.Errorf("the publication is %v", p)
+	}
+}
+
+// A report of which some could not be measured says so, the same each time; what JSON has no number
+// for does not keep the rest from being written.
+func TestJSONOfWhatFailed(t *testing.T) {
+	r := made()
+	r.Outcomes[0].Measured.Rounds[0].Figures["y"] = math.NaN()
+	r.Outcomes[0].Measured.Rounds[0].Figures["z"] = math.Inf(1)
+	r.Outcomes[0].Measured.Absent = map[string]string{"c": "1", "a": "2", "d": "3", "b": "4"}
+	r.Outcomes[0].Claims[0].Publication = experiment.Publication{About: "pools"}
+	want := `"failures": [ { "experiment": "made-up", "case": "a", "why": "2" }, { "experiment": "made-up", "case": "b", "why": "4" }, ` +
+		`{ "experiment": "made-up", "case": "c", "why": "1" }, { "experiment": "made-up", "case": "d", "why": "3" } ]`
+	for range 10 {
+		var out bytes.Buffer
+		if err := JSON(&out, r); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(out.String()), " ")
+		if !strings.Contains(got, want) || !strings.Contains(got, `"publication": { "about": "pools" }`) || !strings.Contains(got, `"x_ns"`) {
+			t.Fatalf("got %s", got)
+		}
+	}
+	var out bytes.Buffer
+	if err := JSON(&out, Report{}); err != nil || !strings.Contains(out.String(), `"findings": []`) {
+		t.Errorf("%v: of nothing it is %s", err, &out)
 	}
 }
 

@@ -23,15 +23,15 @@ type findCommand struct {
 
 // Help returns the end of the command's help.
 func (findCommand) Help() string {
-	return `Rates grow by half until one does not hold, then the interval is halved down to 5 %, and the rate that was found is run three times more.
+	return `Rates grow by half until one does not hold, then the interval is halved down to 5 %, and the rate that was found is run three times more; if it does not hold in most of these, the rate 5 % below is next.
 A rate holds if the SLO is met, fewer than 0.1 % of the sessions fail, 99 % of those offered finish, and the backlog does not grow.
---duration is of each rate, 8s by itself, and longer where that has too few sessions for a P99.
+--duration is of each rate, 7s by itself, and longer where that has too few sessions for a P99.
 
 Exit codes: 0 found, 1 could not run, 2 wrong usage or scenario, 130 interrupted.`
 }
 
 // eachRate is how long each rate is run at least, if nobody says.
-const eachRate = 8 * time.Second
+const eachRate = 7 * time.Second
 
 func (c *findCommand) Run() error {
 	s, locate, err := scenario(c.Scenario)

@@ -96,10 +96,34 @@ func (f *finder) search() error {
 		f.conclude(low, high)
 		return nil
 	}
+	low, high, err := f.halve(low, high)
+	if err != nil {
+		return err
+	}
+	for low.Rate > 0 {
+		held, failed, err := f.again(low.Rate)
+		if err != nil {
+			return err
+		}
+		if held {
+			break
+		}
+		// It was lucky when it held. So may the lower ones have been that were run once.
+		high, low.Rate = failed, low.Rate/(1+precision)
+		if low.Rate < f.o.From {
+			low.Rate = 0
+		}
+	}
+	f.conclude(low, high)
+	return nil
+}
+
+// halve halves the interval between a rate that holds and one that does not.
+func (f *finder) halve(low, high load.KneeRate) (load.KneeRate, load.KneeRate, error) {
 	for high.Rate > 0 && !high.Generator && high.Rate-low.Rate > precision*low.Rate {
 		row, err := f.try((low.Rate + high.Rate) / 2)
 		if err != nil {
-			return err
+			return low, high, err
 		}
 		if row.Holds {
 			low = row
@@ -107,47 +131,27 @@ func (f *finder) search() error {
 			high = row
 		}
 	}
-	for { // what held once may have been lucky
-		held, worst, err := f.again(low.Rate)
-		if err != nil {
-			return err
-		}
-		if 2*held > repeats {
-			break
-		}
-		if high, low = worst, f.below(low.Rate); low.Rate == 0 {
-			break
-		}
-	}
-	f.conclude(low, high)
-	return nil
+	return low, high, nil
 }
 
-// again runs a rate three times more, and returns how often it held, and a row of when it did not.
-func (f *finder) again(rate float64) (held int, worst load.KneeRate, err error) {
+// again runs a rate three times more, and reports whether it held in most of them. If it did not, it
+// ends when that is known, and returns a row of when it did not.
+func (f *finder) again(rate float64) (held bool, failed load.KneeRate, err error) {
+	fails := 0
 	for range repeats {
 		row, err := f.try(rate)
 		if err != nil {
-			return held, worst, err
+			return false, failed, err
 		}
-		if row.Holds {
-			held++
-		} else {
-			worst = row
+		if !row.Holds {
+			failed = row
+			fails++
 		}
-	}
-	return held, worst, nil
-}
-
-// below returns the highest row below a rate that held, or none.
-func (f *finder) below(rate float64) load.KneeRate {
-	var best load.KneeRate
-	for _, r := range f.found.Rows {
-		if r.Holds && r.Rate < rate && r.Rate > best.Rate {
-			best = r
+		if 2*fails > repeats {
+			return false, failed, nil
 		}
 	}
-	return best
+	return true, failed, nil
 }
 
 // try runs one rate.
@@ -190,17 +194,29 @@ func (f *finder) try(rate float64) (load.KneeRate, error) {
 // judge makes the row of a result.
 func judge(r load.Result, rate float64, a load.Arrivals) load.KneeRate {
 	row := load.KneeRate{Rate: rate, P50: r.Session.Response.P50, P99: r.Session.Response.P99, P999: r.Session.Response.P999}
-	if r.Seconds > 0 {
-		row.Achieved = float64(r.Finished) / r.Seconds
-	}
 	var levels []float64
+	// What finishes when no more begin does not count as achieved. Those of the warm-up that finish
+	// later do, so it is what began less what has piled up.
+	finished := 0
+	before := 0 // in flight when the warm-up ended
 	for _, s := range r.Series {
-		if at := s.At - a.Warmup.Seconds(); at > 0.5 && at < a.Duration.Seconds()+0.5 {
+		switch at := s.At - a.Warmup.Seconds(); {
+		case at <= 0.5:
+			before = s.InFlight
+		case at < a.Duration.Seconds()+0.5:
 			levels = append(levels, s.InFlightMean)
 			row.InFlight += s.InFlightMean
+			finished += int(s.Started) - int(s.Failed) - (s.InFlight - before)
+			before = s.InFlight
 		}
 	}
 	row.InFlight /= float64(max(1, len(levels)))
+	switch {
+	case len(levels) > 0:
+		row.Achieved = max(0, float64(finished)/float64(len(levels)))
+	case r.Seconds > 0:
+		row.Achieved = float64(r.Finished) / r.Seconds
+	}
 	response := time.Duration(meanOfAll(r.Session))
 	row.Little = len(levels) == 0 || queueing.Little(row.InFlight, float64(r.Started)/r.Seconds, response, littleWithin)
 	var why []string

@@ -72,28 +72,77 @@ func find(t *testing.T, s load.Scenario, slo string, from float64, each time.Dur
 	return *r.Knee
 }
 
-// TestMM4 wants the rate at which Erlang C says that P99 is 100 ms.
+// TestMM4 wants the rate at which Erlang C says that P99 is 100 ms, whatever the seed.
 func TestMM4(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		f := find(t, scenario(queue(4, 10*time.Millisecond)), "session p99 < 100ms", 100, 8*time.Second)
-		q := queueing.Queue{Service: 10 * time.Millisecond, Slots: 4}
-		want := q.RateFor(0.99, 100*time.Millisecond)
-		if math.Abs(f.Holds-want) > 0.1*want {
-			t.Errorf("%v/s holds, want %.0f: %s", f.Holds, want, f.Sentence)
-		}
-		if took := time.Since(began); took > 2*time.Minute {
-			t.Errorf("it took %v", took)
-		}
-		if !strings.Contains(f.Sentence, "/s holds, ") || !strings.Contains(f.Sentence, "/s does not: p99 ") {
-			t.Errorf("the sentence is %q", f.Sentence)
-		}
-		for _, r := range f.Rows {
-			if !r.Little {
-				t.Errorf("the row of %v/s breaks Little's law: %+v", r.Rate, r)
+	for seed := range uint64(5) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			s := scenario(queue(4, 10*time.Millisecond))
+			s.Arrivals.Seed, s.Arrivals.Warmup = 1000*seed, 0 // as a URL has none
+			f := find(t, s, "session p99 < 100ms", 100, 7*time.Second)
+			q := queueing.Queue{Service: 10 * time.Millisecond, Slots: 4}
+			want := q.RateFor(0.99, 100*time.Millisecond)
+			if math.Abs(f.Holds-want) > 0.1*want {
+				t.Errorf("%v/s holds, want %.0f: %s", f.Holds, want, f.Sentence)
 			}
+			if took := time.Since(began); took > 2*time.Minute {
+				t.Errorf("it took %v", took)
+			}
+			if !strings.Contains(f.Sentence, "/s holds, ") || !strings.Contains(f.Sentence, "/s does not: p99 ") {
+				t.Errorf("the sentence is %q", f.Sentence)
+			}
+			for _, r := range f.Rows {
+				if r.Rate <= f.Fails && !r.Little {
+					t.Errorf("the row of %v/s breaks Little's law: %+v", r.Rate, r)
+				}
+			}
+		})
+	}
+}
+
+// TestLucky has a target that holds 311/s, and more once for each rate: what was found by luck is
+// not the answer, and neither is a rate far below.
+func TestLucky(t *testing.T) {
+	ran := map[float64]int{}
+	lucky := func(_ context.Context, s load.Scenario) (load.Result, error) {
+		rate := s.Arrivals.Rate
+		ran[rate]++
+		p99 := 5e7
+		if rate > 311 && (rate > 340 || ran[rate] > 1) {
+			p99 = 2e8
 		}
-	})
+		r := load.Result{Valid: true, Seconds: 1, Offered: 2000, Started: 2000, Finished: 2000, Session: load.Part{
+			Response: &load.Times{P99: &p99, Samples: 2000}, Lag: &load.Times{}, FailedResponse: &load.Times{},
+		}}
+		r.Judge(s)
+		return r, nil
+	}
+	slo, err := load.ParseThreshold("session p99 < 100ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := knee.Find(t.Context(), scenario(queue(1, 1)), knee.Options{SLO: &slo, From: 100, Each: time.Second, Run: lucky})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Knee; f.Holds < 311/1.05 || f.Holds > 311 || f.Fails < 311 || f.Fails > 1.06*f.Holds || ran[f.Holds] != 3 {
+		t.Errorf("%v/s holds, %v/s does not, %d runs of the one: %s", f.Holds, f.Fails, ran[f.Holds], f.Sentence)
+	}
+}
+
+// TestReached has a target that makes 400/s at most: what it ends after the last arrival is not
+// what it reaches, and what began before the first that is measured is in its way.
+func TestReached(t *testing.T) {
+	for _, warmup := range []time.Duration{0, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := scenario(queue(4, 10*time.Millisecond))
+			s.Arrivals.Warmup = warmup
+			f := find(t, s, "session p99 < 100ms", 600, 4*time.Second)
+			if r := f.Rows[0]; r.Achieved < 350 || r.Achieved > 450 {
+				t.Errorf("%v/s were reached after %v of warm-up", r.Achieved, warmup)
+			}
+		})
+	}
 }
 
 func TestWithoutSLO(t *testing.T) {

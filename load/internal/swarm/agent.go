@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -24,6 +25,7 @@ type AgentOptions struct {
 	Once  bool     // one run, and not one after the other
 	Log   func(string)
 
+	calls string        // the subject of the calls that it follows, in tests; "" is anybody's
 	times int           // that each result is published, in tests; 0 is once
 	skew  time.Duration // of this agent's clock, in tests
 }
@@ -46,7 +48,7 @@ func Agent(ctx context.Context, url string, o AgentOptions) error {
 	if a.js, err = jetstream.New(nc); err != nil {
 		return err
 	}
-	called, err := nc.SubscribeSync(calls)
+	called, err := nc.SubscribeSync(cmp.Or(o.calls, calls))
 	if err != nil {
 		return err
 	}

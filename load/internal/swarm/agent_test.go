@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,12 +16,14 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/leaks"
 )
 
-// asAgent in the environment makes the test binary an agent of the NATS at that URL, and
-// asCoordinator a coordinator of the plan that is the argument.
+// asAgent in the environment makes the test binary an agent of the NATS at that URL, which follows
+// agentCalls, and asCoordinator a coordinator of the plan that is the argument.
 const (
 	asAgent       = "DEWLOAD_TEST_AGENT"
+	agentCalls    = "DEWLOAD_TEST_CALLS"
 	asCoordinator = "DEWLOAD_TEST_COORDINATOR"
 )
 
@@ -28,11 +31,13 @@ func TestMain(m *testing.M) {
 	var err error
 	switch agent, coordinator := os.Getenv(asAgent), os.Getenv(asCoordinator); {
 	case agent != "":
-		err = Agent(context.Background(), agent, AgentOptions{Once: true})
+		err = Agent(context.Background(), agent, AgentOptions{Once: true, calls: os.Getenv(agentCalls)})
 	case coordinator != "":
 		err = coordinate(coordinator)
 	default:
-		os.Exit(m.Run())
+		flag.Parse()
+		flag.Set("test.parallel", "8") // they wait for their arrivals, and hardly compute
+		os.Exit(leaks.Run(m.Run))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,9 +51,9 @@ type process struct {
 	t *testing.T
 }
 
-func startAgent(t *testing.T, url string) *process {
+func startAgent(t *testing.T, s meeting) *process {
 	p := &process{exec.Command(os.Args[0]), t}
-	p.Env = append(os.Environ(), asAgent+"="+url)
+	p.Env = append(os.Environ(), asAgent+"="+s.url, agentCalls+"="+s.calls)
 	p.Stderr = os.Stderr
 	if err := p.Start(); err != nil {
 		t.Error(err)
@@ -61,29 +66,15 @@ func startAgent(t *testing.T, url string) *process {
 	return p
 }
 
-// startTwo starts an agent, and another one when the first has asked for its place: the first is
-// agent 0.
-func startTwo(t *testing.T, url string) (first *process) {
+// two are two agents of which the second starts when the first has its place: the first is agent 0.
+func (o Options) two(t *testing.T, s meeting) (first *process, with Options) {
 	t.Helper()
-	nc, err := connect(url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	joined, err := nc.SubscribeSync(joinSubject("*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	first = startAgent(t, url)
-	go func() {
-		if _, err := joined.NextMsgWithContext(t.Context()); err == nil {
-			startAgent(t, url)
+	o.came = func(index int) {
+		if index == 0 {
+			startAgent(t, s)
 		}
-	}()
-	return first
+	}
+	return startAgent(t, s), o.at(s, 2)
 }
 
 // at returns the URL of a target that does something when it has had so many requests, before it
@@ -179,10 +170,10 @@ func lost(t *testing.T, r load.Result) {
 
 // TestKilled kills an agent's process in mid-run.
 func TestKilled(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
-		victim := startTwo(t, url)
+	servers(t, func(t *testing.T, s meeting) {
+		victim, o := Options{}.by(&steadyClock{}).two(t, s)
 		p := planOf(at(t, 75, func() { victim.Process.Kill() }), 50, 3*time.Second)
-		r, err := Run(t.Context(), p, Options{}.by(&steadyClock{}).at(url, 2))
+		r, err := Run(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,8 +193,8 @@ func TestKilled(t *testing.T) {
 // TestStopped stops an agent's process, and wakes it when it was given up: its late results are
 // kept out and counted. The run is ended when they have come.
 func TestStopped(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
-		sleeper := startTwo(t, url)
+	servers(t, func(t *testing.T, s meeting) {
+		var sleeper *process
 		p := planOf(at(t, 75, func() { sleeper.signal("STOP") }), 50, time.Hour)
 		var given atomic.Bool // up
 		ctx, end := context.WithCancel(t.Context())
@@ -218,7 +209,8 @@ func TestStopped(t *testing.T) {
 				sleeper.signal("CONT")
 			}
 		}}
-		r, err := Run(ctx, p, o.by(clock).at(url, 2))
+		sleeper, o = o.by(clock).two(t, s)
+		r, err := Run(ctx, p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,10 +223,10 @@ func TestStopped(t *testing.T) {
 
 // TestLossAborts wants a run to end when an agent is lost, if that was asked for.
 func TestLossAborts(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
-		victim := startTwo(t, url)
+	servers(t, func(t *testing.T, s meeting) {
+		victim, o := Options{AbortOnLoss: true}.by(&steadyClock{}).two(t, s)
 		p := planOf(at(t, 75, func() { victim.Process.Kill() }), 50, time.Hour) // it does not end by itself
-		r, err := Run(t.Context(), p, Options{AbortOnLoss: true}.by(&steadyClock{}).at(url, 2))
+		r, err := Run(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,13 +238,13 @@ func TestLossAborts(t *testing.T) {
 
 // TestClocks has agents whose clocks are wrong: they start together all the same.
 func TestClocks(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
+	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
 		p := planOf(target, 100, time.Second)
 		for _, skew := range []time.Duration{time.Hour, -time.Hour} {
-			agents(t, url, 1, AgentOptions{Once: true, skew: skew})
+			s.agents(t, 1, AgentOptions{Once: true, skew: skew})
 		}
-		r, err := Run(t.Context(), p, Options{}.at(url, 2))
+		r, err := Run(t.Context(), p, Options{}.at(s, 2))
 		if err != nil {
 			t.Fatal(err)
 		}

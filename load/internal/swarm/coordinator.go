@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -27,6 +28,8 @@ type Options struct {
 	Token         string // of a NATS that wants one
 	Log           func(string)
 
+	calls string           // the subject on which it calls agents, in tests; "" is everybody's
+	came  func(index int)  // told of each agent that got a place, in tests
 	now   func() time.Time // by which agents are silent, in tests; nil is time.Now
 	heard func(report)     // told of each report before it is added, in tests
 }
@@ -126,7 +129,7 @@ func (c *coordinator) gather(ctx context.Context) error {
 	defer asked.Unsubscribe()
 	until := time.Now().Add(c.options.Join)
 	for len(c.first.Agents) < c.options.Agents {
-		if err := c.nc.Publish(calls, encoded(call{c.run})); err != nil {
+		if err := c.nc.Publish(cmp.Or(c.options.calls, calls), encoded(call{c.run})); err != nil {
 			return err
 		}
 		waiting, cancel := context.WithTimeout(ctx, callEvery)
@@ -145,6 +148,9 @@ func (c *coordinator) gather(ctx context.Context) error {
 				return err
 			}
 			c.first.Agents = append(c.first.Agents, j.Name)
+			if c.options.came != nil {
+				c.options.came(p.Index)
+			}
 		case time.Now().After(until):
 			return fmt.Errorf("%d of %d agents came within %v: %v", len(c.first.Agents), c.options.Agents, c.options.Join, c.first.Agents)
 		}
@@ -216,16 +222,20 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 	if err != nil {
 		return load.Result{}, err
 	}
-	reports := make(chan report, 64)
+	reports, enough := make(chan report, 64), make(chan struct{})
 	consuming, err := consumer.Consume(func(m jetstream.Msg) {
 		var r report
 		if m.Subject() != planSubject(c.run) && json.Unmarshal(m.Data(), &r) == nil {
-			reports <- r
+			select {
+			case reports <- r:
+			case <-enough:
+			}
 		}
 	})
 	if err != nil {
 		return load.Result{}, err
 	}
+	defer close(enough)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	interrupted := ctx.Done()
@@ -251,10 +261,6 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 		}
 	}
 	consuming.Stop()
-	go func() { // who still waits to give one away
-		for range reports {
-		}
-	}()
 	c.forget()
 	return c.tally.result(s)
 }

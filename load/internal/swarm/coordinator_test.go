@@ -15,24 +15,24 @@ import (
 // coordinate runs a coordinator as a process of its own: it prints the run when that has begun.
 func coordinate(text string) error {
 	var given struct {
-		URL  string
-		Plan Plan
+		URL, Calls string
+		Plan       Plan
 	}
 	if err := json.Unmarshal([]byte(text), &given); err != nil {
 		return err
 	}
-	_, err := Run(context.Background(), given.Plan, Options{Log: func(s string) { fmt.Println(s) }}.at(given.URL, 2))
+	_, err := Run(context.Background(), given.Plan, Options{Log: func(s string) { fmt.Println(s) }}.at(meeting{given.URL, given.Calls}, 2))
 	return err
 }
 
 // TestResume kills the coordinator's process in mid-run, and lets another one go on.
 func TestResume(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
+	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
 		p := planOf(target, 100, 3*time.Second)
-		agents(t, url, 2, AgentOptions{Once: true})
+		s.agents(t, 2, AgentOptions{Once: true})
 		first := exec.Command(os.Args[0])
-		first.Env = append(os.Environ(), asCoordinator+"="+string(encoded(map[string]any{"URL": url, "Plan": p})))
+		first.Env = append(os.Environ(), asCoordinator+"="+string(encoded(map[string]any{"URL": s.url, "Calls": s.calls, "Plan": p})))
 		first.Stderr = os.Stderr
 		out, err := first.StdoutPipe()
 		if err != nil {
@@ -51,7 +51,7 @@ func TestResume(t *testing.T) {
 		}
 		first.Process.Kill()
 		first.Wait()
-		o := Options{Resume: run}.at(url, 2)
+		o := Options{Resume: run}.at(s, 2)
 		r, err := Run(t.Context(), Plan{}, o)
 		if err != nil {
 			t.Fatal(err)

@@ -36,8 +36,9 @@ func TestListen(t *testing.T) {
 	}
 	target, requests := counted(t)
 	p := planOf(target, 100, time.Second)
-	agents(t, s.URL, 2, AgentOptions{Once: true, Token: s.Token})
-	r, err := Run(t.Context(), p, Options{Token: s.Token}.at(s.URL, 2))
+	own := meeting{url: s.URL}
+	own.agents(t, 2, AgentOptions{Once: true, Token: s.Token})
+	r, err := Run(t.Context(), p, Options{Token: s.Token}.at(own, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -16,12 +17,14 @@ import (
 	"github.com/dewpond/dewpond/load"
 )
 
-// oneByOne is held on the real NATS: any agent takes any call there.
-var oneByOne sync.Mutex
+// A meeting is where the agents and the coordinator of one test meet. Others may use the server, so
+// they have calls of their own.
+type meeting struct{ url, calls string }
 
 // servers runs a test against the NATS within, and against a real one where it listens.
-func servers(t *testing.T, test func(t *testing.T, url string)) {
+func servers(t *testing.T, test func(t *testing.T, s meeting)) {
 	t.Parallel()
+	calls := "dewload.test." + rand.Text()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		s, err := Serve()
@@ -29,18 +32,17 @@ func servers(t *testing.T, test func(t *testing.T, url string)) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		test(t, s.URL)
+		test(t, meeting{s.URL, calls})
 	})
 	const real = "127.0.0.1:4222"
 	t.Run("real", func(t *testing.T) {
+		t.Parallel()
 		c, err := net.Dial("tcp", real)
 		if err != nil {
 			t.Skip("no NATS at " + real)
 		}
 		c.Close()
-		oneByOne.Lock()
-		defer oneByOne.Unlock()
-		test(t, "nats://"+real)
+		test(t, meeting{"nats://" + real, calls + ".real"})
 	})
 }
 
@@ -59,25 +61,24 @@ func planOf(url string, rate float64, d time.Duration) Plan {
 }
 
 // agents starts some, and ends them at the end of the test.
-func agents(t *testing.T, url string, n int, o AgentOptions) (kill []context.CancelFunc) {
+func (s meeting) agents(t *testing.T, n int, o AgentOptions) {
 	t.Helper()
+	o.calls = s.calls
 	var running sync.WaitGroup
 	t.Cleanup(running.Wait)
 	for range n {
 		ctx, cancel := context.WithCancel(context.Background())
 		t.Cleanup(cancel)
-		kill = append(kill, cancel)
 		running.Go(func() {
-			if err := Agent(ctx, url, o); err != nil && ctx.Err() == nil {
+			if err := Agent(ctx, s.url, o); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
 		})
 	}
-	return kill
 }
 
-func (o Options) at(url string, n int) Options {
-	o.URL, o.Agents = url, n
+func (o Options) at(s meeting, n int) Options {
+	o.URL, o.calls, o.Agents = s.url, s.calls, n
 	if o.Join == 0 {
 		o.Join = time.Hour // the test's timeout is the limit
 	}
@@ -119,12 +120,12 @@ func add(t *testing.T, p Plan, r load.Result, requests *atomic.Int64, agents int
 // TestAgents wants one, two and three agents to make the same arrivals, each of them once, also
 // where everything is published three times.
 func TestAgents(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
+	servers(t, func(t *testing.T, s meeting) {
 		for n := 1; n <= 3; n++ {
 			target, requests := counted(t)
 			p := planOf(target, 200, 2500*time.Millisecond)
-			agents(t, url, n, AgentOptions{Once: true, times: 3})
-			r, err := Run(t.Context(), p, Options{}.at(url, n))
+			s.agents(t, n, AgentOptions{Once: true, times: 3})
+			r, err := Run(t.Context(), p, Options{}.at(s, n))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,25 +199,25 @@ func (c *cut) set(shut bool) {
 	}
 }
 
-// TestCut cuts the connection of an agent in mid-run. It goes on, and publishes later.
+// TestCut cuts the connection of an agent in mid-run, for as long as 500 of 700 arrivals take. It goes on, and publishes later.
 func TestCut(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
+	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
-		p := planOf(target, 100, 5*time.Second)
-		proxy := newCut(t, url)
-		agents(t, "nats://"+proxy.Addr().String(), 1, AgentOptions{Once: true})
-		agents(t, url, 1, AgentOptions{Once: true})
+		p := planOf(target, 100, 7*time.Second)
+		proxy := newCut(t, s.url)
+		meeting{"nats://" + proxy.Addr().String(), s.calls}.agents(t, 1, AgentOptions{Once: true})
+		s.agents(t, 1, AgentOptions{Once: true})
 		go func() {
-			for requests.Load() < 100 { // a fifth of them
+			for requests.Load() < 100 {
 				time.Sleep(time.Millisecond)
 			}
 			proxy.set(true)
-			for requests.Load() < 400 {
+			for requests.Load() < 600 {
 				time.Sleep(time.Millisecond)
 			}
 			proxy.set(false)
 		}()
-		r, err := Run(t.Context(), p, Options{}.at(url, 2))
+		r, err := Run(t.Context(), p, Options{}.at(s, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,10 +227,10 @@ func TestCut(t *testing.T) {
 
 // TestTooFew wants an error that has those who came.
 func TestTooFew(t *testing.T) {
-	servers(t, func(t *testing.T, url string) {
+	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
-		agents(t, url, 1, AgentOptions{})
-		_, err := Run(t.Context(), planOf(target, 10, time.Second), Options{Join: 2 * time.Second}.at(url, 2))
+		s.agents(t, 1, AgentOptions{})
+		_, err := Run(t.Context(), planOf(target, 10, time.Second), Options{Join: 2 * time.Second}.at(s, 2))
 		if err == nil || !strings.Contains(err.Error(), "of 2 agents came") || requests.Load() != 0 {
 			t.Errorf("%v, %d requests", err, requests.Load())
 		}
