@@ -83,7 +83,7 @@ func (g *group) start(ctx context.Context, spec Spec) (a Addresses, err error) {
 			}
 			node, about, err := g.redis(ctx, primary)
 			if err != nil {
-				return a, fmt.Errorf("Redis of region %s: %w", name, err)
+				return a, fmt.Errorf("the Redis of region %s: %w", name, err)
 			}
 			a.AboutRedis = about
 			nodes = append(nodes, node)
