@@ -40,17 +40,21 @@ const quarter = 0.25
 // sleeperRate is of the target that hardly takes processors.
 const sleeperRate = 500
 
-// attributionTime is how long each is run; the trace is of its middle half.
-const attributionTime = 6 * time.Second
+// How long each target of Collector is run; the trace is of its middle half. Of the short time
+// some 15 requests lie beyond P99, which is few for a verdict.
+const (
+	ShortAttribution = 6 * time.Second
+	LongAttribution  = 20 * time.Second
+)
 
 // Collector prints how much of the tail the collector explains beside how much it has to do with
-// it, and what the trace itself costs a target.
-func (s *Scales) Collector(ctx context.Context) error {
+// it, and what the trace itself costs a target. Each target is run for so long.
+func (s *Scales) Collector(ctx context.Context, each time.Duration) error {
 	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "target\trate\tservice P99\tbeyond P99 the collector explains\ttrue\t\t\n")
 	var costs traceCost
 	for _, a := range attributedTargets {
-		r, one, err := s.attribute(ctx, a)
+		r, one, err := s.attribute(ctx, a, each)
 		if err != nil {
 			return err
 		}
@@ -95,7 +99,7 @@ func explained(all []load.Attribution) (says string, holds func(guilty bool) boo
 }
 
 // attribute runs one target with a trace.
-func (s *Scales) attribute(ctx context.Context, a attributed) (load.Result, traceCost, error) {
+func (s *Scales) attribute(ctx context.Context, a attributed, each time.Duration) (load.Result, traceCost, error) {
 	s.Begin("a target that " + a.name)
 	url, end, err := s.Target(ctx, a.env...)
 	if err != nil {
@@ -112,10 +116,10 @@ func (s *Scales) attribute(ctx context.Context, a attributed) (load.Result, trac
 	}
 	w := watch{ctx: ctx, url: url}
 	w.interval(load.Result{})
-	r, err := s.run(ctx, url, load.Request{URL: a.path}, load.Arrivals{Rate: rate, Duration: attributionTime}, load.HTTP1, load.Options{
+	r, err := s.run(ctx, url, load.Request{URL: a.path}, load.Arrivals{Rate: rate, Duration: each}, load.HTTP1, load.Options{
 		Pprof: url + "/debug/pprof", Interval: w.interval,
 	})
-	return r, w.cost(time.Duration(float64(attributionTime) * s.Scale)), err
+	return r, w.cost(time.Duration(float64(each) * s.Scale)), err
 }
 
 // A watch looks at a target's processor time each second.
