@@ -90,15 +90,24 @@ func TestServeRefuses(t *testing.T) {
 // A database that does not answer is no mistake in the arguments: the error has the host, the
 // reason and what would do.
 func TestServeWithoutItsDatabase(t *testing.T) {
-	l, err := listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l[0].Addr().String()
-	closeAll(l) // nobody is there now
-	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Postgres: "postgres://matchmaker@" + at + "/x", Redis: standIn, UploadBudget: "64MiB"}
-	err = c.serve(t.Context(), io.Discard)
-	if err == nil || errors.As(err, new(usageError)) || !containsAll(err.Error(), at+"/x", "refused", "--postgres standin") {
-		t.Error(err)
+	for _, c := range []struct {
+		listens bool // and never answers
+		why     string
+	}{{false, "refused"}, {true, "deadline exceeded"}} {
+		l, err := listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := l[0].Addr().String()
+		if c.listens {
+			defer closeAll(l)
+		} else {
+			closeAll(l)
+		}
+		s := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Postgres: "postgres://matchmaker@" + at + "/x", Redis: standIn, UploadBudget: "64MiB"}
+		err = s.serve(t.Context(), io.Discard)
+		if err == nil || errors.As(err, new(usageError)) || !containsAll(err.Error(), at+"/x", c.why, "--postgres standin") {
+			t.Errorf("want %q: %v", c.why, err)
+		}
 	}
 }
