@@ -82,6 +82,7 @@ type Row struct {
 type Little struct {
 	Users float64 `json:"users"`
 	Says  float64 `json:"says"` // rate times mean
+	Rate  float64 `json:"rate"` // a second, over all rounds
 	Mean  float64 `json:"mean_ns"`
 	Holds bool    `json:"holds"`
 }
@@ -199,7 +200,7 @@ func Rows(variants []variant.Variant, rounds []Round, users int) []Row {
 		merged := load.Merge(closed...)
 		row.Response.Errors += merged.Failed
 		row.Lag = value(load.Merge(open...).Session.Lag.P99)
-		row.Little = little(users, row.Throughput.Median, merged)
+		row.Little = little(users, closed, merged.Session.Response.Mean)
 		if v.Name != variants[0].Name {
 			row.Ratios = ratios(all, by[variants[0].Name])
 		}
@@ -208,10 +209,16 @@ func Rows(variants []variant.Variant, rounds []Round, users int) []Row {
 	return rows
 }
 
-func little(users int, rate float64, closed load.Result) Little {
-	l := Little{Users: float64(users), Mean: closed.Session.Response.Mean}
-	l.Says = rate * l.Mean / 1e9
-	// The mean is of all rounds and the rate their median: they differ by what rounds differ by.
+// little holds the law against all rounds together: what they finished in all their seconds, and
+// the mean of all that. A median of rounds that differ, such as of a pool that is near its bound,
+// is not of the same time as their mean.
+func little(users int, closed []load.Result, mean float64) Little {
+	var finished, seconds float64
+	for _, r := range closed {
+		finished, seconds = finished+float64(r.Finished), seconds+r.Seconds
+	}
+	l := Little{Users: float64(users), Rate: finished / seconds, Mean: mean}
+	l.Says = l.Rate * l.Mean / 1e9
 	l.Holds = l.Says > 0.9*l.Users && l.Says < 1.1*l.Users
 	return l
 }

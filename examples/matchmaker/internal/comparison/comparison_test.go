@@ -123,6 +123,17 @@ func TestLittle(t *testing.T) {
 	}
 }
 
+// The law holds of rounds that differ much, as those of a pool near its bound do.
+func TestLittleOfUnevenRounds(t *testing.T) {
+	var rounds []Round
+	for _, rate := range []float64{600, 3000, 600, 600} {
+		rounds = append(rounds, made(t, variant.Before, rate, nil))
+	}
+	if l := Rows(variant.Variants(20), rounds, users)[0].Little; !l.Holds || l.Says < 0.99*users || l.Says > 1.01*users {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestWords(t *testing.T) {
 	said := report(t, 6).Words
 	for _, want := range []string{
