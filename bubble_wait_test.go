@@ -44,13 +44,6 @@ func isApart(v any, pool string) bool {
 		strings.Contains(s, "testing/synctest bubble") && strings.Contains(s, "make a pool in each bubble")
 }
 
-// brief is how long a call waits, outside, that should not wait.
-func brief(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // waitFor begins to wait in a bubble, where everything else stands still, and returns how
 // to end that, which returns the wait's error.
 func waitFor(t *testing.T, get func(context.Context) error) (end func() error) {
@@ -288,7 +281,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 			if v := world.do(func() { p.Close() }); !isApart(v, p.Name()) {
 				t.Errorf("Close: %v", v)
 			}
-			if v := world.do(func() { _, _ = p.GetContext(brief(t)) }); !isApart(v, p.Name()) {
+			if v := world.do(func() { _, _ = p.GetContext(context.Background()) }); !isApart(v, p.Name()) {
 				t.Errorf("GetContext: %v", v)
 			}
 			if v := world.do(func() { p.Put(v) }); !isApart(v, p.Name()) {
@@ -323,7 +316,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 			if v := world.do(func() { p.Close() }); !isApart(v, p.Name()) {
 				t.Errorf("Close: %v", v)
 			}
-			if v := world.do(func() { _, _ = p.GetContext(brief(t), 100) }); !isApart(v, p.Name()) {
+			if v := world.do(func() { _, _ = p.GetContext(context.Background(), 100) }); !isApart(v, p.Name()) {
 				t.Errorf("GetContext: %v", v)
 			}
 			if v := world.do(func() { _ = p.Prewarm(100, 1) }); !isApart(v, p.Name()) || p.Stats().IdleBytes != 0 {
@@ -355,7 +348,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 					p.Put(b)
 					return err
 				})
-				if v := world.do(func() { _, _ = other.GetContext(brief(t), 64) }); !isApart(v, "another") {
+				if v := world.do(func() { _, _ = other.GetContext(context.Background(), 64) }); !isApart(v, "another") {
 					t.Errorf("GetContext of another pool, which would wait behind: %v", v)
 				}
 				for _, b := range out[1:] {
