@@ -46,11 +46,7 @@ func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 
 func newBytePool(tb testing.TB, o dewpond.BytePoolOptions, makePool func(dewpond.BytePoolOptions) (*dewpond.BytePool, error)) *dewpond.BytePool {
 	tb.Helper()
-	r := &reporter{tb: tb, also: o.OnViolation}
-	o.Check, o.OnViolation = dewpond.CheckAll, r.report
-	if o.Name == "" {
-		o.Name = tb.Name()
-	}
+	r := newReporter(tb, &o.Name, &o.Check, &o.OnViolation)
 	p, err := makePool(o)
 	if err != nil {
 		tb.Fatal(err)
@@ -62,11 +58,7 @@ func newBytePool(tb testing.TB, o dewpond.BytePoolOptions, makePool func(dewpond
 // NewPool is [NewBytePool] for a [dewpond.Pool].
 func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 	tb.Helper()
-	r := &reporter{tb: tb, also: o.OnViolation}
-	o.Check, o.OnViolation = dewpond.CheckAll, r.report
-	if o.Name == "" {
-		o.Name = tb.Name()
-	}
+	r := newReporter(tb, &o.Name, &o.Check, &o.OnViolation)
 	p, err := dewpond.NewPool(o)
 	if err != nil {
 		tb.Fatal(err)
@@ -78,17 +70,23 @@ func NewPool[T any](tb testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 // NewSlicePool is [NewBytePool] for a [dewpond.SlicePool].
 func NewSlicePool[T any](tb testing.TB, o dewpond.SlicePoolOptions[T]) *dewpond.SlicePool[T] {
 	tb.Helper()
-	r := &reporter{tb: tb, also: o.OnViolation}
-	o.Check, o.OnViolation = dewpond.CheckAll, r.report
-	if o.Name == "" {
-		o.Name = tb.Name()
-	}
+	r := newReporter(tb, &o.Name, &o.Check, &o.OnViolation)
 	p, err := dewpond.NewSlicePool(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { r.end(p) })
 	return p
+}
+
+// newReporter sets the options that each pool of this package has, and returns what it reports to.
+func newReporter(tb testing.TB, name *string, check *dewpond.CheckMode, onViolation *func(dewpond.Violation)) *reporter {
+	r := &reporter{tb: tb, also: *onViolation}
+	*check, *onViolation = dewpond.CheckAll, r.report
+	if *name == "" {
+		*name = tb.Name()
+	}
+	return r
 }
 
 // A reporter fails a test for its pool's violations.
