@@ -31,7 +31,7 @@ collector: a target that makes garbage beside a live heap of 30 MB, the same wit
 limits: the rate at which this machine's generator gives up, for each protocol. dewload choose reads them.
 rivals: wrk, h2load, hey, k6 and ghz, those that are on the PATH, on the same targets.
 
-It takes about a minute, and a rival that comes after it is not run unless --only rivals is given. --only collector runs each of its targets for 20 s instead of 6, for a verdict on more requests.`
+It takes about a minute, and a rival that comes after it is not run unless --only rivals is given. --only collector runs each of its targets for 20 s instead of 6, for a verdict on more requests; the one without collections then grows to some 2.5 GB.`
 }
 
 // targetCommand is the child process of calibrate.

@@ -13,20 +13,20 @@ import (
 
 // What the target that makes garbage is.
 const (
-	LiveHeap     = 30 << 20 // bytes of nodes that point to each other
-	GarbageEach  = 64 << 10 // bytes that a request makes
+	LiveHeap     = 30 << 20  // bytes of nodes that point to each other
+	GarbageEach  = 256 << 10 // bytes that a request makes: some four collections a second, so that far more than one request in a hundred meets one
 	GarbageTime  = time.Millisecond
 	SleeperShare = 0.01 // of the requests sleep for SleeperTime
 	SleeperTime  = 20 * time.Millisecond
 )
 
-// A node is what the collector must follow: 64 bytes, two of its words pointers.
+// A node is what the collector must follow: 32 bytes, two of its words pointers.
 type node struct {
 	next, other *node
-	value       [6]uint64
+	value       [2]uint64
 }
 
-const nodeSize = 64
+const nodeSize = 32
 
 // A maker is a service that keeps a live heap and makes garbage. A request does the same work each
 // time, and not work for the same time: so it takes longer while the collector takes processors.
