@@ -23,6 +23,8 @@ var update = flag.Bool("update", false, "rewrite testdata/fastpath.golden from w
 // right: look at the difference, and
 //
 //	go test ./internal/proof -run FastPath -update
+//
+// Then docs/hot-path.md, which says what each instruction is for, may be out of date.
 func TestFastPathIsAsItWas(t *testing.T) {
 	const golden = "testdata/fastpath.golden"
 	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
