@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type compareCommand struct {
 	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or one of the same words (auto)."`
 
 	Quick       bool     `help:"2 rounds instead of 6, and no verdict."`
-	Connections int      `default:"64" placeholder:"N" help:"Users of the closed loop, each with a connection; 4000 is the publication's shape (${default})."`
+	Connections int      `default:"64" placeholder:"N" help:"Users of the closed loop, each with a connection; 4000 is the publication's shape, and takes three times as long (${default})."`
 	Only        []string `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
 	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON."`
 	Markdown    bool     `help:"Print Markdown."`
@@ -37,7 +38,29 @@ type compareCommand struct {
 }
 
 // times are how long the parts of a turn are.
-type times struct{ warmup, closed, open time.Duration }
+type times struct {
+	warmup       time.Duration // of the open part
+	closedWarmup time.Duration
+	closed       time.Duration
+	open         time.Duration // longer if P999 needs it, of all rounds
+	openMost     time.Duration // but not longer than this, if it is set
+}
+
+// forP999 is how many requests a P999 is printed of, ten beyond it, and some more, for how many
+// arrive is chance.
+const forP999 = 10_400
+
+// at returns the times for a throughput of so many users, and for a rate. A user of the closed part
+// waits users/throughput for each answer: that long it takes until all are under way, and the part
+// is at least twice as long.
+func (t times) at(throughput float64, users int, rate float64, rounds int) times {
+	waits := seconds(float64(users) / throughput)
+	t.closedWarmup, t.closed = max(t.closedWarmup, waits), max(t.closed, 2*waits)
+	t.open = max(t.open, min(seconds(forP999/rate/float64(rounds)), t.openMost))
+	return t
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Run measures and prints.
 func (c *compareCommand) Run(ctx context.Context) error { return c.compare(ctx, os.Stdout, os.Stderr) }
@@ -61,9 +84,10 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) e
 	case c.times != (times{}):
 		count = 1
 	case c.Quick:
-		count, c.times = 2, times{300 * time.Millisecond, 700 * time.Millisecond, 1200 * time.Millisecond}
+		count, c.times = 2, times{300 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond, 1200 * time.Millisecond, 0}
 	default:
-		c.times = times{300 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}
+		// Eleven variants are done in eight minutes.
+		c.times = times{300 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 4200 * time.Millisecond}
 	}
 	report := comparison.Report{Schema: comparison.Schema, Environment: measure.Environment(), Users: c.Connections, Rounds: count}
 	t, err := c.targets()
@@ -77,20 +101,13 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) e
 		return err
 	}
 
-	// The first variant alone gives the rate for all, and what the pool model needs: the faster of
-	// two turns, for the first one has cold backends.
-	throughput := 0.0
-	for range 2 {
-		fmt.Fprintln(progress, "first, before alone, for the rate of all")
-		calibration, err := c.turn(ctx, t, variant.Variants(most)[0], 100, 0)
-		if err != nil {
-			return err
-		}
-		if n := float64(calibration.Closed.Finished) / calibration.Closed.Seconds; n > throughput {
-			throughput, report.Connections = n, c.size(n, calibration, most)
-		}
+	throughput, alone, err := c.calibrate(ctx, t, most, progress)
+	if err != nil {
+		return err
 	}
+	report.Connections = c.size(throughput, alone, most)
 	report.Rate = max(1, 0.6*throughput)
+	c.times = c.times.at(throughput, c.Connections, report.Rate, count)
 	variants := chosen(variant.Variants(report.Connections), c.Only)
 	byName := map[string]variant.Variant{}
 	var names []string
@@ -110,6 +127,31 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) e
 	report.Controls = comparison.Controls(measured)
 	report.Words = comparison.Words(report.Rows, report.Controls)
 	return c.write(report, out)
+}
+
+// calibrations is how many turns the rate for all is of.
+const calibrations = 3
+
+// calibrate measures the first variant alone, which gives the rate for all, and what the pool model
+// needs. It returns the median of some turns, after one with cold backends that does not count.
+func (c *compareCommand) calibrate(ctx context.Context, t targets, most int, progress io.Writer) (throughput float64, middle comparison.Round, err error) {
+	of := func(r comparison.Round) float64 { return float64(r.Closed.Finished) / r.Closed.Seconds }
+	var turns []comparison.Round
+	for range 1 + calibrations {
+		fmt.Fprintln(progress, "first, before alone, for the rate of all")
+		r, err := c.turn(ctx, t, variant.Variants(most)[0], 0, 0)
+		if err != nil {
+			return 0, r, err
+		}
+		turns = append(turns, r)
+	}
+	turns = turns[1:]
+	slices.SortFunc(turns, func(a, b comparison.Round) int { return cmp.Compare(of(a), of(b)) })
+	middle = turns[len(turns)/2]
+	if middle.Closed.Finished == 0 {
+		return 0, middle, fmt.Errorf("the service answers no request: %v", middle.Closed.Messages)
+	}
+	return of(middle), middle, nil
 }
 
 // known returns an error if a variant is asked for that is none.
@@ -178,10 +220,23 @@ type targets struct {
 	postgres, redis, scorer string
 	what                    string
 	standIn                 bool
+	elsewhere               bool // some are not this command's own
 }
 
 // close ends what was started.
 func (t targets) close() error { return errors.Join(t.child.Close(), t.servers.Close()) }
+
+// used is the processor time of all backends so far, or -1 if it is not known.
+func (t targets) used() time.Duration {
+	if t.elsewhere {
+		return -1
+	}
+	pids := []int{t.child.PID()}
+	if pid, ok := t.servers.PID(); ok {
+		pids = append(pids, pid)
+	}
+	return usedBy(pids...)
+}
 
 func (c *compareCommand) targets() (targets, error) {
 	regions := []string{store.East, store.West}
@@ -203,6 +258,7 @@ func (c *compareCommand) targets() (targets, error) {
 		return targets{}, errors.Join(err, servers.Close())
 	}
 	t := targets{child: child, servers: servers, postgres: c.Postgres, redis: c.Redis, scorer: child.Scorer, standIn: spec.Postgres || spec.Regions != nil}
+	t.elsewhere = !spec.Postgres && servers.Postgres == "" || spec.Regions == nil && servers.Redis == ""
 	postgres := "" // a DSN has secrets
 	if spec.Postgres {
 		t.postgres, postgres = child.Postgres, standIn

@@ -1,34 +1,44 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"strconv"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // tick is the unit in which Linux tells the processor time of other processes.
 const tick = 10 * time.Millisecond
 
-// cpuOf is the processor time that a process has used, or -1 where the system has no /proc.
-func cpuOf(pid int) time.Duration {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// usedBy is the processor time of some processes and all that they have started: of those that
+// live, and of those that have ended and were waited for, as PostgreSQL's are, of which each
+// connection has one. It is -1 where the system has no /proc.
+func usedBy(roots ...int) time.Duration {
+	all, err := procfs.AllProcs()
 	if err != nil {
 		return -1
 	}
-	// The name is in brackets, and may have anything in it; utime and stime are the 12th and 13th
-	// field behind it.
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 13 {
-		return -1
+	children := map[int][]procfs.ProcStat{}
+	own := map[int]procfs.ProcStat{}
+	for _, p := range all {
+		if s, err := p.Stat(); err == nil { // else it has just ended
+			children[s.PPID] = append(children[s.PPID], s)
+			own[s.PID] = s
+		}
 	}
-	used := time.Duration(0)
-	for _, f := range fields[11:13] {
-		n, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil {
+	ticks := 0
+	var add func(s procfs.ProcStat)
+	add = func(s procfs.ProcStat) {
+		ticks += int(s.UTime+s.STime) + s.CUTime + s.CSTime
+		for _, child := range children[s.PID] {
+			add(child)
+		}
+	}
+	for _, pid := range roots {
+		s, ok := own[pid]
+		if !ok {
 			return -1
 		}
-		used += time.Duration(n) * tick
+		add(s)
 	}
-	return used
+	return time.Duration(ticks) * tick
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestCompare(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	c := &compareCommand{
 		Postgres: standIn, Redis: standIn, Connections: 8, JSON: file, Only: []string{"all"},
-		times: times{50 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond},
+		times: times{50 * time.Millisecond, 50 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond, 0},
 	}
 	var out strings.Builder
 	if err := c.compare(t.Context(), &out, io.Discard); err != nil {
@@ -40,12 +41,68 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("%s", text)
 	}
 	for _, row := range r.Rows {
-		if row.Response.Errors > 0 || row.Allocs <= 0 || row.Bytes <= 0 {
+		if row.Response.Errors > 0 || row.Allocs <= 0 || row.Bytes <= 0 || (row.CPU.Backends < 0) != (usedBy() < 0) {
 			t.Errorf("%+v", row)
 		}
 	}
 	if !containsAll(out.String(), "stand-in", "No verdict", "312 ms") {
 		t.Error(out.String())
+	}
+}
+
+// The processor time of backends is known if all are this command's own.
+func TestTargetsUsed(t *testing.T) {
+	if usedBy() < 0 {
+		t.Skip("no /proc on " + runtime.GOOS)
+	}
+	for _, tt := range []struct {
+		postgres, redis string
+		known           bool
+	}{
+		{standIn, standIn, true},
+		{auto, auto, true},
+		{standIn, "cn-east=127.0.0.1:1", false},
+		{"postgres://127.0.0.1:1/", standIn, false},
+	} {
+		targets, err := (&compareCommand{Postgres: tt.postgres, Redis: tt.redis}).targets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used := targets.used(); (used >= 0) != tt.known {
+			t.Errorf("%s and %s: %v", tt.postgres, tt.redis, used)
+		}
+		if err := targets.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The open part is as long as a P999 of all rounds needs, within bounds, and the closed one twice
+// as long as a user waits for an answer.
+func TestTimes(t *testing.T) {
+	full := times{time.Second, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}
+	with := func(closedWarmup, closed, open time.Duration) times {
+		return times{time.Second, closedWarmup, closed, open, 4 * time.Second}
+	}
+	for _, tt := range []struct {
+		times            times
+		throughput, rate float64
+		users            int
+		want             times
+	}{
+		{full, 3000, 2000, 64, full},
+		{full, 3000, 520, 64, with(time.Second, 2*time.Second, forP999*time.Second/520/6)},
+		{full, 1000, 100, 64, with(time.Second, 2*time.Second, 4*time.Second)},
+		{full, 1000, 2000, 4000, with(4*time.Second, 8*time.Second, 3*time.Second)},
+		{times{open: time.Second}, 1000, 100, 500, times{closedWarmup: time.Second / 2, closed: time.Second, open: time.Second}},
+	} {
+		got := tt.times.at(tt.throughput, tt.users, tt.rate, 6)
+		if got.open = got.open.Round(time.Microsecond); got.open == tt.want.open.Round(time.Microsecond) {
+			got.open = tt.want.open
+		}
+		if got != tt.want {
+			t.Errorf("%+v at %v of %d users, and %v: %+v, want %+v", tt.times, tt.throughput, tt.users, tt.rate, got, tt.want)
+		}
 	}
 }
 

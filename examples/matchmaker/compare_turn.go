@@ -38,7 +38,7 @@ func (t targets) most(ctx context.Context) (int, error) {
 	return most - reserved, err
 }
 
-// turn measures one variant once, in a process of its own.
+// turn measures one variant once, in a process of its own. With rate 0 it has no open part.
 func (c *compareCommand) turn(ctx context.Context, t targets, v variant.Variant, rate float64, round int) (r comparison.Round, err error) {
 	r.Variant = v.Name
 	s, err := startService(ctx, append([]string{"--postgres=" + t.postgres, "--redis=" + t.redis, "--scorer=" + t.scorer}, v.Args()...))
@@ -48,18 +48,18 @@ func (c *compareCommand) turn(ctx context.Context, t targets, v variant.Variant,
 	defer func() { err = errors.Join(err, s.stop()) }()
 
 	scenario := c.scenario(s.addresses.HTTP)
-	scenario.Arrivals = load.Arrivals{Users: c.Connections, Warmup: c.times.warmup, Duration: c.times.closed, Seed: uint64(round)}
-	if r.Closed, r.InClosed, err = s.measured(ctx, scenario); err != nil {
+	scenario.Arrivals = load.Arrivals{Users: c.Connections, Warmup: c.times.closedWarmup, Duration: c.times.closed, Seed: uint64(round)}
+	if r.Closed, r.InClosed, err = s.measured(ctx, scenario); err != nil || rate == 0 {
 		return r, err
 	}
 	scenario.Arrivals = load.Arrivals{Rate: rate, Process: load.Poisson, Warmup: c.times.warmup, Duration: c.times.open, Seed: uint64(round)}
-	begun, backends := time.Now(), cpuOf(t.child.PID())
+	begun, backends := time.Now(), t.used()
 	if r.Open, r.InOpen, err = s.measured(ctx, scenario); err != nil {
 		return r, err
 	}
 	all := float64(time.Since(begun)) * float64(runtime.NumCPU())
 	r.ServiceCPU, r.BackendsCPU = float64(r.InOpen.CPU)/all, -1
-	if after := cpuOf(t.child.PID()); backends >= 0 && after >= 0 && t.standIn {
+	if after := t.used(); backends >= 0 && after >= 0 {
 		r.BackendsCPU = float64(after-backends) / all
 	}
 	return r, ctx.Err()

@@ -8,13 +8,10 @@
 package realserver
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/child"
 )
 
 // A Spec says what to start.
@@ -36,8 +33,7 @@ type Addresses struct {
 // Servers are running.
 type Servers struct {
 	Addresses
-	command *exec.Cmd
-	in      io.Closer
+	monitor *child.Process
 }
 
 // ErrMissing says that a program is not installed, and which.
@@ -62,49 +58,33 @@ func Start(spec Spec) (*Servers, error) {
 	if err := Installed(spec); err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	s := &Servers{command: exec.Command(self)}
-	s.command.Env = append(os.Environ(), monitored+"="+string(text))
-	s.command.Stderr = os.Stderr
-	if s.in, err = s.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := s.command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.command.Start(); err != nil {
-		return nil, err
-	}
 	var a answer
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &a)
-	}
-	if err == nil && a.Error != "" {
-		err = errors.New(a.Error)
+	s := &Servers{}
+	var err error
+	if s.monitor, err = child.Start(monitored, spec, &a); err == nil && a.Error != "" {
+		err = errors.Join(errors.New(a.Error), s.Close())
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the servers did not start: %w", err), s.Close())
+		return nil, fmt.Errorf("the servers did not start: %w", err)
 	}
 	s.Addresses = a.Addresses
 	return s, nil
 }
 
+// PID is the process that has started the servers, and false if none was asked for.
+func (s *Servers) PID() (int, bool) {
+	if s == nil || s.monitor == nil {
+		return 0, false
+	}
+	return s.monitor.PID(), true
+}
+
 // Close stops the servers, and returns when their files are gone.
 func (s *Servers) Close() error {
-	if s == nil || s.command == nil { // none was asked for
+	if s == nil || s.monitor == nil { // none was asked for
 		return nil
 	}
-	s.in.Close()
-	return s.command.Wait()
+	return s.monitor.Close()
 }
 
 // Installed returns an [ErrMissing] if this machine cannot start what a Spec says.

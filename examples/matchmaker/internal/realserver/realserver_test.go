@@ -111,7 +111,7 @@ func panics() {
 		panic(err)
 	}
 	fmt.Println(s.Redis)
-	fmt.Println(s.command.Process.Pid)
+	fmt.Println(s.monitor.PID())
 	if how == "panic" {
 		panic("as the test wants it")
 	}

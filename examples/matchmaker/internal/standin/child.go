@@ -1,19 +1,18 @@
 package standin
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/child"
 )
 
 // A Spec says what is to be stood in for.
@@ -100,51 +99,18 @@ func serve(text string, in io.Reader, out io.Writer) error {
 }
 
 // A Child is the process of the stand-ins: a process of its own, so that its heap and its
-// collector are too.
+// collector are too. Close ends it and waits for it.
 type Child struct {
 	Addresses
-	command *exec.Cmd
-	in      io.Closer
+	*child.Process
 }
 
 // Start starts this program again, as the child.
 func Start(spec Spec) (*Child, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	c := &Child{command: exec.Command(self)}
-	c.command.Env = append(os.Environ(), childOf+"="+string(text))
-	c.command.Stderr = os.Stderr
-	if c.in, err = c.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.command.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &c.Addresses)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the stand-ins did not start: %w", err), c.Close())
+	c := &Child{}
+	var err error
+	if c.Process, err = child.Start(childOf, spec, &c.Addresses); err != nil {
+		return nil, fmt.Errorf("the stand-ins did not start: %w", err)
 	}
 	return c, nil
-}
-
-// PID is the child's process.
-func (c *Child) PID() int { return c.command.Process.Pid }
-
-// Close ends the child and waits for it.
-func (c *Child) Close() error {
-	c.in.Close()
-	return c.command.Wait()
 }
