@@ -135,7 +135,6 @@ const calibrations = 3
 // calibrate measures the first variant alone, which gives the rate for all, and what the pool model
 // needs. It returns the median of some turns, after one with cold backends that does not count.
 func (c *compareCommand) calibrate(ctx context.Context, t targets, most int, progress io.Writer) (throughput float64, middle comparison.Round, err error) {
-	of := func(r comparison.Round) float64 { return float64(r.Closed.Finished) / r.Closed.Seconds }
 	var turns []comparison.Round
 	for range 1 + calibrations {
 		fmt.Fprintln(progress, "first, before alone, for the rate of all")
@@ -145,7 +144,12 @@ func (c *compareCommand) calibrate(ctx context.Context, t targets, most int, pro
 		}
 		turns = append(turns, r)
 	}
-	turns = turns[1:]
+	return median(turns[1:])
+}
+
+// median returns the turn whose throughput is the median of all, and that in requests a second.
+func median(turns []comparison.Round) (throughput float64, middle comparison.Round, err error) {
+	of := func(r comparison.Round) float64 { return float64(r.Closed.Finished) / r.Closed.Seconds }
 	slices.SortFunc(turns, func(a, b comparison.Round) int { return cmp.Compare(of(a), of(b)) })
 	middle = turns[len(turns)/2]
 	if middle.Closed.Finished == 0 {

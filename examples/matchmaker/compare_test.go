@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/load"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/comparison"
 )
@@ -74,6 +75,19 @@ func TestTargetsUsed(t *testing.T) {
 		if err := targets.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestMedianOfTurns(t *testing.T) {
+	turn := func(finished uint64, seconds float64) comparison.Round {
+		return comparison.Round{Closed: load.Result{Finished: finished, Seconds: seconds}}
+	}
+	throughput, middle, err := median([]comparison.Round{turn(900, 1), turn(1000, 10), turn(300, 2)})
+	if err != nil || throughput != 150 || middle.Closed.Finished != 300 {
+		t.Errorf("%v of %d requests, %v", throughput, middle.Closed.Finished, err)
+	}
+	if _, _, err := median([]comparison.Round{turn(0, 1), turn(900, 1), turn(0, 1)}); err == nil || !strings.Contains(err.Error(), "no request") {
+		t.Errorf("of a service that answers nothing: %v", err)
 	}
 }
 
