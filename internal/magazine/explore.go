@@ -11,6 +11,15 @@ func mustExist(x section) {
 	}
 }
 
+// mustHave panics on an item behind the end of its magazine: an engine with a seeded bug
+// may come there, and a read of that memory sometimes ends the process instead of
+// finding the bug.
+func mustHave(m *magazine, i uint16) {
+	if i >= uint16(m.capacity) {
+		panic("FOUND an item that its magazine does not have")
+	}
+}
+
 // None returns the slot that all sections without a shard share, and that nothing
 // writes.
 func (e *Engine) None() unsafe.Pointer { return unsafe.Pointer(&e.none) }

@@ -79,6 +79,7 @@ func (m *magazine) bytes() int64 {
 // check here could panic in a section.
 func (m *magazine) item(i uint16) *unsafe.Pointer {
 	atomics.Touch(m)
+	mustHave(m, i)
 	return (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(m), firstItem+uintptr(i)*unsafe.Sizeof(unsafe.Pointer(nil))))
 }
 

@@ -39,13 +39,17 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// TestAccountOfNothing looks at windows in which this goroutine does nothing. The runtime or
+// what an earlier test has left may do something in one of them, but not in all.
 func TestAccountOfNothing(t *testing.T) {
-	w := Open()
-	time.Sleep(time.Millisecond)
-	a := w.Close()
-	if a.GCCycles != 0 || a.GCCPUShare != 0 || a.Allocs > 1000 {
-		t.Errorf("nothing happened, but the account is %+v", a)
+	var a Account
+	for range 100 {
+		a = Open().Close()
+		if a.GCCycles == 0 && a.GCCPUShare == 0 && a.Allocs <= 1000 {
+			return
+		}
 	}
+	t.Errorf("nothing happened in 100 windows, but the account of the last is %+v", a)
 }
 
 func TestEnvironment(t *testing.T) {
