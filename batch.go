@@ -8,41 +8,6 @@ import (
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
-// GetBatch is like [BytePool.GetContext] for several blocks at once: it sets every element of
-// blocks to a slice of n bytes, each on a block of its own. It gets all of them or none: if it
-// returns an error, every element is nil. The caller owns the blocks, and gives each back with
-// [BytePool.Put]. Without elements GetBatch does nothing and returns nil.
-//
-// Callers that need several blocks and wait for them must get all of them by one call of
-// GetBatch: while a call waits, its caller must hold no block of the pool or of another pool
-// of its [Budget]. Then every call is served, whatever other callers ask for, as soon as they
-// have put back enough. Calls of GetBatch and GetContext are served in the order in which they
-// arrived: what is put back is collected for a call that came first, even if it would serve a
-// later one.
-//
-// A batch must be possible: if it is larger than the whole Budget, GetBatch returns at once an
-// error that wraps [ErrExhausted]. So it does if [BytePoolOptions.AllocLimit] is fewer than
-// len(blocks) misses a second and the call cannot be served now: it might wait for ever.
-// GetBatch panics if n is negative. If n is 0 it needs no blocks, as Get.
-//
-// A block that a call has collected counts as in use. If the call then returns an error, the
-// block counts as put back.
-func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
-	p = p.actual()
-	class, ok := p.classFor("GetBatch", n)
-	clear(blocks)
-	if len(blocks) == 0 {
-		return nil
-	}
-	b := batch{pool: p, class: class, large: !ok, n: n, size: n, blocks: blocks}
-	if ok {
-		b.size = p.classes.Size(class)
-	}
-	err := b.get(ctx)
-	p.countRefusal(err)
-	return err
-}
-
 // A batch is one call of GetBatch. The elements of blocks are, in this order, idle blocks that
 // are not yet ready for the caller, blocks that are, and nil.
 type batch struct {
@@ -72,7 +37,7 @@ func (b *batch) get(ctx context.Context) error {
 		return fmt.Errorf("%w: %d blocks of %d bytes for pool %q are more than its Budget of %d will ever have",
 			ErrExhausted, len(b.blocks), b.size, p.name, budget.Limit())
 	}
-	defer b.giveBack() // what is left after an error, or when a report or Source panics
+	defer b.undo() // what is left after an error, or when a report or Source panics
 	if err := b.collect(ctx); err != nil {
 		return err
 	}
@@ -83,9 +48,9 @@ func (b *batch) get(ctx context.Context) error {
 	}
 	for b.idle > 0 {
 		block := b.takeIdle()
-		last := b.idle + b.ready // so that there is no gap if issue panics; then it has put the block back
+		last := b.idle + b.ready // so that there is no gap if makeReady panics; then it has put the block back
 		b.blocks[b.idle], b.blocks[last] = b.blocks[last], nil
-		p.issue(block)
+		p.makeReady(block)
 		b.blocks[last] = block[:b.n]
 		b.ready++
 	}
@@ -163,14 +128,14 @@ func (b *batch) takeIdle() (block []byte) {
 	return block
 }
 
-// giveBack gives back everything that the call has.
-func (b *batch) giveBack() {
+// undo gives back everything that the call has.
+func (b *batch) undo() {
 	p := b.pool
 	switch {
 	case b.charged > 0:
 		n := b.charged
 		b.charged = 0
-		defer b.giveBack() // also if a report panics
+		defer b.undo() // also if a report panics
 		if b.large {
 			p.gate.UnchargeBytes(n * b.size)
 		} else {
@@ -181,11 +146,11 @@ func (b *batch) giveBack() {
 		at := b.idle + b.ready
 		block := b.blocks[at]
 		b.blocks[at] = nil
-		defer b.giveBack()
+		defer b.undo()
 		p.Put(block)
 	case b.idle > 0:
 		block := b.takeIdle()
-		defer b.giveBack()
+		defer b.undo()
 		p.gate.Put(b.class, blockOf(block))
 	}
 }

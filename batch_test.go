@@ -68,7 +68,7 @@ func TestGetBatch(t *testing.T) {
 // Without elements nothing is asked of the pool, whatever its state; a negative size panics
 // all the same.
 func TestGetBatchOfNothing(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Name: "p", AllocLimit: 1, Budget: dewpond.NewBudget(1)})
+	p := newPool(t, dewpond.BytePoolOptions{Name: "p", AllocLimit: 1, Budget: dewpond.MustBudget("", 1)})
 	p.Close()
 	if err := p.GetBatch(t.Context(), nil, 100); err != nil {
 		t.Error(err)
@@ -95,7 +95,7 @@ func TestGetBatchThatCanNeverBe(t *testing.T) {
 }
 
 func testGetBatchThatCanNeverBe(t *testing.T) {
-	budget := dewpond.NewBudget(8192)
+	budget := dewpond.MustBudget("", 8192)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "p", Classes: []int{1024, 4096}, Budget: budget})
 	limited := newPool(t, dewpond.BytePoolOptions{Name: "limited", Classes: []int{1024}, AllocLimit: 4})
 	p.Put(p.Get(1024))
@@ -139,7 +139,7 @@ func testGetBatchThatCanNeverBe(t *testing.T) {
 // Budget, whether its context is done or not.
 func TestGetBatchFindsWhatIsIdle(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	other := newPool(t, dewpond.BytePoolOptions{Classes: []int{2048}, Budget: budget})
 	ended, cancel := context.WithCancel(t.Context())
@@ -187,7 +187,7 @@ func TestGetBatchFindsWhatIsIdle(t *testing.T) {
 // came: what the first collects is not overtaken by a smaller one.
 func TestGetBatchServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(8 << 10)
+		budget := dewpond.MustBudget("", 8<<10)
 		a := newPool(t, dewpond.BytePoolOptions{Name: "a", Classes: []int{1024}, Budget: budget})
 		b := newPool(t, dewpond.BytePoolOptions{Name: "b", Classes: []int{512, 2048}, Budget: budget})
 		out := make([][]byte, 8)
@@ -238,7 +238,7 @@ func TestGetBatchServesInOrder(t *testing.T) {
 // A batch that waits in a pool reuses what is put back, all of it.
 func TestGetBatchReusesWhatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(8 << 10)})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 8<<10)})
 		out := make([][]byte, 8)
 		p.GetBatch(t.Context(), out, 1024)
 		done := make(chan [][]byte)
@@ -265,9 +265,9 @@ func TestGetBatchLosesNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that it finds both idle blocks at once, and not where a third Alloc fails
 	for _, limit := range []int64{0, 64 << 10} {
 		source := &scriptedSource{meter: new(meter)}
-		o := dewpond.BytePoolOptions{Classes: []int{1024}, Memory: source, AllocLimit: 8, IdleTimeout: -1}
+		o := dewpond.BytePoolOptions{Classes: []int{1024}, Memory: source, AllocLimit: 8, IdleTimeout: dewpond.NoDecay}
 		if limit > 0 {
-			o.Budget = dewpond.NewBudget(limit)
+			o.Budget = dewpond.MustBudget("", limit)
 		}
 		synctest.Test(t, func(t *testing.T) {
 			p := newPool(t, o)
@@ -325,7 +325,7 @@ func TestGetBatchTooLargeForMemory(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("32 bits have memory for the largest size that an int can ask for")
 	}
-	budget := dewpond.NewBudget(math.MaxInt64)
+	budget := dewpond.MustBudget("", math.MaxInt64)
 	p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	blocks := make([][]byte, 3)
 	if text := panics(func() { p.GetBatch(t.Context(), blocks, math.MaxInt/4) }); !strings.Contains(text, "len out of range") {
@@ -340,7 +340,7 @@ func TestGetBatchTooLargeForMemory(t *testing.T) {
 // A small batch of idle blocks allocates nothing.
 func TestGetBatchAllocations(t *testing.T) {
 	notWatched(t, countsAlloc)
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1})
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay})
 	blocks := make([][]byte, 8)
 	ctx := t.Context()
 	round := func() {
@@ -357,7 +357,7 @@ func TestGetBatchAllocations(t *testing.T) {
 // What a call has waited for is counted with the calls that slept, on a clock of any bubble.
 func TestWaitsAreCounted(t *testing.T) {
 	limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
-	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(2048)})
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 2048)})
 	for range 3 {
 		synctest.Test(t, func(t *testing.T) {
 			before, objectsBefore := p.Stats(), limited.Stats()
@@ -417,7 +417,7 @@ func TestGetBatchUnderStress(t *testing.T) {
 }
 
 func stressBatches(t *testing.T, allocLimit int) {
-	budget := dewpond.NewBudget(256 << 10)
+	budget := dewpond.MustBudget("", 256<<10)
 	var pools []*dewpond.BytePool
 	for i, o := range []dewpond.BytePoolOptions{
 		{Classes: []int{64, 1024, 8192}},
@@ -523,7 +523,7 @@ func TestGetBatchNeedNotWait(t *testing.T) {
 	const idle = 64
 	for _, n := range []int{1, 2} {
 		for range 10 {
-			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(idle * 1024), IdleTimeout: -1})
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", idle*1024), IdleTimeout: dewpond.NoDecay})
 			all := make(chan []byte, idle)
 			for range idle {
 				all <- must(p.TryGet(1024))
@@ -560,8 +560,8 @@ func TestGetBatchPanics(t *testing.T) {
 	onlyOnHeap(t, "off it what is written late faults")
 	notWatched(t, misuses)
 	for idle := 1; idle <= 4; idle++ {
-		budget := dewpond.NewBudget(1 << 20)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, IdleTimeout: -1, Check: dewpond.CheckAll, Budget: budget,
+		budget := dewpond.MustBudget("", 1<<20)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, Budget: budget,
 			OnViolation: func(dewpond.Violation) { panic("found") }}) // by no collection's tick, which would end the program
 		var put [][]byte
 		for range idle {
@@ -581,7 +581,7 @@ func TestGetBatchPanics(t *testing.T) {
 	}
 	var noContext context.Context
 	for n := 1; n <= 2; n++ {
-		budget := dewpond.NewBudget(3 * 1024)
+		budget := dewpond.MustBudget("", 3*1024)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 		a, b := p.Get(1024), p.Get(1024)
 		p.Put(p.Get(1024))

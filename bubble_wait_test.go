@@ -163,7 +163,7 @@ func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
 // takes none of the misses that AllocLimit allows the bubble.
 func TestOutsidersTakeNoMissesOfBubble(t *testing.T) {
 	const limit = 5
-	budget := dewpond.NewBudget(4096)
+	budget := dewpond.MustBudget("", 4096)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget, AllocLimit: limit})
 	b, err := p.TryGet(4096)
 	if err != nil {
@@ -336,7 +336,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 	})
 	for _, size := range []int{1024, 4096} { // one class with the waiter, and not
 		t.Run(fmt.Sprint("Put to a Budget of ", size), func(t *testing.T) {
-			budget := dewpond.NewBudget(4096)
+			budget := dewpond.MustBudget("", 4096)
 			o := dewpond.BytePoolOptions{Classes: []int{64, 1024, 4096}, Budget: budget}
 			p, world := newPool(t, o), newOutsider(t)
 			o.Name = "another"
@@ -473,7 +473,7 @@ func TestTwoBubblesDoNotShareWaits(t *testing.T) {
 		})
 	})
 	t.Run("Budget", func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.NewBudget(4096)})
+		p := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 4096)})
 		twoBubbles(t, p.Name(), func(ctx context.Context) (put func(), err error) {
 			b, err := p.GetContext(ctx, 4096)
 			return func() { p.Put(b) }, err

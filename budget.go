@@ -27,23 +27,26 @@ import (
 // which it knows by address. What [Stats.HeapFallback] counts is not charged.
 type Budget struct{ of admission.Budget }
 
-// NewBudget makes a Budget of limit bytes. It panics unless limit is positive.
-func NewBudget(limit int64) *Budget {
+// NewBudget makes a Budget of limit bytes. The name is for exporters: by
+// [Stats.BudgetName], which is the same in all pools of the Budget, they report it once. So
+// give every Budget of a program a name of its own. NewBudget returns an error unless limit
+// is positive.
+func NewBudget(name string, limit int64) (*Budget, error) {
 	if limit <= 0 {
-		panic(fmt.Sprintf("dewpond: NewBudget(%d): give a number of bytes above 0", limit))
-	}
-	return NewNamedBudget("", limit)
-}
-
-// NewNamedBudget is like [NewBudget] and gives the Budget a name for exporters, which
-// [Stats.BudgetName] reports in each of its pools: by it they report a Budget once. Give
-// every Budget of a program a name of its own.
-func NewNamedBudget(name string, limit int64) *Budget {
-	if limit <= 0 {
-		panic(fmt.Sprintf("dewpond: NewNamedBudget(%q, %d): give a number of bytes above 0", name, limit))
+		return nil, fmt.Errorf("dewpond: NewBudget(%q, %d): give a number of bytes above 0", name, limit)
 	}
 	b := new(Budget)
 	b.of.Init(name, limit)
+	return b, nil
+}
+
+// MustBudget is like [NewBudget], but panics unless limit is positive. It simplifies the
+// initialization of global variables.
+func MustBudget(name string, limit int64) *Budget {
+	b, err := NewBudget(name, limit)
+	if err != nil {
+		panic(err)
+	}
 	return b
 }
 

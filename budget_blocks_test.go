@@ -19,7 +19,7 @@ import (
 // Slices of a class's size that were not charged are refused, and change nothing.
 func TestBudgetRefusesStrangers(t *testing.T) {
 	notWatched(t, putsForeign)
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	for range 1024 {
 		p.Put(make([]byte, 4096))
@@ -62,7 +62,7 @@ func TestBudgetRefusesStrangers(t *testing.T) {
 // A block of one pool is a stranger to another of the same Budget.
 func TestBudgetKnowsWhoseBlockItIs(t *testing.T) {
 	notWatched(t, putsForeign)
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	a := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget})
 	b := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget})
 	for _, n := range []int{1024, 64 << 10, 65<<10 + 1} {
@@ -85,8 +85,8 @@ func TestStrangerAtALostBlocksAddress(t *testing.T) {
 	notWatched(t, putsForeign)
 	onlyOnHeap(t, "nobody's make lies where a block was")
 	const count, size = 200, 8192
-	budget := dewpond.NewBudget(count * size)
-	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{size}, Budget: budget, IdleTimeout: -1})
+	budget := dewpond.MustBudget("", count*size)
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{size}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 	addresses := map[string]bool{}
 	for range count {
 		addresses[fmt.Sprintf("%p", p.Get(size))] = true
@@ -122,8 +122,8 @@ func TestForgottenBlockIsUncharged(t *testing.T) {
 			made(t)
 			continue // see TestForgottenBlockStaysCharged
 		}
-		budget := dewpond.NewBudget(8192)
-		p, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 8192)
+		p, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestForgottenBlockIsUncharged(t *testing.T) {
 // A pool that is collected takes along what is idle, and not what is in use on the heap.
 func TestCollectedPoolLeavesWhatIsInUseCharged(t *testing.T) {
 	for _, own := range []bool{true, false} {
-		budget := dewpond.NewBudget(1 << 20)
+		budget := dewpond.MustBudget("", 1<<20)
 		o := dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget}
 		left := int64(3024)
 		if !own {
@@ -196,7 +196,7 @@ func TestCollectedPoolLeavesWhatIsInUseCharged(t *testing.T) {
 // TryGet and GetContext obey the Budget above the largest class too.
 func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 	notWatched(t, putsForeign)
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "large", Budget: budget, Classes: []int{1024, 64 << 10}})
 	for range 100 {
 		if b, err := p.TryGet(1<<20 + 1); !errors.Is(err, dewpond.ErrExhausted) {
@@ -211,7 +211,7 @@ func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 		t.Errorf("Refused %d, Gets %d, Used %d", s.Refused, s.Gets, budget.Used())
 	}
 
-	all := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.NewBudget(math.MaxInt64)})
+	all := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", math.MaxInt64)})
 	defer all.Put(all.Get(64))
 	if math.MaxInt == math.MaxInt64 { // else there would be room
 		if _, err := all.TryGet(math.MaxInt); err != dewpond.ErrExhausted {
@@ -253,7 +253,7 @@ func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 // in any pool of the Budget.
 func TestBudgetServesOversizeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(8 << 10)
+		budget := dewpond.MustBudget("", 8<<10)
 		a := newPool(t, dewpond.BytePoolOptions{Name: "a", Classes: []int{1024}, Budget: budget, AllocLimit: 1000})
 		b := newPool(t, dewpond.BytePoolOptions{Name: "b", Classes: []int{512, 2048}, Budget: budget})
 		var out [][]byte
@@ -303,7 +303,7 @@ func TestBudgetServesOversizeInOrder(t *testing.T) {
 func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {
-			budget := dewpond.NewBudget(4096)
+			budget := dewpond.MustBudget("", 4096)
 			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1})
 			q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
 			b := q.Get(3000)
@@ -351,7 +351,7 @@ func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 // more together than the Budget.
 func TestBudgetOfOversizeIsNeverExceeded(t *testing.T) {
 	const limit = 100_000
-	budget := dewpond.NewBudget(limit)
+	budget := dewpond.MustBudget("", limit)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024}, Budget: budget})
 	rounds := 500
 	if testing.Short() {
@@ -468,7 +468,7 @@ func TestPutLetsGoWhatGetTookPastBudget(t *testing.T) {
 	}
 	for name, way := range ways {
 		for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
-			budget := dewpond.NewBudget(limit)
+			budget := dewpond.MustBudget("", limit)
 			p := newPool(t, dewpond.BytePoolOptions{Budget: budget, Check: check})
 			other := newPool(t, dewpond.BytePoolOptions{Budget: budget, Check: check})
 			var back []func()
@@ -500,7 +500,7 @@ func TestPutLetsGoWhatGetTookPastBudget(t *testing.T) {
 
 // After Close a Put is counted as that, overdrawn or not.
 func TestPutAfterCloseOfOverdrawnBudget(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(1024)})
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 1024)})
 	a, b := p.Get(1), p.Get(1)
 	p.Close()
 	p.Put(a)
@@ -516,7 +516,7 @@ func TestPanickingGetIsNotCounted(t *testing.T) {
 		made(t)
 		t.Skip("make takes any size, and the program ends where there is no such memory")
 	}
-	for _, budget := range []*dewpond.Budget{nil, dewpond.NewBudget(1 << 20), dewpond.NewBudget(math.MaxInt64)} {
+	for _, budget := range []*dewpond.Budget{nil, dewpond.MustBudget("", 1<<20), dewpond.MustBudget("", math.MaxInt64)} {
 		refuses := budget != nil && budget.Limit() == 1<<20
 		p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 		b := p.Get(64)

@@ -49,8 +49,8 @@ func TestWhatIsPastTheBudgetGoesFirst(t *testing.T) {
 		for _, waits := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, waits %v", name, waits), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					budget := dewpond.NewBudget(2 * size)
-					p := newPool(t, dewpond.BytePoolOptions{Classes: []int{size}, Budget: budget, IdleTimeout: -1})
+					budget := dewpond.MustBudget("", 2*size)
+					p := newPool(t, dewpond.BytePoolOptions{Classes: []int{size}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 					within := make([][]byte, 2)
 					if err := p.GetBatch(t.Context(), within, size); err != nil {
 						t.Fatal(err)
@@ -103,7 +103,7 @@ func TestWhatIsPastTheBudgetGoesFirst(t *testing.T) {
 
 // A slice above the largest class is past the Budget as long as it is out.
 func TestLargeSlicesPastTheBudget(t *testing.T) {
-	budget := dewpond.NewBudget(4096)
+	budget := dewpond.MustBudget("", 4096)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	b := p.Get(10_000)
 	if s := p.Stats(); s.OverBudgetBytes != 10_000-4096 || s.OverBudget != 1 {
@@ -117,7 +117,7 @@ func TestLargeSlicesPastTheBudget(t *testing.T) {
 
 // A Budget says who it is and how full it is, in words, and Stats say the same.
 func TestBudgetInWords(t *testing.T) {
-	named, plain := dewpond.NewNamedBudget("frames", 4096), dewpond.NewBudget(1<<20)
+	named, plain := dewpond.MustBudget("frames", 4096), dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: named})
 	q := newPool(t, dewpond.BytePoolOptions{Classes: []int{64}, Budget: named})
 	b := p.Get(1000)
@@ -127,7 +127,7 @@ func TestBudgetInWords(t *testing.T) {
 		{fmt.Sprint(plain), "Budget: 0 of 1048576 bytes used"},
 		{fmt.Sprintf("%v", dewpond.BytePoolOptions{Budget: named}.Budget), named.String()},
 		{none.String(), "no Budget"},
-		{panics(func() { dewpond.NewNamedBudget("frames", 0) }), `dewpond: NewNamedBudget("frames", 0): give a number of bytes above 0`},
+		{panics(func() { dewpond.MustBudget("frames", 0) }), `dewpond: NewBudget("frames", 0): give a number of bytes above 0`},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)

@@ -20,9 +20,9 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, youngerWants := range []int{1024, 3072} {
 		synctest.Test(t, func(t *testing.T) {
-			budget := dewpond.NewBudget(4096)
-			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: -1})
-			other := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 3072}, Budget: budget, IdleTimeout: -1})
+			budget := dewpond.MustBudget("", 4096)
+			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: dewpond.NoDecay})
+			other := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 3072}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 			slow.Get(1024) // the one miss of this second
 			var out [][]byte
 			for range 3 {
@@ -57,9 +57,9 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 func TestBudgetDoesNotKeepTheOlderWaiting(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4096)
-		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: -1})
-		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{2048, 4096}, Budget: budget, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 4096)
+		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: dewpond.NoDecay})
+		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{2048, 4096}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		out := [][]byte{slow.Get(1024), other.Get(2048)} // lost blocks are charged until the collector has them
 		defer runtime.KeepAlive(out)
 		served := make(chan error, 2)
@@ -114,7 +114,7 @@ func TestBudgetAndPanickingAlloc(t *testing.T) {
 		"Prewarm":    func(p *dewpond.BytePool) { p.Prewarm(1024, 1) },
 	}
 	for name, way := range ways {
-		budget := dewpond.NewBudget(4096)
+		budget := dewpond.MustBudget("", 4096)
 		s := new(panickySource)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, AllocLimit: 2})
 		s.alloc.Store(true)
@@ -134,10 +134,10 @@ func TestBudgetAndPanickingAlloc(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(1024)
+		budget := dewpond.MustBudget("", 1024)
 		s := new(panickySource)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, IdleTimeout: -1})
-		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: -1})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, IdleTimeout: dewpond.NoDecay})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		b := q.Get(512)
 		first, second := make(chan bool, 1), make(chan error, 1)
 		go func() { first <- panics(func() { p.GetContext(t.Context(), 1024) }) != "" }()
@@ -162,10 +162,10 @@ func TestBudgetAndPanickingAlloc(t *testing.T) {
 // behind, and nothing charged.
 func TestBudgetAndPanickingFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(64 << 10)
+		budget := dewpond.MustBudget("", 64<<10)
 		s := new(panickySource)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget, Memory: s, IdleTimeout: -1})
-		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: -1})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 64 << 10}, Budget: budget, Memory: s, IdleTimeout: dewpond.NoDecay})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		b := p.Get(64 << 10)
 		ctx := hookedContext{t.Context(), func() {
 			s.free.Store(true)
@@ -191,7 +191,7 @@ func TestBudgetAndPanickingFree(t *testing.T) {
 func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 	leavesOut(t, "what the budget has room for in the end")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	budget := dewpond.NewBudget(256 << 10)
+	budget := dewpond.MustBudget("", 256<<10)
 	small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	large := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10, 128 << 10, 512 << 10}, Budget: budget})
 	b := large.Get(128 << 10)
@@ -228,10 +228,10 @@ func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 func TestCollectedPoolAndBubble(t *testing.T) {
 	leavesOut(t, "the waiters' blocks")
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4096)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 4096)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		func() {
-			lost, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: -1})
+			lost, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func TestBudgetSurvivesPanickingFree(t *testing.T) {
 func surviveEverything(t *testing.T, s *moodySource) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const limit = 256 << 10
-	budget := dewpond.NewBudget(limit)
+	budget := dewpond.MustBudget("", limit)
 	open := func(i int) *dewpond.BytePool {
 		o := dewpond.BytePoolOptions{Budget: budget, Memory: s, Zero: dewpond.ZeroNever, Name: "moody"}
 		switch i % 4 {
@@ -321,7 +321,7 @@ func surviveEverything(t *testing.T, s *moodySource) {
 			o.Classes, o.IdleTimeout = []int{8192, 32 << 10}, 100*time.Millisecond
 		}
 		if s.panicsInFree {
-			o.IdleTimeout = -1
+			o.IdleTimeout = dewpond.NoDecay
 		}
 		p, err := makePool(o)
 		if err != nil {

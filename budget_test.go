@@ -35,7 +35,7 @@ func metered(t testing.TB, budget *dewpond.Budget) (*meter, []*dewpond.BytePool)
 // pools, never comes to more than the budget, whatever else is done to the pools.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	const limit = 4 << 20
-	budget := dewpond.NewBudget(limit)
+	budget := dewpond.MustBudget("", limit)
 	m, pools := metered(t, budget)
 	rounds := 200
 	if testing.Short() {
@@ -109,7 +109,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 // Goroutines that want more than there is all get theirs in the end, though each
 // waits only for what the others put back, in any of the pools.
 func TestBudgetServesEverybody(t *testing.T) {
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	_, pools := metered(t, budget)
 	rounds := 300
 	if testing.Short() {
@@ -145,7 +145,7 @@ func TestBudgetLetsIdleBlocksGo(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	const limit = 1 << 20
 	for _, get := range []string{"TryGet", "GetContext"} {
-		budget := dewpond.NewBudget(limit)
+		budget := dewpond.MustBudget("", limit)
 		full := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget})
 		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{512, 64 << 10}, Budget: budget})
 		var wg sync.WaitGroup
@@ -201,7 +201,7 @@ func TestBudgetLetsIdleBlocksGo(t *testing.T) {
 
 // A Get that misses takes what lies idle in depots before it goes past the budget.
 func TestGetPastBudget(t *testing.T) {
-	budget := dewpond.NewBudget(512 << 10)
+	budget := dewpond.MustBudget("", 512<<10)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 256 << 10}, Budget: budget})
 	p.Put(p.Get(256 << 10))
 	p.Put(p.Get(256 << 10))
@@ -256,7 +256,7 @@ func TestBudgetWakesWaiters(t *testing.T) {
 	for name, way := range ways {
 		for _, idle := range []int64{0, dewpond.NoIdle} {
 			synctest.Test(t, func(t *testing.T) {
-				budget := dewpond.NewBudget(block + 512)
+				budget := dewpond.MustBudget("", block+512)
 				giver := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, block}, Budget: budget, MaxIdleBytes: idle})
 				taker := newPool(t, dewpond.BytePoolOptions{Classes: []int{512, 8192}, Budget: budget})
 				give := way(giver)
@@ -314,7 +314,7 @@ func TestBudgetWaiterMissesNothing(t *testing.T) {
 	for name, letGo := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				budget := dewpond.NewBudget(256 << 10)
+				budget := dewpond.MustBudget("", 256<<10)
 				s := &slowSource{freeing: make(chan struct{}), free: make(chan struct{})}
 				p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 256 << 10}, Budget: budget, Memory: s, IdleTimeout: time.Second})
 				other := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
@@ -348,7 +348,7 @@ func TestBudgetWaiterMissesNothing(t *testing.T) {
 // serve its own waiter before an older one of another pool.
 func TestBudgetServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(16 << 10)
+		budget := dewpond.MustBudget("", 16<<10)
 		a := newPool(t, dewpond.BytePoolOptions{Name: "a", Classes: []int{1024, 10240, 12288}, Budget: budget})
 		b := newPool(t, dewpond.BytePoolOptions{Name: "b", Classes: []int{9472, 16 << 10}, Budget: budget})
 		var out [][]byte
@@ -399,7 +399,7 @@ func TestBudgetServesInOrder(t *testing.T) {
 func TestBudgetIsFairToOtherPools(t *testing.T) {
 	leavesOut(t, "the block of the second waiter")
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4 << 10)
+		budget := dewpond.MustBudget("", 4<<10)
 		a := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 		b := newPool(t, dewpond.BytePoolOptions{Classes: []int{4096}, Budget: budget})
 		var out [][]byte
@@ -440,7 +440,7 @@ func TestBudgetIsFairToOtherPools(t *testing.T) {
 // What is put back after GetContext has looked, and before it waits, is found.
 func TestBudgetWakeUpIsNotLost(t *testing.T) {
 	leavesOut(t, "the waiter's block")
-	budget := dewpond.NewBudget(64 << 10)
+	budget := dewpond.MustBudget("", 64<<10)
 	giver := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, Budget: budget})
 	taker := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
 	b := giver.Get(1)
@@ -468,10 +468,10 @@ func (h *hookedSource) Alloc(size int) ([]byte, error) {
 func TestPrewarmServesBudget(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(64 << 10)
+		budget := dewpond.MustBudget("", 64<<10)
 		taker := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
 		served := make(chan error, 1)
-		warm := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, Budget: budget, IdleTimeout: -1, Memory: &hookedSource{before: func() {
+		warm := newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}, Budget: budget, IdleTimeout: dewpond.NoDecay, Memory: &hookedSource{before: func() {
 			go func() {
 				_, err := taker.GetContext(t.Context(), 512)
 				served <- err
@@ -490,7 +490,7 @@ func TestPrewarmServesBudget(t *testing.T) {
 // Goroutines that charge and give back at once lose no byte and invent none.
 func TestBudgetCountsExactly(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	budget := dewpond.NewBudget(1 << 30)
+	budget := dewpond.MustBudget("", 1<<30)
 	m := new(meter)
 	rounds := 50_000
 	if testing.Short() {
@@ -513,7 +513,7 @@ func TestBudgetCountsExactly(t *testing.T) {
 
 // A budget forgets pools that are closed, or collected.
 func TestBudgetForgetsPools(t *testing.T) {
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	open := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	for range 10 {
 		p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
@@ -534,7 +534,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {
-			budget := dewpond.NewBudget(10 << 10)
+			budget := dewpond.MustBudget("", 10<<10)
 			large := newPool(t, dewpond.BytePoolOptions{Classes: []int{8192}, Budget: budget, AllocLimit: 1})
 			small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 			var out [][]byte
@@ -586,8 +586,8 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 func TestBudgetWithAllocLimit(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4096)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 4096)
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6, IdleTimeout: dewpond.NoDecay})
 		var out [][]byte // or they would be charged until the collector has them
 		for range 20 {   // four are within the budget
 			b, _ := p.TryGet(1024)
@@ -598,7 +598,7 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 		}
 		runtime.KeepAlive(out)
 		p.Close()
-		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: dewpond.NewBudget(1 << 20), AllocLimit: 6})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: dewpond.MustBudget("", 1<<20), AllocLimit: 6})
 		var got int
 		for range 20 {
 			if _, err := q.TryGet(512); err == nil {
@@ -610,7 +610,7 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4096)
+		budget := dewpond.MustBudget("", 4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6})
 		var out [][]byte
 		for range 10 {
@@ -633,7 +633,7 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 
 // What the Source cannot give is not charged.
 func TestBudgetAndFailingSource(t *testing.T) {
-	budget := dewpond.NewBudget(4096)
+	budget := dewpond.MustBudget("", 4096)
 	m := new(meter)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: m})
 	m.fail.Store(true)
@@ -653,7 +653,7 @@ func TestBudgetAndFailingSource(t *testing.T) {
 
 // Prewarm takes what there is of the budget, and frees no idle blocks for more.
 func TestPrewarmKeepsToBudget(t *testing.T) {
-	budget := dewpond.NewBudget(10 << 10)
+	budget := dewpond.MustBudget("", 10<<10)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "warm", Classes: []int{1024, 4096}, Budget: budget})
 	p.Put(p.Get(4096))
 	err := p.Prewarm(1000, 10)
@@ -667,7 +667,7 @@ func TestPrewarmKeepsToBudget(t *testing.T) {
 
 // After Close Prewarm says so, also where another pool has used up the budget.
 func TestPrewarmAfterCloseOfFullBudget(t *testing.T) {
-	budget := dewpond.NewBudget(1024)
+	budget := dewpond.MustBudget("", 1024)
 	other, p := newPool(t, dewpond.BytePoolOptions{Budget: budget}), newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	defer other.Put(other.Get(1024))
 	p.Close()
@@ -678,7 +678,7 @@ func TestPrewarmAfterCloseOfFullBudget(t *testing.T) {
 
 // Nobody waits for what can never be.
 func TestBudgetIsTooSmall(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Name: "large", Classes: []int{1024, 4096}, Budget: dewpond.NewBudget(4095)})
+	p := newPool(t, dewpond.BytePoolOptions{Name: "large", Classes: []int{1024, 4096}, Budget: dewpond.MustBudget("", 4095)})
 	_, err := p.GetContext(t.Context(), 4096)
 	if !errors.Is(err, dewpond.ErrExhausted) || !strings.Contains(err.Error(), `a block of 4096 bytes for pool "large" is more than its Budget of 4095`) {
 		t.Error(err)
@@ -689,12 +689,16 @@ func TestBudgetIsTooSmall(t *testing.T) {
 	if s := p.Stats(); s.Refused != 2 {
 		t.Errorf("Refused %d", s.Refused)
 	}
-	defer func() {
-		if r := recover(); r == nil || !strings.Contains(r.(string), "NewBudget(0)") {
-			t.Errorf("NewBudget(0): %v", r)
-		}
-	}()
-	dewpond.NewBudget(0)
+}
+
+func TestBudgetOfNothing(t *testing.T) {
+	const want = `dewpond: NewBudget("frames", -1): give a number of bytes above 0`
+	if b, err := dewpond.NewBudget("frames", -1); b != nil || err == nil || err.Error() != want {
+		t.Errorf("NewBudget returns %v and %v", b, err)
+	}
+	if text := panics(func() { dewpond.MustBudget("frames", -1) }); text != want {
+		t.Errorf("MustBudget panics with %q", text)
+	}
 }
 
 // A block off the heap that is never put back stays charged as long as there is its pool,
@@ -703,7 +707,7 @@ func TestForgottenBlockStaysCharged(t *testing.T) {
 	if !offHeap {
 		t.Skip("on the heap the collector finds it: see TestForgottenBlockIsUncharged")
 	}
-	budget := dewpond.NewBudget(4096)
+	budget := dewpond.MustBudget("", 4096)
 	other, err := makePool(dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	if err != nil {
 		t.Fatal(err)
@@ -745,7 +749,7 @@ func TestForgottenBlockStaysCharged(t *testing.T) {
 // Slices that a pool on the heap takes for its blocks were not charged.
 func TestBudgetAndStrangers(t *testing.T) {
 	notWatched(t, putsForeign)
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{768, 1024}, Budget: budget})
 	q := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	out := q.Get(1024)
@@ -765,7 +769,7 @@ func TestBudgetAndStrangers(t *testing.T) {
 func TestBudgetEntersAndLeavesDirect(t *testing.T) {
 	notWatched(t, seesDirect)
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(4096)
+		budget := dewpond.MustBudget("", 4096)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{64}, Budget: budget})
 		var out [][]byte

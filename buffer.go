@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"unicode/utf8"
 )
 
@@ -23,6 +24,12 @@ import (
 //
 // The zero Buffer is empty and ready to use, on the pool [Default]. A Buffer must not be
 // copied after its first use, and must not be used by several goroutines at once.
+//
+// A Buffer that [BytePool.TryBuffer] has made may be refused the block that a write needs:
+// where [BytePool.TryGet] returns an error, the write returns it too. A write that is
+// refused writes nothing, and what the Buffer holds stays as it was: it can be read,
+// written out and released, and written to once there is room again. Of any other Buffer
+// no write returns an error.
 //
 // The first write takes a block as large as Buffers of the pool have needed lately. A Buffer
 // that grows takes a larger block, at least twice as large while the pool has such a class,
@@ -45,9 +52,9 @@ type Buffer struct {
 	// panic.
 	limit int
 
-	try     bool // this is a TryBuffer's: its blocks come from TryGet
+	try     bool // its blocks come from TryGet
 	guessed bool // the block has the size that the pool has learned
-	held    int  // the most that the block has held when it was emptied
+	longest int  // the most that the block has held when it was emptied
 }
 
 const readBytes = -1
@@ -55,7 +62,8 @@ const readBytes = -1
 // A noCopy in a struct makes go vet report copies of it.
 type noCopy struct{}
 
-func (*noCopy) Lock()   {}
+func (*noCopy) Lock() {}
+
 func (*noCopy) Unlock() {}
 
 var (
@@ -63,19 +71,6 @@ var (
 	errUnreadByte   = errors.New("bytes.Buffer: UnreadByte: previous operation was not a successful read")
 	errUnreadRune   = errors.New("bytes.Buffer: UnreadRune: previous operation was not a successful ReadRune")
 )
-
-// Buffer returns an empty [Buffer] on blocks of this pool. The Buffer takes no block
-// before the first write. A Buffer that does not escape its caller costs no allocation,
-// one that escapes costs one: the Buffer itself is never pooled, so a stale pointer to
-// it never becomes a pointer to another owner's Buffer. Where that allocation shows, as it
-// may if a small body is written through an [io.Writer], keep Buffers in a [Pool]:
-//
-//	var buffers = dewpond.MustPool(dewpond.PoolOptions[dewpond.Buffer]{New: pool.Buffer, Reset: (*dewpond.Buffer).Release})
-//
-// Its Put releases the Buffer.
-func (p *BytePool) Buffer() *Buffer {
-	return &Buffer{pool: p.actual()} // a nil pool panics here; the Buffer would take nil for Default()
-}
 
 // Release gives the Buffer's block back to the pool and leaves the Buffer empty. The
 // Buffer can be used again. Release does nothing if the Buffer has no block, for
@@ -90,11 +85,26 @@ func (b *Buffer) Release() {
 func (b *Buffer) handOver() (block []byte, off int) {
 	if b.guessed {
 		b.guessed = false
-		b.home().first.Held(max(b.held, len(b.buf)), cap(b.buf))
+		b.home().first.Sufficed(max(b.longest, len(b.buf)), cap(b.buf))
 	}
 	block, off = b.buf, b.off
-	b.buf, b.off, b.limit, b.held = nil, 0, 0, 0
+	b.buf, b.off, b.limit, b.longest = nil, 0, 0, 0
 	return block, off
+}
+
+// Lease hands the unread bytes over as a [Lease], without a copy: the Lease owns the
+// Buffer's block, and the Buffer is empty, as after [Buffer.Release], and can be used
+// again. The cap of the Lease's bytes is their length. The Lease of an empty Buffer has
+// length 0, and must be released too. Lease panics if the Buffer, with what was read of
+// it, has 4 GiB or more.
+func (b *Buffer) Lease() Lease {
+	l := b.home().LeaseOf(b.buf)
+	all, read := b.handOver()
+	if read == 0 {
+		return l.Truncate(len(all))
+	}
+	defer l.Release() // the part remains, and the block goes back from its start
+	return l.Slice(read, len(all))
 }
 
 // home returns the pool that the Buffer's blocks come from.
@@ -112,9 +122,10 @@ func (b *Buffer) put(block []byte) {
 	}
 }
 
-// Write appends p. It returns len(p) and nil. It does not copy what is in its place
-// already: what was appended to [Buffer.AvailableBuffer], and fits. It panics with
-// [bytes.ErrTooLarge] if the Buffer would become too large.
+// Write appends p. It returns len(p) and nil, or 0 and an error if it is refused a block. It
+// does not copy what is in its place already: what was appended to
+// [Buffer.AvailableBuffer], and fits. It panics with [bytes.ErrTooLarge] if no memory can
+// hold that much.
 func (b *Buffer) Write(p []byte) (n int, err error) {
 	at := len(b.buf)
 	if len(p) > b.limit-at {
@@ -131,7 +142,7 @@ func (b *Buffer) Write(p []byte) (n int, err error) {
 func (b *Buffer) writeSlow(p []byte) (n int, err error) {
 	var old []byte
 	if b.limit = cap(b.buf); len(p) > b.limit-len(b.buf) {
-		if old, err = b.grow(len(p)); err != nil {
+		if old, err = b.makeRoom(len(p)); err != nil {
 			return 0, err
 		}
 	}
@@ -142,23 +153,23 @@ func (b *Buffer) writeSlow(p []byte) (n int, err error) {
 
 // WriteString appends s, as Write does.
 func (b *Buffer) WriteString(s string) (n int, err error) {
-	return len(s), appendString(b, s, (*Buffer).writeStringSlow)
+	return appendString(b, s, (*Buffer).writeStringSlow)
 }
 
-// WriteByte appends c and returns nil. It panics as Write does.
+// WriteByte appends c, as Write does.
 func (b *Buffer) WriteByte(c byte) error { return appendByte(b, c, (*Buffer).writeByteSlow) }
 
 // appendString and appendByte are inlined into the callers of WriteString and WriteByte: a
 // call would take longer than a short write. slow is a parameter because the call of a
 // parameter costs 17 of the inliner's budget of 80, and that of a method 57.
-func appendString(b *Buffer, s string, slow func(b *Buffer, s string) error) error {
+func appendString(b *Buffer, s string, slow func(b *Buffer, s string) (int, error)) (int, error) {
 	at := len(b.buf)
 	if len(s) > b.limit-at {
 		return slow(b, s)
 	}
 	b.buf = b.buf[:at+len(s)]
 	copy(b.buf[at:], s)
-	return nil
+	return len(s), nil
 }
 
 func appendByte(b *Buffer, c byte, slow func(b *Buffer, c byte) error) error {
@@ -169,22 +180,22 @@ func appendByte(b *Buffer, c byte, slow func(b *Buffer, c byte) error) error {
 	return nil
 }
 
-func (b *Buffer) writeStringSlow(s string) (err error) {
+func (b *Buffer) writeStringSlow(s string) (n int, err error) {
 	var old []byte
 	if b.limit = cap(b.buf); len(s) > b.limit-len(b.buf) {
-		if old, err = b.grow(len(s)); err != nil {
-			return err
+		if old, err = b.makeRoom(len(s)); err != nil {
+			return 0, err
 		}
 	}
 	b.buf = append(b.buf, s...)
 	b.put(old)
-	return nil
+	return len(s), nil
 }
 
 func (b *Buffer) writeByteSlow(c byte) (err error) {
 	var old []byte
 	if b.limit = cap(b.buf); len(b.buf) == b.limit {
-		if old, err = b.grow(1); err != nil {
+		if old, err = b.makeRoom(1); err != nil {
 			return err
 		}
 	}
@@ -193,8 +204,7 @@ func (b *Buffer) writeByteSlow(c byte) (err error) {
 	return nil
 }
 
-// WriteRune appends r in UTF-8, or U+FFFD if r is not a valid rune. It returns the number
-// of bytes and nil. It panics as Write does.
+// WriteRune appends r in UTF-8, or U+FFFD if r is not a valid rune, as Write does.
 func (b *Buffer) WriteRune(r rune) (n int, err error) {
 	if uint32(r) < utf8.RuneSelf {
 		if err := b.WriteByte(byte(r)); err != nil {
@@ -211,9 +221,31 @@ func (b *Buffer) WriteRune(r rune) (n int, err error) {
 }
 
 // Grow makes room for n more bytes, which can then be written without taking another
-// block. If the final size is roughly known, Grow saves growing step by step. It panics
-// if n is negative, and as Write does.
-func (b *Buffer) Grow(n int) { b.growBy(n) }
+// block. If the final size is roughly known, Grow saves growing step by step. If it is
+// refused a block, as only a Buffer of [BytePool.TryBuffer] may be, it does nothing:
+// [Buffer.TryGrow] says so. Grow panics if n is negative, and as Write does.
+func (b *Buffer) Grow(n int) { _ = b.TryGrow(n) }
+
+// TryGrow is like [Buffer.Grow], but returns the error if it is refused a block. A Buffer
+// that is refused twice what it holds, which it asks for first, asks for what n needs, or
+// above the largest class for an eighth more than it holds.
+func (b *Buffer) TryGrow(n int) error {
+	switch {
+	case n < 0:
+		panic("bytes.Buffer.Grow: negative count")
+	case b.buf != nil:
+		return b.reserve(n)
+	case n == 0:
+		return nil
+	}
+	block, err := b.take(n, n)
+	if err != nil {
+		return err
+	}
+	b.buf = block[:0]
+	b.setLimit()
+	return nil
+}
 
 // ReadFrom appends what r returns until [io.EOF] or another error. It returns the number
 // of bytes read, and the error unless it is io.EOF. Each Read gets a slice of
@@ -221,9 +253,14 @@ func (b *Buffer) Grow(n int) { b.growBy(n) }
 // use the Buffer. If r has a method Len, as a [strings.Reader] has, ReadFrom takes one
 // block for all that r has. ReadFrom panics if r returns a negative count, and as Write
 // does.
+//
+// A Buffer that may be refused a block takes none for all that r has. If it is refused one
+// and its own is full, ReadFrom returns the number of bytes that it has read, which the
+// Buffer keeps, and the error. The last Reads before that get slices of fewer than
+// bytes.MinRead bytes.
 func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	b.limit = cap(b.buf)
-	if n := lenOf(r); n > 0 && !b.try { // a TryBuffer would be refused twice
+	if n := lenOf(r); n > 0 && !b.try { // if that were refused, it would be twice
 		_ = b.reserve(n + bytes.MinRead)
 	}
 	for {
@@ -244,6 +281,103 @@ func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 			return n, err
 		}
 	}
+}
+
+// setLimit sets limit for another block, unless the last call read.
+func (b *Buffer) setLimit() {
+	if b.limit >= 0 {
+		b.limit = cap(b.buf)
+	}
+}
+
+// reserve makes room for n more bytes.
+func (b *Buffer) reserve(n int) error {
+	old, err := b.makeRoom(n)
+	b.put(old)
+	return err
+}
+
+// makeRoom makes room for n more bytes. If it takes a larger block it also returns the old
+// one. The caller puts that back after it has written the n bytes, because they may come
+// from the old block.
+func (b *Buffer) makeRoom(n int) (old []byte, err error) {
+	unread := b.Len()
+	if unread == 0 && b.off != 0 {
+		b.Reset()
+	}
+	switch {
+	case n <= cap(b.buf)-len(b.buf):
+		return nil, nil
+	case n <= b.off-unread:
+		// More has been read than is unread, so the earlier reads pay for this copy.
+		// It overwrites only buf[:off-n]: neither the unread bytes nor what Next has
+		// just returned, either of which may be what the caller is about to write.
+		copy(b.buf, b.buf[b.off:])
+	default:
+		block, err := b.larger(unread, n)
+		if err != nil {
+			return nil, err
+		}
+		copy(block, b.buf[b.off:])
+		old, b.buf = b.buf, block
+		b.setLimit()
+	}
+	b.off = 0
+	b.buf = b.buf[:unread]
+	return old, nil
+}
+
+// larger takes a block for the unread bytes and n more, with room for later writes. If
+// the Buffer has a block of the largest class that is mostly unread, larger takes a
+// slice beyond the classes: another block of that size would soon be full, and would
+// have to be copied again.
+func (b *Buffer) larger(unread, n int) ([]byte, error) {
+	has := cap(b.buf)
+	if has > math.MaxInt-has-n {
+		panic(bytes.ErrTooLarge)
+	}
+	p := b.home()
+	first := 0
+	if b.buf == nil {
+		first = p.first.Size()
+	}
+	least := unread + n
+	size := max(least, 2*has, first)
+	if largest := p.classes.Largest(); least > largest {
+		least = max(least, has+has/8) // so that each of many small writes does not copy everything
+	} else if has < largest || least <= has/2 {
+		size = min(size, largest)
+	}
+	block, err := b.take(size, least)
+	if err != nil {
+		return nil, err
+	}
+	if b.guessed {
+		p.first.Outgrown(has)
+	}
+	b.guessed = len(block) == first
+	return block, nil
+}
+
+// take is BytePool.Get of size bytes, but panics as bytes.Buffer does if the allocation
+// is impossible. Of a Buffer that may be refused it is TryGet, of least bytes if there is no block of size.
+func (b *Buffer) take(size, least int) (block []byte, err error) {
+	p := b.home()
+	if size > p.classes.Largest() {
+		defer func() {
+			if recover() != nil {
+				panic(bytes.ErrTooLarge)
+			}
+		}()
+	}
+	if !b.try {
+		return p.Get(size), nil
+	}
+	if block, err = p.tryGetUncounted("TryBuffer", size); err != nil && least < size {
+		block, err = p.tryGetUncounted("TryBuffer", least)
+	}
+	p.countRefusal(err)
+	return block, err
 }
 
 // Bytes returns the unread bytes. The slice is valid until the next call that
@@ -273,7 +407,7 @@ func (b *Buffer) Available() int { return cap(b.buf) - len(b.buf) }
 
 // Reset empties the Buffer, which keeps its block.
 func (b *Buffer) Reset() {
-	b.held = max(b.held, len(b.buf))
+	b.longest = max(b.longest, len(b.buf))
 	b.buf = b.buf[:0]
 	b.off = 0
 	b.limit = cap(b.buf)

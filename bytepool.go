@@ -1,16 +1,23 @@
 package dewpond
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"math"
 	"runtime"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/learn"
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/internal/percpu"
 	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
@@ -21,8 +28,8 @@ import (
 // [NewBytePool].
 //
 // The zero BytePool is also ready to use: from its first use it has the default
-// options. Its Get and Put take twice as long as those of a pool made by
-// NewBytePool, and 1.7 times as long as a zero [sync.Pool]'s (BenchmarkZeroValue).
+// options. Its Get and Put take longer than those of a pool made by NewBytePool:
+// https://github.com/dewpond/dewpond/blob/main/docs/results.md#the-zero-value.
 //
 // A BytePool must not be copied. All its methods may be called by any number of
 // goroutines at once. A Put of a block synchronizes before the Get that returns it.
@@ -34,14 +41,14 @@ import (
 // https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
-	blocks     memory.Blocks // the ledger's
-	zero       ZeroPolicy
-	onPut      mode
-	onGet      mode
-	made       bool   // by NewBytePool; false in the zero BytePool
-	sampleMask uint32 // watchSome: hit number k is sampled when k&sampleMask == 0
-	engine     magazine.Engine
-	classes    sizeclass.Table
+	blocks      memory.Blocks // the ledger's
+	zero        ZeroPolicy
+	onPut       blockWork
+	onGet       blockWork
+	initialized bool   // by NewBytePool; false in the zero BytePool
+	sampleMask  uint32 // see samples
+	engine      magazine.Engine
+	classes     sizeclass.Table
 
 	source   Source            // nil: the Go heap
 	ledger   memory.Ledger     // source, if it is a Ledger; else nil
@@ -61,30 +68,121 @@ type BytePool struct {
 	checks *checks
 	count  counts
 
-	hints   hints
-	standIn standIn[BytePool]
+	bodyPools bodyPools
+	shared    bool // it is Default's
+	standIn   standIn[BytePool]
 }
 
 // Get and Put read the pool's first cache line, which includes the engine's first three
 // words. This does not compile if a field pushes those words out of the line.
 const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
-// A mode says what Put does to a block before the engine gets it, or what Get does to a
+// A blockWork says what Put does to a block before the engine gets it, or what Get does to a
 // block from the engine. It sums up the pool's options, so that the fast path needs one
 // comparison.
-type mode uint8
+type blockWork uint8
 
 const (
-	clearBlock mode = 1 << iota
-	trackState      // Put: ask the Source whether it owns the block; Get: note that the block is out
-	watchSome       // CheckSampled
-	watchAll        // CheckAll
-	askBudget       // Put: ask whether the block is charged, and whether the Budget has room
-	resetBlock      // Put: call elements.reset
+	clearBlock blockWork = 1 << iota
+	trackState           // Put: ask the Source whether it owns the block; Get: note that the block is out
+	watchSome            // CheckSampled
+	watchAll             // CheckAll
+	askBudget            // Put: ask whether the block is charged, and whether the Budget has room
+	resetBlock           // Put: call elements.reset
 
-	keepAsIs mode = 0
-	watch         = watchSome | watchAll
+	keepAsIs blockWork = 0
+	watch              = watchSome | watchAll
 )
+
+// NewBytePool makes a pool. If options are invalid it returns one error that names each
+// of them.
+func NewBytePool(o BytePoolOptions) (*BytePool, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := new(BytePool)
+	p.init(o, nil, reserve(p, o.Name))
+	return p, nil
+}
+
+// MustBytePool is like [NewBytePool], but panics if the options are invalid. It
+// simplifies the initialization of global variables.
+func MustBytePool(o BytePoolOptions) *BytePool {
+	p, err := NewBytePool(o)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// init makes a BytePool of valid options, whose name is that of the entry. e is what its
+// blocks consist of, if the pool is a SlicePool's, and else nil.
+func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
+	p.initialized = true
+	p.classes = sizeclass.New(o.Classes)
+	p.zero = o.Zero
+	p.source = o.Memory
+	p.fallback = new(memory.Fallbacks) // a Source that fails is the only reason for one
+	p.elements = e
+	p.checks = blockChecks(o, e)
+	p.count = newCounts(len(o.Classes))
+	p.first.Init(&p.classes)
+	p.onPut, p.onGet = p.checks.work(), p.checks.work()
+	if o.Memory != nil {
+		p.onPut |= trackState
+	}
+	if p.ledger, _ = o.Memory.(memory.Ledger); p.ledger != nil {
+		p.onGet |= trackState
+		p.blocks = p.ledger.Blocks()
+	}
+	if o.Budget != nil {
+		p.onPut |= askBudget
+	}
+	if e != nil && e.reset != nil {
+		p.onPut |= resetBlock
+	} else if o.Zero == ZeroOnPut {
+		p.onPut |= clearBlock
+	}
+	if o.Zero == ZeroOnGet || p.onPut&clearBlock != 0 && p.onGet&watchAll != 0 { // there is poison in it
+		p.onGet |= clearBlock
+	}
+	p.engine.Init(magazine.Config{
+		Sizes:           o.Classes,
+		MaxIdleBytes:    o.MaxIdleBytes - p.checks.quarantined(),
+		MaxIdlePerClass: o.MaxIdlePerClass,
+		Sampled:         p.onGet&watchSome != 0,
+	})
+	if p.checks.everything() {
+		p.engine.EnterDirect() // permanently
+	}
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
+	var settle func()
+	if p.ledger != nil || p.checks != nil {
+		settle = p.settle
+	}
+	if p.checks != nil {
+		p.checks.Keeper = (*blockKeeper)(p)
+	}
+	p.decay.Init(o.IdleTimeout, haste, settle,
+		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed, Trim: p.trimReserved},
+		decay.Part{
+			Idle: &p.handles, Classes: 1,
+			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
+			Trim: func() { decay.InTurn(p.name, p.handles.TrimReserved, forgetHandle) },
+		})
+	p.entry, p.name = entry, entry.Name()
+	p.gate.Init(admission.Config{
+		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
+		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
+	})
+	if p.checks != nil {
+		p.checks.pool = p.name
+		p.sampleMask = uint32(p.checks.sampleMask)
+	}
+	p.gate.Join() // from here on its other pools may look at this one
+	publish(p.entry)
+}
 
 // Get returns a slice of n bytes. Its cap is the smallest class that holds n bytes, and
 // it begins at an address that is a multiple of 16.
@@ -102,11 +200,11 @@ func (p *BytePool) Get(n int) []byte {
 	if uint(n) > sizeclass.MaxSmall {
 		return p.getLarge(n)
 	}
-	small := p.classes.Small(uint(n))
+	class := p.classes.OfSmall(uint(n))
 	// engine.Pop, inlined by hand (cost 329 of 80): it saves one call of five. nosplit
 	// saves the check for stack space; no function called from here needs much stack.
 	x := p.engine.Enter()
-	slot := p.engine.Slot(x, small.Number())
+	slot := p.engine.Slot(x, class.Slot())
 	block := slot.Take()
 	if block == nil {
 		x.Exit()
@@ -114,43 +212,43 @@ func (p *BytePool) Get(n int) []byte {
 	}
 	if p.onGet == keepAsIs {
 		x.Exit()
-		// A Small's size has 24 bits, so this checks n alone.
-		return (*[1 << 24]byte)(block)[:n:small.Size()]
+		// A Class's size has 24 bits, so this checks n alone.
+		return (*[1 << 24]byte)(block)[:n:class.Size()]
 	}
 	number := slot.Hits()
 	x.Exit()
 	switch p.onGet {
 	case watchSome:
-		if uint32(number)&p.sampleMask == 0 {
-			p.prepare(block, small, number)
+		if p.samples(number) {
+			p.prepare(block, class, number)
 		}
 	case trackState: // p.note, inlined by hand (cost 212 of 80)
-		if state := p.blocks.Find(uintptr(block), small.Size()); state != nil {
-			issue(state, memory.WhenOut(uintptr(block), small.Size()))
+		if state := p.blocks.Find(uintptr(block), class.Size()); state != nil {
+			issue(state, memory.WhenOut(uintptr(block), class.Size()))
 			runtime.KeepAlive(p)
 			break
 		}
 		fallthrough
 	default:
-		p.prepare(block, small, number)
+		p.prepare(block, class, number)
 	}
-	return (*[1 << 24]byte)(block)[:n:small.Size()]
+	return (*[1 << 24]byte)(block)[:n:class.Size()]
 }
 
 // getLarge is Get for sizes above MaxSmall.
 func (p *BytePool) getLarge(n int) []byte {
 	if uint(n) <= sizeclass.MaxLarge {
-		small := p.classes.Large(uint(n))
+		class := p.classes.OfLarge(uint(n))
 		x := p.engine.Enter() // engine.Pop, inlined by hand (cost 329 of 80)
-		slot := p.engine.Slot(x, small.Number())
+		slot := p.engine.Slot(x, class.Slot())
 		block := slot.Take()
 		number := slot.Hits()
 		x.Exit()
 		if block != nil {
 			if p.onGet != keepAsIs {
-				p.prepare(block, small, number)
+				p.prepare(block, class, number)
 			}
-			return (*[1 << 24]byte)(block)[:n:small.Size()]
+			return (*[1 << 24]byte)(block)[:n:class.Size()]
 		}
 	}
 	return p.getSlow(n)
@@ -161,10 +259,10 @@ const blockAlignment = 16
 
 // prepare makes an idle block ready for the caller of Get. number is the shard's number
 // of this hit.
-func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number uintptr) {
-	b := unsafe.Slice((*byte)(block), small.Size())
-	if p.onGet&watch != 0 && uint32(number)&p.sampleMask == 0 {
-		p.watchThis(b)
+func (p *BytePool) prepare(block unsafe.Pointer, class sizeclass.Class, number uintptr) {
+	b := unsafe.Slice((*byte)(block), class.Size())
+	if p.onGet&watch != 0 && p.samples(number) {
+		p.startWatch(b)
 	}
 	if p.onGet&clearBlock != 0 {
 		clear(b)
@@ -172,12 +270,22 @@ func (p *BytePool) prepare(block unsafe.Pointer, small sizeclass.Small, number u
 	p.note(b)
 }
 
-// getSlow is Get for a large size, or when the shard has no idle block.
+// samples reports whether the block of a slot's hit is to be watched: one in sampleMask+1,
+// as if at random. If it were every so many, and requests made as many Gets each, all that
+// are watched would be of one place of a request, and the other places never.
+func (p *BytePool) samples(number uintptr) bool {
+	h := uint32(number) * 0x9e3779b1 // Knuth's multiplicative hash, with the upper bits mixed into the lower
+	h = (h ^ h>>15) * 0x85ebca6b
+	return (h^h>>13)&p.sampleMask == 0
+}
+
+// getSlow is Get when the shard has no idle block for it, which holds for every size without
+// a class, and for a zero BytePool before its first use.
 func (p *BytePool) getSlow(n int) []byte {
 	switch {
 	case n == 0:
 		return noBytes[:]
-	case !p.made:
+	case !p.initialized:
 		return p.actual().Get(n)
 	}
 	class, ok := p.classFor("Get", n)
@@ -188,7 +296,7 @@ func (p *BytePool) getSlow(n int) []byte {
 	if block == nil && p.engine.Reclaim(class) {
 		block = p.engine.PopSlow(class)
 	}
-	if b := p.reused(class, block); b != nil {
+	if b := p.readySlice(class, block); b != nil {
 		return b[:n]
 	}
 	overLimit, overBudget := p.gate.Overrun(class)
@@ -233,8 +341,8 @@ func (p *BytePool) Put(b []byte) {
 		p.putLarge(b)
 		return
 	}
-	small := p.classes.Small(n)
-	if small.Size()^n|uint(addressOf(b)%blockAlignment) != 0 {
+	class := p.classes.OfSmall(n)
+	if class.Size()^n|uint(addressOf(b)%blockAlignment) != 0 {
 		p.putSlow(b)
 		return
 	}
@@ -268,7 +376,7 @@ give:
 	// engine.Push, inlined by hand (cost 406 of 80). Give passes ownership of the block
 	// to the engine.
 	x := p.engine.Enter()
-	slot := p.engine.Slot(x, small.Number())
+	slot := p.engine.Slot(x, class.Slot())
 	if slot.Give(block) {
 		x.Exit()
 		return
@@ -276,7 +384,7 @@ give:
 	kept := slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.pushSmall(small, block)
+		p.overflow(class, block)
 	}
 }
 
@@ -295,24 +403,24 @@ func (p *BytePool) putLarge(b []byte) {
 		p.putSlow(b)
 		return
 	}
-	small := p.classes.Large(n)
-	if small.Size()^n|uint(addressOf(b)%blockAlignment) != 0 || !p.cleaned(b[:n]) {
+	class := p.classes.OfLarge(n)
+	if class.Size()^n|uint(addressOf(b)%blockAlignment) != 0 || !p.tryClean(b[:n]) {
 		p.putSlow(b)
 		return
 	}
 	block := unsafe.Pointer(unsafe.SliceData(b))
 	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
-	slot := p.engine.Slot(x, small.Number())
+	slot := p.engine.Slot(x, class.Slot())
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.pushSmall(small, block)
+		p.overflow(class, block)
 	}
 }
 
-// cleaned makes a block ready for its next owner, as Put does. If it returns false the
-// block needs putSlow, and cleaned has not touched it.
-func (p *BytePool) cleaned(b []byte) bool {
+// tryClean makes a block ready for its next owner, as Put does. If it returns false the
+// block needs putSlow, and tryClean has not touched it.
+func (p *BytePool) tryClean(b []byte) bool {
 	if p.onPut&(watchAll|askBudget) != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
 		return false
 	}
@@ -331,30 +439,32 @@ func (p *BytePool) cleaned(b []byte) bool {
 // noBytes is what a Get of 0 bytes returns.
 var noBytes [0]byte
 
-// pushSmall is the end of Put when the shard has no room. If it were inlined, Put would
+// overflow is the end of Put when the shard has no room. If it were inlined, Put would
 // be larger.
 //
 //go:noinline
-func (p *BytePool) pushSmall(small sizeclass.Small, block unsafe.Pointer) {
-	if small.Number() == 0 { // cap 0
+func (p *BytePool) overflow(class sizeclass.Class, block unsafe.Pointer) {
+	if class.Slot() == 0 { // cap 0
 		return
 	}
-	p.gate.PutSlow(small.Number()-1, block)
+	p.gate.PutSlow(class.Index(), block)
 }
 
-// putSlow is Put for large blocks, blocks of a pool with a Budget, blocks of a Source
-// without a table of its blocks, and slices that are not blocks of this pool.
+// putSlow is Put for what does not simply go into the shard: blocks that are watched, blocks
+// of a pool with a Budget, or with a Source that has no table of its blocks, slices that are
+// no blocks of this pool or are not out, and all that a zero BytePool gets before its first
+// use.
 func (p *BytePool) putSlow(b []byte) {
 	switch {
 	case cap(b) == 0:
 		return
-	case !p.made:
+	case !p.initialized:
 		p.actual().Put(b)
 		return
 	}
 	if p.onPut&^clearBlock == askBudget && uint(cap(b)) <= sizeclass.MaxSmall {
-		if small := p.classes.Small(uint(cap(b))); small != 0 && small.Size() == uint(cap(b)) {
-			p.putCharged(small, b[:cap(b)])
+		if class := p.classes.OfSmall(uint(cap(b))); class != 0 && class.Size() == uint(cap(b)) {
+			p.putCharged(class, b[:cap(b)])
 			return
 		}
 	}
@@ -362,12 +472,12 @@ func (p *BytePool) putSlow(b []byte) {
 	switch {
 	case cap(b) > p.classes.Largest():
 		p.count.droppedOversize.Add(1)
-		p.gate.LetGoLarge(dataOf(b), cap(b))
+		p.gate.UnregisterLarge(dataOf(b), cap(b))
 		return
-	case !ok, p.misaligned(b): // Scope.Slice relies on this
+	case !ok, p.misaligned(b): // ScopeSlice relies on this
 		p.count.droppedForeign.Add(1)
 		if p.onPut&watchAll != 0 {
-			p.checks.stranger(addressOf(b), cap(b))
+			p.checks.reportStranger(addressOf(b), cap(b))
 		}
 		return
 	}
@@ -386,13 +496,13 @@ func (p *BytePool) putBlock(class uint8, b []byte) (accepted bool) {
 	if p.onPut&(trackState|askBudget) != 0 && !p.accepts(class, b) {
 		return false
 	}
-	p.giveBack(class, b[:cap(b)], watched)
+	p.putAccepted(class, b[:cap(b)], watched)
 	return true
 }
 
-// giveBack gives a block that the pool has accepted to its next owner. The caller alone
+// putAccepted gives a block that the pool has accepted to its next owner. The caller alone
 // has the block.
-func (p *BytePool) giveBack(class uint8, b []byte, watched bool) {
+func (p *BytePool) putAccepted(class uint8, b []byte, watched bool) {
 	if watched {
 		p.putWatched(class, b)
 		return
@@ -418,8 +528,8 @@ func (p *BytePool) clean(b []byte) {
 }
 
 // putCharged is the fast part of putSlow: a small heap block of a pool with a Budget.
-func (p *BytePool) putCharged(small sizeclass.Small, b []byte) {
-	if !p.gate.Holds(small.Number()-1, addressOf(b)) {
+func (p *BytePool) putCharged(class sizeclass.Class, b []byte) {
+	if !p.gate.Knows(class.Index(), addressOf(b)) {
 		p.count.droppedForeign.Add(1)
 		return
 	}
@@ -428,14 +538,1101 @@ func (p *BytePool) putCharged(small sizeclass.Small, b []byte) {
 	}
 	block := blockOf(b)
 	if p.gate.Overdrawn() {
-		p.gate.Full(small.Number()-1, block)
+		p.gate.Full(class.Index(), block)
 		return
 	}
 	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
-	slot := p.engine.Slot(x, small.Number())
+	slot := p.engine.Slot(x, class.Slot())
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.gate.PutSlow(small.Number()-1, block)
+		p.gate.PutSlow(class.Index(), block)
 	}
 }
+
+// putUsed is Put for a block whose owners could not write beyond its length. It clears
+// only up to there.
+func (p *BytePool) putUsed(b []byte) {
+	size := uint(cap(b))
+	if p.onPut != clearBlock || size > sizeclass.MaxSmall || p.classes.OfSmall(size).Size() != size {
+		p.Put(b)
+		return
+	}
+	clear(b)
+	class, block := p.classes.OfSmall(size), unsafe.Pointer(unsafe.SliceData(b))
+	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
+	slot := p.engine.Slot(x, class.Slot())
+	kept := slot.Give(block) || slot.GiveMore(block)
+	x.Exit()
+	if !kept {
+		p.overflow(class, block)
+	}
+}
+
+// TryGet is like [BytePool.Get], but returns [ErrExhausted] if no block of the class is
+// idle anywhere in the pool and the pool's AllocLimit or [Budget] does not allow it to
+// allocate one now. Before a Budget refuses, its pools let go of as many idle blocks as
+// needed, if that helps. Above the largest class only the Budget may refuse. Off the heap
+// the system may refuse memory: then the error wraps the system's error. After
+// [BytePool.Close] TryGet returns [ErrClosed]. TryGet(0) needs no block, so nothing but
+// Close refuses it: see Get. It panics if n is negative.
+//
+// The first refusal in a while takes tens of microseconds for each pool of the Budget,
+// because it gathers the idle blocks of other processors in one place. The pool then
+// keeps all idle blocks there, which makes every Get and Put a little slower, until a tenth of a
+// second has passed without a refusal.
+func (p *BytePool) TryGet(n int) ([]byte, error) {
+	p = p.actual()
+	b, err := p.tryGetUncounted("TryGet", n)
+	p.countRefusal(err)
+	return b, err
+}
+
+// GetContext is like [BytePool.TryGet], but instead of returning [ErrExhausted] it waits
+// until a block of the class is put back, until AllocLimit and the [Budget] allow it to
+// allocate (any Put to any pool of the Budget may give it room), or until ctx is done. In
+// the last case it returns the error of ctx. Waiting calls are served in the order in
+// which they arrived, across all pools of a Budget. If a call need not wait, it does not
+// look at ctx. Close ends every wait with [ErrClosed]. GetContext does not wait for a
+// block that is larger than the whole Budget, but returns an error that wraps
+// ErrExhausted.
+//
+// A caller that needs several blocks at once must not collect them one by one: two that each
+// hold one of the last two blocks, and wait for another, wait for each other. They should
+// call [BytePool.GetBatch].
+//
+// While a call waits in a [testing/synctest] bubble the pool and all pools of its Budget
+// belong to that bubble: a call from outside the bubble that would wake it, or wait
+// beside it, panics.
+func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
+	p = p.actual()
+	b, err := p.tryGetUncounted("GetContext", n)
+	if err == ErrExhausted {
+		b, err = p.wait(ctx, n)
+	}
+	p.countRefusal(err)
+	return b, err
+}
+
+// wait is GetContext after TryGet was refused.
+func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
+	class, ok := p.classes.Index(n)
+	size := n
+	if ok {
+		size = p.classes.Size(class)
+	}
+	if budget := p.gate.Budget(); budget != nil && int64(size) > budget.Limit() {
+		return nil, fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
+			ErrExhausted, size, p.name, budget.Limit())
+	}
+	if err := ctx.Err(); err != nil { // TryGet has looked for it everywhere
+		return nil, err
+	}
+	if !ok {
+		if err := p.gate.WaitBytes(ctx, n); err != nil {
+			return nil, err
+		}
+		return p.chargedOversize(n), nil
+	}
+	blocks, err := p.gate.Wait(ctx, class, 1, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(blocks) > 0:
+		b = p.readySlice(class, blocks[0])
+	default:
+		if b, err = p.allocate(class, p.returnOne); err != nil {
+			return nil, err
+		}
+	}
+	return b[:n], nil
+}
+
+// returnOne gives back the permission to allocate a block that could not be made.
+func (p *BytePool) returnOne(class uint8) { p.gate.Return(class, 1) }
+
+// countRefusal counts any error that TryGet or GetContext returns, except ErrClosed.
+func (p *BytePool) countRefusal(err error) {
+	if err != nil && err != ErrClosed {
+		p.count.refused.Add(1)
+	}
+}
+
+// tryGetUncounted is TryGet without counting a refusal, because GetContext may wait instead.
+func (p *BytePool) tryGetUncounted(method string, n int) ([]byte, error) {
+	class, ok := p.classFor(method, n)
+	if ok && n > 0 {
+		if b := p.reuse(class); b != nil {
+			return b[:n], nil
+		}
+	}
+	switch {
+	case p.engine.Closed():
+		return nil, ErrClosed
+	case n == 0:
+		return noBytes[:], nil
+	case !ok:
+		return p.tryOversize(n)
+	}
+	b, err := p.allocateOrReuse(class)
+	if err != nil {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// allocateOrReuse returns a fresh block if AllocLimit and the Budget allow it and the
+// Source has memory, and otherwise an idle block of any shard.
+func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
+	block, permit, err := p.gate.TryGet(class)
+	if permit {
+		return p.allocateOrReuseIdle(class)
+	}
+	return p.readySlice(class, block), err
+}
+
+// allocateOrReuseIdle is allocateOrReuse with a permit of the gate.
+func (p *BytePool) allocateOrReuseIdle(class uint8) ([]byte, error) {
+	b, err := p.allocate(class, p.returnOne)
+	if err == nil || err == ErrClosed {
+		return b, err
+	}
+	if p.checks != nil {
+		p.checks.Flush()
+	}
+	if block, e := p.gate.Idle(class); e != ErrExhausted {
+		return p.readySlice(class, block), e
+	}
+	return nil, err
+}
+
+// classFor returns the class for a size that a caller asked for, or false if the size is
+// above the largest class.
+func (p *BytePool) classFor(method string, n int) (class uint8, ok bool) {
+	if n < 0 {
+		panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: the size is negative", method, n, p.name))
+	}
+	return p.classes.Index(n)
+}
+
+// reuse returns an idle block of the class, or nil if it finds none.
+func (p *BytePool) reuse(class uint8) []byte {
+	return p.readySlice(class, p.engine.Pop(class))
+}
+
+// readySlice returns an idle block as a slice that is ready for a caller, and nil for nil.
+func (p *BytePool) readySlice(class uint8, block unsafe.Pointer) []byte {
+	b := p.sliceOf(class, block)
+	if b != nil {
+		p.makeReady(b)
+	}
+	return b
+}
+
+// sliceOf turns a block of the engine into a slice, and nil into nil.
+func (p *BytePool) sliceOf(class uint8, block unsafe.Pointer) []byte {
+	if block == nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(block), p.classes.Size(class))
+}
+
+// makeReady makes an idle block ready for a caller. It must run on the caller's goroutine,
+// because checked mode records the stack.
+func (p *BytePool) makeReady(b []byte) {
+	p.watchIfChosen(b)
+	if p.onGet&clearBlock != 0 {
+		clear(b)
+	}
+	p.note(b)
+}
+
+// note tells the Ledger, if there is one, that a block is out.
+func (p *BytePool) note(b []byte) {
+	if state := p.blocks.Find(addressOf(b), uint(cap(b))); state != nil {
+		issue(state, memory.WhenOut(addressOf(b), uint(cap(b))))
+	} else if p.ledger != nil {
+		p.ledger.Issue(b)
+	}
+	// If the pool were collected before the Ledger has the block as out, the block's
+	// memory would be freed with the pool: see offheap.NewBytePool.
+	runtime.KeepAlive(p)
+}
+
+// allocate makes a fresh block for a caller. The gate has charged the miss. If there is
+// no block, refund is called.
+func (p *BytePool) allocate(class uint8, refund func(class uint8)) ([]byte, error) {
+	b, err := p.fresh(class, refund)
+	if err == nil {
+		p.count.class[class].misses.Add(1)
+		p.watchIfChosen(b)
+		p.note(b)
+	}
+	return b, err
+}
+
+// fresh makes a block that is all zero. The gate has charged it. If the Source fails,
+// refund is called.
+func (p *BytePool) fresh(class uint8, refund func(class uint8)) (b []byte, err error) {
+	size := p.classes.Size(class)
+	if p.source == nil {
+		b = p.make(size)
+		p.gate.Register(class, blockOf(b))
+		return b, nil
+	}
+	done := false
+	defer func() { // also if the Source panics
+		if !done {
+			refund(class)
+		}
+	}()
+	b, err = p.source.Alloc(size)
+	switch {
+	case err != nil && p.engine.Closed(): // Close ends the Source after the engine
+		return nil, ErrClosed
+	case err != nil:
+		return nil, fmt.Errorf("dewpond: a block of %d bytes for pool %q: %w", size, p.name, err)
+	case len(b) != size || cap(b) != size || addressOf(b)%blockAlignment != 0:
+		panic(fmt.Sprintf("dewpond: the Source of pool %q returned %d bytes with cap %d at %#x for a block of %d bytes: a block has its size as length and cap and begins at a multiple of %d",
+			p.name, len(b), cap(b), addressOf(b), size, blockAlignment))
+	}
+	done = true
+	return b, nil
+}
+
+// make makes memory on the Go heap that is all zero.
+func (p *BytePool) make(n int) []byte {
+	if p.elements != nil {
+		return p.elements.make(n)
+	}
+	return make([]byte, n)
+}
+
+// oversize makes a slice above the largest class for Get, which the Budget does not
+// refuse.
+func (p *BytePool) oversize(n int) []byte {
+	b := p.make(n) // may panic, before anything is counted
+	if p.gate.OverrunBytes(n) {
+		p.count.overBudget.Add(1)
+	}
+	p.gate.RegisterLarge(dataOf(b), n)
+	p.count.oversize.Add(1)
+	return b
+}
+
+// tryOversize is oversize if the Budget has room for the slice or there is no Budget.
+func (p *BytePool) tryOversize(n int) ([]byte, error) {
+	if !p.gate.TryBytes(n) {
+		return nil, ErrExhausted
+	}
+	return p.chargedOversize(n), nil
+}
+
+// chargedOversize is oversize for a slice that the gate has charged.
+func (p *BytePool) chargedOversize(n int) (b []byte) {
+	defer func() {
+		if b == nil { // make panics: n is larger than any memory
+			p.gate.UnchargeBytes(n)
+		}
+	}()
+	b = p.make(n)
+	p.gate.RegisterLarge(dataOf(b), n)
+	p.count.oversize.Add(1)
+	return b
+}
+
+// accepts asks the Source, or on the heap the Budget, whether a slice is a block that a
+// caller may give back, and counts the Put as dropped if it is not. If it is, a Ledger
+// has the block as idle from then on.
+func (p *BytePool) accepts(class uint8, b []byte) bool {
+	if p.source == nil {
+		if p.gate.Knows(class, addressOf(b)) {
+			return true
+		}
+	} else if p.ledger == nil {
+		if p.source.Owns(b) {
+			return true
+		}
+	} else if state := p.blocks.Find(addressOf(b), uint(cap(b))); state != nil && state.Return(memory.WhenOut(addressOf(b), uint(cap(b)))) {
+		return true
+	} else if owned, accepted := p.ledger.Return(b); accepted {
+		return true
+	} else if owned {
+		p.count.droppedDouble.Add(1)
+		return false
+	}
+	if p.fallback.Remove(dataOf(b), addressOf(b)) {
+		p.count.droppedFallback.Add(1)
+	} else {
+		p.count.droppedForeign.Add(1)
+	}
+	return false
+}
+
+// GetBatch is like [BytePool.GetContext] for several blocks at once: it sets every element of
+// blocks to a slice of n bytes, each on a block of its own. It gets all of them or none: if it
+// returns an error, every element is nil. The caller owns the blocks, and gives each back with
+// [BytePool.Put]. Without elements GetBatch does nothing and returns nil.
+//
+// Callers that need several blocks and wait for them must get all of them by one call of
+// GetBatch: while a call waits, its caller must hold no block of the pool or of another pool
+// of its [Budget]. Then every call is served, whatever other callers ask for, as soon as they
+// have put back enough. Calls of GetBatch and GetContext are served in the order in which they
+// arrived: what is put back is collected for a call that came first, even if it would serve a
+// later one.
+//
+// A batch must be possible: if it is larger than the whole Budget, GetBatch returns at once an
+// error that wraps [ErrExhausted]. So it does if [BytePoolOptions.AllocLimit] is fewer than
+// len(blocks) misses a second and the call cannot be served now: it might wait for ever.
+// GetBatch panics if n is negative. If n is 0 it needs no blocks, as Get.
+//
+// A block that a call has collected counts as in use. If the call then returns an error, the
+// block counts as put back.
+func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
+	p = p.actual()
+	class, ok := p.classFor("GetBatch", n)
+	clear(blocks)
+	if len(blocks) == 0 {
+		return nil
+	}
+	b := batch{pool: p, class: class, large: !ok, n: n, size: n, blocks: blocks}
+	if ok {
+		b.size = p.classes.Size(class)
+	}
+	err := b.get(ctx)
+	p.countRefusal(err)
+	return err
+}
+
+// Grow returns b with room for another n bytes, as [slices.Grow] does. If b's cap is too
+// small, Grow copies b's bytes to a larger block of this pool and puts b's block back.
+// b may be nil. Grow panics if n is negative.
+func (p *BytePool) Grow(b []byte, n int) []byte {
+	if n < 0 || len(b)+n < 0 {
+		panic(fmt.Sprintf("dewpond: Grow by %d bytes from %d on pool %q: the size is negative or overflows", n, len(b), p.Name()))
+	}
+	if n <= cap(b)-len(b) {
+		return b
+	}
+	return moved(p, b, append(p.Get(len(b) + n)[:0], b...))
+}
+
+// Append appends x to b, as the built-in append does. If b's cap is too small, Append
+// copies b's bytes to a larger block of this pool and puts b's block back. b may be nil,
+// and x may be part of b.
+func (p *BytePool) Append(b []byte, x ...byte) []byte { return appended(p, b, x) }
+
+// AppendString is [BytePool.Append] for the bytes of a string.
+func (p *BytePool) AppendString(b []byte, s string) []byte { return appended(p, b, s) }
+
+// ReadAll reads from r until [io.EOF] or another error, and returns what it has read: in a
+// block, or above the largest class in a slice that is not pooled, as [io.ReadAll] does.
+// The caller owns it, and puts it back even if it is empty. An io.EOF is not returned.
+// With any other error ReadAll also returns what it has read before, which the caller puts
+// back too:
+//
+//	body, err := pool.ReadAll(r)
+//	defer pool.Put(body)
+//
+// If r has a method Len, as a [strings.Reader] has, ReadAll takes one block for all that r
+// has. Otherwise it begins with 512 bytes and takes a block of twice the size whenever one
+// is full: it does not trust what somebody else says of r's length, such as the N of an
+// [io.LimitedReader] or a Content-Length. A caller that trusts it uses [BytePool.Get] and
+// [io.ReadFull].
+//
+// r must not keep the slices that it reads into. If r panics, the block goes back.
+func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
+	size := learn.Least
+	if n := lenOf(r); n > 0 {
+		size = n + 1 // for the Read that returns io.EOF
+	}
+	b = p.Get(size)[:0]
+	done := false
+	defer func() {
+		if !done {
+			p.Put(b)
+		}
+	}()
+	for err == nil {
+		if len(b) == cap(b) {
+			full := b
+			b = nil // Grow puts it back, also if that panics
+			b = p.Grow(full, len(full))
+		}
+		room := b[len(b):cap(b)]
+		var n int
+		n, err = r.Read(room)
+		if n < 0 || n > len(room) {
+			panic(fmt.Sprintf("dewpond: ReadAll: Read returned %d for %d bytes", n, len(room)))
+		}
+		b = b[:len(b)+n]
+	}
+	done = true
+	if err == io.EOF {
+		err = nil
+	}
+	return b, err
+}
+
+// Adopt is like [BytePool.Put] for a slice that did not come from Get: one that append has
+// moved out of its block, or one that somebody else has made. Its cap is cut to the
+// largest class that fits, and the pool owns it from then on. The caller must own b
+// alone, b must begin where its memory was allocated, and that must be memory of Go: a
+// part of a larger slice would keep all of it alive, and its bytes would have two owners.
+//
+// What the pool adopts counts as [Stats.Adopted] and as a Put, but was never in use. The
+// block that b has replaced stays in use until it is put back too:
+//
+//	block := pool.Get(1500)
+//	body := decode(block[:0]) // may append
+//	if cap(body) != cap(block) {
+//		pool.Adopt(body)
+//	}
+//	pool.Put(block)
+//
+// Where the block is lost when b replaces it, use a [BodyPool].
+//
+// Adopt ignores a slice of cap 0. It refuses, and counts in Stats, what cannot become a
+// block: a slice whose cap is more than the largest class (DroppedOversize), less than
+// the smallest class, or more than twice the class that it would be cut to, and one that
+// does not begin at a multiple of 16 (DroppedForeign). It drops what Put would drop, and
+// what the pool's [Budget] has no room for (DroppedFull). A pool with a [Source], as those
+// off the heap, adopts nothing: there Adopt is Put. A pool with a Budget or [CheckAll]
+// knows its own blocks, and there Adopt of one of them is Put too; other pools adopt it,
+// which leaves InUseBytes too high.
+func (p *BytePool) Adopt(b []byte) { p.actual().adoptOrPut(b, false) }
+
+// adoptOrPut is Adopt or, if b is a body, Put of a BodyPool.
+func (p *BytePool) adoptOrPut(b []byte, body bool) {
+	class, ok := p.classes.Floor(cap(b))
+	switch {
+	case cap(b) == 0:
+		return
+	case cap(b) > p.classes.Largest(), p.source != nil:
+		p.Put(b)
+		return
+	case !ok, cap(b) > 2*p.classes.Size(class), addressOf(b)%blockAlignment != 0:
+		p.count.droppedForeign.Add(1)
+		return
+	case p.knows(class, b):
+		p.putKnown(class, b, body)
+		return
+	}
+	size := p.classes.Size(class)
+	b = b[:size:size]
+	if !p.gate.Adopt(class, blockOf(b)) {
+		p.count.class[class].unmatched.Add(1)
+		return
+	}
+	watched := p.onPut&watchAll != 0
+	if watched && p.checks.Adopt(addressOf(b), b) != check.Accepted {
+		// Another goroutine has just adopted it.
+		p.gate.Disown(class, blockOf(b))
+		p.count.droppedDouble.Add(1)
+		return
+	}
+	p.count.class[class].adopted.Add(1)
+	p.putAccepted(class, b, watched)
+}
+
+// knows reports whether the pool can tell that a slice, which would be cut to a class,
+// belongs to one of its blocks.
+func (p *BytePool) knows(class uint8, b []byte) bool {
+	if p.onPut&watchAll != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
+		if p.checks.Overlaps(addressOf(b), cap(b)) {
+			return true
+		}
+	}
+	return p.onPut&askBudget != 0 && p.gate.Knows(class, addressOf(b))
+}
+
+// putKnown is Put for a slice that the pool knows. body says that a BodyPool handed out
+// the block.
+func (p *BytePool) putKnown(class uint8, b []byte, body bool) {
+	size := p.classes.Size(class)
+	if cap(b) != size && p.onPut&watchAll == 0 { // a part of a block, or what was adopted before
+		p.count.droppedForeign.Add(1)
+		return
+	}
+	if p.putBlock(class, b[:size:size]) && body {
+		p.count.class[class].unmatched.Add(1)
+	}
+}
+
+// Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has a [Source], as
+// those off the heap: a block that a body outgrows would be lost to it.
+func (p *BytePool) Bodies() *BodyPool {
+	p = p.actual()
+	if p.source != nil {
+		panic(fmt.Sprintf("dewpond: Bodies of pool %q: its blocks are not on the Go heap, and append would lose those that a body outgrows", p.name))
+	}
+	bodies := &BodyPool{blocks: p}
+	if p.checks.everything() {
+		bodies.maker = check.Here()
+	}
+	bodies.fits.Init(&p.classes)
+	p.bodyPools.add(bodies)
+	return bodies
+}
+
+// Buffer returns an empty [Buffer] on blocks of this pool. The Buffer takes no block
+// before the first write. A Buffer that does not escape its caller costs no allocation,
+// one that escapes costs one: the Buffer itself is never pooled, so a stale pointer to
+// it never becomes a pointer to another owner's Buffer. Where that allocation shows, as it
+// may if a small body is written through an [io.Writer], keep Buffers in a [Pool]:
+//
+//	var buffers = dewpond.MustPool(dewpond.PoolOptions[dewpond.Buffer]{New: pool.Buffer, Reset: (*dewpond.Buffer).Release})
+//
+// Its Put releases the Buffer.
+func (p *BytePool) Buffer() *Buffer {
+	return &Buffer{pool: p.actual()} // a nil pool panics here; the Buffer would take nil for Default()
+}
+
+// TryBuffer is like [BytePool.Buffer], but what writes to the Buffer is refused the block
+// that it needs where [BytePool.TryGet] returns an error, and returns that error. While
+// such a Buffer grows it holds the old block too.
+func (p *BytePool) TryBuffer() *Buffer { return &Buffer{pool: p.actual(), try: true} }
+
+// Scope returns a [Scope] on blocks of this pool. The Scope takes no block before the
+// first piece. A Scope that does not escape its caller costs no allocation, one that
+// escapes costs one: the Scope itself is never pooled, so a closed Scope stays closed.
+func (p *BytePool) Scope() *Scope {
+	return &Scope{pool: p.actual()} // a nil pool panics here
+}
+
+// Lease is like [BytePool.Get], but returns a [Lease]: [Lease.Release] gives the block
+// back. A lease of 0 bytes has no block, and is released as any other. It panics unless n
+// is below 4 GiB.
+func (p *BytePool) Lease(n int) Lease {
+	if uint64(n) > math.MaxUint32 {
+		p.refuseLease("Lease", n)
+	}
+	return p.getLeased(n)
+}
+
+// TryLease is like [BytePool.TryGet], but returns a [Lease]: [Lease.Release] gives the
+// block back. It panics unless n is below 4 GiB.
+func (p *BytePool) TryLease(n int) (Lease, error) {
+	if uint64(n) > math.MaxUint32 {
+		p.refuseLease("TryLease", n)
+	}
+	p = p.actual()
+	b, err := p.TryGet(n)
+	if err != nil {
+		return Lease{}, err
+	}
+	return p.newLease(b), nil
+}
+
+// LeaseContext is like [BytePool.GetContext], but returns a [Lease]: [Lease.Release]
+// gives the block back. It panics unless n is below 4 GiB.
+func (p *BytePool) LeaseContext(ctx context.Context, n int) (Lease, error) {
+	if uint64(n) > math.MaxUint32 {
+		p.refuseLease("LeaseContext", n)
+	}
+	p = p.actual()
+	b, err := p.GetContext(ctx, n)
+	if err != nil {
+		return Lease{}, err
+	}
+	return p.newLease(b), nil
+}
+
+// LeaseOf makes a [Lease] of b, a block of this pool that the caller owns. The Lease owns
+// it from then on: its last [Lease.Release] puts b back, so the caller must not. Bytes
+// returns b with its length and its cap.
+//
+// LeaseOf does not look whether b is a block. If [BytePool.Put] refuses it, the last
+// Release drops it and counts that as Put does, and until then the Lease works within b's
+// cap. LeaseOf panics unless b is shorter than 4 GiB.
+func (p *BytePool) LeaseOf(b []byte) Lease {
+	if uint64(len(b)) > math.MaxUint32 {
+		p.refuseLease("LeaseOf", len(b))
+	}
+	return p.actual().newLease(b)
+}
+
+func (p *BytePool) refuseLease(method string, n int) {
+	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.Name(), uint32(math.MaxUint32)))
+}
+
+// newLease returns the lease of the first owner of a slice, which may be a block.
+func (p *BytePool) newLease(b []byte) Lease {
+	h := p.handle()
+	h.setData(dataOf(b))
+	h.class = 0
+	if size := uint(cap(b)); size <= sizeclass.MaxSmall && addressOf(b)%blockAlignment == 0 {
+		if class := p.classes.OfSmall(size); class != 0 && class.Size() == size {
+			h.class = class
+			if p.classes.OfSmall(uint(len(b))) == class {
+				return h.lease(len(b), capOfClass)
+			}
+		}
+	}
+	h.setSize(uintptr(cap(b)))
+	return h.lease(len(b), capOfSlice)
+}
+
+// getLeased is Get into a handle. If this P's shards have both a block and a handle, it
+// takes them in one pinned section.
+func (p *BytePool) getLeased(n int) Lease {
+	var h *handle
+	if uint(n) <= sizeclass.MaxSmall {
+		class := p.classes.OfSmall(uint(n))
+		x := p.engine.Enter() // engine.Pop twice, inlined by hand (cost 329 of 80)
+		y := p.handles.EnterBeside(x)
+		block := p.engine.Slot(x, class.Slot()).Take()
+		if block != nil {
+			h = (*handle)(p.handles.Slot(y, magazine.OnlySlot).Take())
+		}
+		y.ExitBeside()
+		x.Exit()
+		if block != nil {
+			if p.onGet != keepAsIs {
+				p.makeReady(unsafe.Slice((*byte)(block), class.Size()))
+			}
+			if h == nil {
+				h = p.handle()
+			}
+			if h.data.Load() != (*byte)(block) { // h.setData, inlined by hand (cost 81 of 80)
+				h.data.Store((*byte)(block))
+			}
+			h.class = class
+			return h.lease(n, capOfClass)
+		}
+	}
+	p = p.actual()
+	return p.newLease(p.getSlow(n))
+}
+
+// putLeased puts back a root and the block that it holds.
+func (p *BytePool) putLeased(h *handle) {
+	block, class := unsafe.Pointer(h.data.Load()), h.class
+	if class == 0 || p.onPut&^clearBlock != 0 || h.word.Load() == 0 {
+		size := class.Size()
+		if class == 0 {
+			size = uint(h.size.Load())
+		}
+		h.noteRelease(h.word.Load() - generationUnit)
+		h.recycle()
+		p.Put(unsafe.Slice((*byte)(block), size))
+		return
+	}
+	if class.Size() > staleBytes {
+		h.data.Store(nil)
+	}
+	if p.onPut != keepAsIs {
+		clear(unsafe.Slice((*byte)(block), class.Size()))
+	}
+	x := p.engine.Enter() // engine.Push twice, inlined by hand (cost 406 of 80)
+	y := p.handles.EnterBeside(x)
+	slot := p.engine.Slot(x, class.Slot())
+	kept := slot.Give(block) || slot.GiveMore(block)
+	// The handle of a small block goes on pointing to it, which saves setData a store.
+	handles := p.handles.Slot(y, magazine.OnlySlot)
+	if kept && (handles.Give(unsafe.Pointer(h)) || handles.GiveMore(unsafe.Pointer(h))) {
+		y.ExitBeside()
+		x.Exit()
+		return
+	}
+	y.ExitBeside()
+	x.Exit()
+	h.recycle()
+	if !kept {
+		p.overflow(class, block)
+	}
+}
+
+// handle returns an unused handle.
+func (p *BytePool) handle() *handle {
+	if h := (*handle)(p.handles.Pop(0)); h != nil {
+		return h
+	}
+	h := &handle{pool: p}
+	h.word.Store(ownedBit)
+	p.leased.Store(true)
+	return h
+}
+
+// putHandle gives back an unused handle.
+func (p *BytePool) putHandle(h *handle) {
+	p.handles.Push(0, unsafe.Pointer(h))
+	p.decay.Kept()
+}
+
+// Prewarm allocates count blocks for Gets of size bytes, so that the first of
+// those Gets hit. The blocks count neither as misses nor against
+// [BytePoolOptions.AllocLimit]. If the pool's bounds have no room for all of them,
+// Prewarm keeps those that fit and returns an error that says how many it kept. After
+// [BytePool.Close] it returns [ErrClosed]. A size of 0 needs no blocks.
+func (p *BytePool) Prewarm(size, count int) error {
+	p = p.actual()
+	class, ok := p.classFor("Prewarm", size)
+	switch {
+	case !ok:
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the largest class is %s; give Classes a larger one",
+			p.elements.count(size), count, p.name, p.elements.text(p.classes.Largest()))
+	case count < 0:
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the count is negative", p.elements.count(size), count, p.name)
+	}
+	if p.engine.Closed() { // even if count is 0
+		return ErrClosed
+	}
+	if size == 0 {
+		return nil
+	}
+	for i := range count {
+		if p.engine.Closed() { // whatever the Budget says
+			return ErrClosed
+		}
+		if !p.gate.Charge(class) {
+			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: its Budget of %d bytes has room for %d blocks of %d bytes",
+				p.elements.count(size), count, p.name, p.gate.Budget().Limit(), i, p.classes.Size(class))
+		}
+		b, err := p.fresh(class, p.gate.Uncharge)
+		if err != nil {
+			return err
+		}
+		switch p.gate.Add(class, blockOf(b)) {
+		case magazine.NoRoom:
+			return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: room for %d blocks of %d bytes; raise MaxIdleBytes or MaxIdlePerClass",
+				p.elements.count(size), count, p.name, i, p.classes.Size(class))
+		case magazine.AfterClose:
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+// Trim lets go of every block that was idle when Trim was called and still is, on all
+// processors, and returns how many bytes those blocks have. Blocks that are put back
+// during Trim, or that leave the quarantine of a checked pool, may stay. Off the heap
+// Trim then returns the memory that no block uses to the system.
+//
+// Trim stops the world twice, each time for tens of microseconds, and for longer if
+// other goroutines stop it too. Until that is over every Get finds nothing idle and
+// allocates, which may be thousands of times, and TryGet and GetContext wait if
+// AllocLimit does not let them allocate. Concurrent Trims of many pools take longer for
+// all of them: trim one pool after another.
+func (p *BytePool) Trim() (released int64) {
+	p = p.actual()
+	var l late.List
+	defer l.End()
+	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l)
+	if p.leased.Load() {
+		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
+	}
+	if p.ledger != nil {
+		// If the system refuses, the memory stays in Stats.CommittedBytes, and the next
+		// Decommit tries again.
+		_, _ = p.ledger.Decommit()
+	}
+	return released
+}
+
+// trimReserved is Trim as called by decay.
+func (p *BytePool) trimReserved() {
+	var l late.List
+	defer l.End()
+	p.checks.trimQuarantine(false, &l)
+	decay.InTurn(p.name, p.engine.TrimReserved, p.free(&l))
+	p.gate.GrantBytesInReach()
+}
+
+// free returns a function that lets go of a block that the engine no longer holds. After
+// its calls, p.gate.GrantBytesInReach must be called, and then l.End.
+func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
+	return func(class uint8, block unsafe.Pointer) { p.gate.Drop(class, block, l) }
+}
+
+// Close lets go of every idle block. From then on the pool keeps nothing: Get allocates,
+// TryGet, GetContext and Prewarm return [ErrClosed], and Put drops. Close ends all
+// waits. Blocks that are out stay valid. A second Close does nothing.
+//
+// The pool [Default] is not closed, for all packages of the program share it: Close returns
+// an error and does nothing. Its idle blocks go by Trim.
+//
+// Off the heap Close also releases the pool's memory and address space. It cannot do
+// that while blocks are out, or while a timer is about to let some go. In that case
+// Close, and every further Close, returns an error that says how many blocks there are,
+// and the Put of the last one releases the memory. Using a block after that faults. Get
+// then allocates on the Go heap, and counts [Stats.HeapFallback].
+func (p *BytePool) Close() error {
+	p = p.actual()
+	if p.shared {
+		return fmt.Errorf("dewpond: Close of pool %q: all packages of the program share it; Trim lets its idle blocks go", p.name)
+	}
+	p.gate.MustReach()
+	p.decay.Stop()
+	var l late.List
+	defer l.End()
+	defer livePools.Remove(p.entry)
+	defer p.gate.End()
+	defer p.handles.Close(forgetHandle)
+	p.checks.trimQuarantine(true, &l)
+	p.gate.Close(&l)
+	if p.checks != nil && !p.checks.heap {
+		p.checks.Leaks(0, time.Time{}, &l) // off the heap no collection finds them
+		if !p.checks.All() {
+			p.checks.End() // and no collection makes the checks forget them
+		}
+	}
+	if p.ledger != nil {
+		if err := p.ledger.Close(); err != nil {
+			return fmt.Errorf("dewpond: Close of pool %q: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// settle is called by decay after blocks were let go, by decay itself or by other calls.
+func (p *BytePool) settle() {
+	if p.checks != nil {
+		p.checks.Flush()
+		p.reportOld()
+	}
+	if p.ledger != nil {
+		_, _ = p.ledger.Decommit() // as Trim does
+	}
+}
+
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
+func (p *BytePool) Name() string { return p.actual().name }
+
+// A count in Stats that must never decrease is a sum of counters that only grow. Such a
+// sum is never smaller than before, even if the counters change while they are read.
+
+// Stats returns the pool's statistics. It takes microseconds and does not slow down other
+// calls.
+func (p *BytePool) Stats() Stats {
+	p = p.actual()
+	s := Stats{
+		Name:            p.name,
+		Engine:          percpu.Engine(),
+		Refused:         p.count.refused.Load(),
+		OverLimit:       p.count.overLimit.Load(),
+		OverBudget:      p.count.overBudget.Load(),
+		Oversize:        p.count.oversize.Load(),
+		DroppedOversize: p.count.droppedOversize.Load(),
+		DroppedForeign:  p.count.droppedForeign.Load(),
+		DroppedDouble:   p.count.droppedDouble.Load(),
+		DroppedFallback: p.count.droppedFallback.Load(),
+		Classes:         make([]ClassStats, p.classes.Len()),
+	}
+	quarantined := p.checks.quarantineCounts(p.classes.Len())
+	for i, c := range p.engine.Counts() {
+		own := &p.count.class[i]
+		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
+		cs := ClassStats{
+			Size:   p.classes.Size(uint8(i)),
+			Hits:   c.Hits + passed.Handed,
+			Misses: own.misses.Load(),
+			Puts:   c.Puts + passed.Puts + own.puts.Load(),
+			Idle:   c.Idle,
+		}
+		if quarantined != nil {
+			cs.Idle += quarantined[i]
+		}
+		cs.Gets = cs.Hits + cs.Misses
+
+		s.Gets += cs.Gets
+		s.Hits += cs.Hits
+		s.Misses += cs.Misses
+		s.Puts += cs.Puts
+		s.DroppedFull += passed.Full
+		s.DroppedClosed += passed.Closed
+		s.Trimmed += c.Released + trimmed
+		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
+		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
+		fallbacks := own.fallbacks.Load()
+		s.HeapFallback += fallbacks
+		adopted := own.adopted.Load()
+		s.Adopted += adopted
+		gets, puts := cs.Gets-own.bodies.Load()-fallbacks, cs.Puts-adopted-own.unmatched.Load()
+		cs.InUse = int(max(0, int64(gets-puts)))
+		s.InUseBytes += int64(cs.InUse) * int64(cs.Size)
+		s.Classes[i] = cs
+	}
+	s.InUseBytes += p.bodyPools.inUse()
+	s.OldestIdle = p.decay.Oldest()
+	s.OverheadBytes = p.overhead()
+	s.Gets += s.Oversize
+	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
+	if p.checks != nil {
+		s.Violations = p.checks.count.Load()
+	}
+	s.Waits, s.WaitDuration = p.gate.Waits()
+	if budget := p.gate.Budget(); budget != nil {
+		s.BudgetName, s.BudgetLimit, s.BudgetUsed = budget.Name(), budget.Limit(), budget.Used()
+		s.OverBudgetBytes = max(0, s.BudgetUsed-s.BudgetLimit)
+	}
+	if p.ledger != nil {
+		u := p.ledger.Usage()
+		s.ReservedBytes, s.CommittedBytes, s.DecommittedBytes = u.Reserved, u.Committed, u.Decommitted
+	}
+	return s
+}
+
+// overhead returns the bytes that the pool has in addition to its blocks.
+func (p *BytePool) overhead() int64 {
+	return p.engine.Overhead() + p.handles.Overhead() + int64(unsafe.Sizeof(*p))
+}
+
+// reportLeaks is dewtest.ReportLeaks.
+func (p *BytePool) reportLeaks() int {
+	p = p.actual()
+	return p.checks.reportLeaks() + p.bodyPools.reportLeaks(p.checks)
+}
+
+// watchIfChosen starts to watch a block that a caller gets, if it is chosen. It must be called
+// before the block is cleared, because it looks at the poison.
+func (p *BytePool) watchIfChosen(b []byte) {
+	if p.checks.chosen() {
+		p.startWatch(b)
+	}
+}
+
+// startWatch starts to watch a block that a caller gets.
+func (p *BytePool) startWatch(b []byte) {
+	c := p.checks
+	panics := true
+	defer func() {
+		if panics { // in a report: no caller gets the block
+			p.note(b)
+			p.Put(b)
+		}
+	}()
+	c.Get(addressOf(b), b, c.heap)
+	panics = false
+	if c.leak > 0 {
+		p.decay.Loosened() // so that a tick looks how long the block has been out
+	}
+}
+
+// reportOld reports the blocks that have been out for longer than LeakAfter.
+func (p *BytePool) reportOld() {
+	if c := p.checks; c.leak > 0 {
+		var l late.List
+		defer l.End()
+		if _, left := c.Leaks(c.leak, time.Now(), &l); left > 0 {
+			p.decay.Loosened()
+		}
+	}
+}
+
+// putChecked asks the checks about a slice whose cap is the size of a class. It reports
+// whether Put goes on, and whether the block is watched.
+func (p *BytePool) putChecked(b []byte) (goOn, watched bool) {
+	c := p.checks
+	switch c.Put(addressOf(b), cap(b)) {
+	case check.Accepted:
+		return true, true
+	case check.Refused:
+		p.count.droppedDouble.Add(1)
+		return false, false
+	}
+	if !c.All() {
+		return true, false
+	}
+	if p.fallback.Remove(dataOf(b), addressOf(b)) {
+		p.count.droppedFallback.Add(1)
+		return false, false
+	}
+	p.count.droppedForeign.Add(1)
+	c.reportStranger(addressOf(b), cap(b))
+	return false, false
+}
+
+// putWatched is the end of Put for a watched block.
+func (p *BytePool) putWatched(class uint8, b []byte) {
+	if p.elements.areSealed() {
+		p.resetWatched(class, b)
+	}
+	p.checks.Retire(checkedBlock(class, b))
+}
+
+// resetWatched makes a watched block ready for its next owner, who must find what Reset has
+// left: it cannot be poisoned.
+func (p *BytePool) resetWatched(class uint8, b []byte) {
+	panics := true
+	defer func() {
+		if panics { // in Reset: the block has no owner now
+			var l late.List
+			defer l.End()
+			p.checks.Seal(addressOf(b), b)
+			p.checks.lastLook(checkedBlock(class, b), &l)
+		}
+	}()
+	p.clean(b)
+	panics = false
+}
+
+// ownChecks returns the checks of a pool, or nil.
+func (p *BytePool) ownChecks() *checks { return p.checks }
+
+func (p *BytePool) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine, &p.handles} }
+
+// actual returns the pool that does the work: p itself, or its stand-in if p is the zero
+// BytePool. It is inlined: it costs a pool made by a constructor one comparison.
+func (p *BytePool) actual() *BytePool {
+	if p.initialized {
+		return p
+	}
+	return p.other()
+}
+
+//go:noinline
+func (p *BytePool) other() *BytePool {
+	if other := p.standIn.pool.Load(); other != nil {
+		return other
+	}
+	return p.standIn.make(func() *BytePool { return MustBytePool(BytePoolOptions{}) })
+}
+
+// An owner is a BytePool as admission.Owner, for its gate.
+type owner BytePool
+
+// Free lets go of a block that the pool no longer has.
+func (o *owner) Free(class uint8, block magazine.Block, l *late.List) {
+	p := (*BytePool)(o)
+	b := p.sliceOf(class, block)
+	p.checks.lastLook(checkedBlock(class, b), l)
+	if p.source != nil {
+		defer l.Catch()
+		p.source.Free(b)
+	}
+}
+
+// Loosened tells decay that blocks were let go, so that it calls settle.
+func (o *owner) Loosened() { o.decay.Loosened() }
+
+// Kept tells decay that a block has become idle, so that it looks at the pool.
+func (o *owner) Kept() { o.decay.Kept() }
+
+// A blockKeeper is a BytePool as check.Keeper, for its checks.
+type blockKeeper BytePool
+
+func (k *blockKeeper) Count(class uint8, did check.Deed) {
+	switch did {
+	case check.Quarantined:
+		k.count.class[class].puts.Add(1)
+		k.decay.Loosened() // so that a tick ends the block's quarantine
+	case check.Trimmed:
+		k.count.class[class].trimmed.Add(1)
+	}
+}
+
+func (k *blockKeeper) Keep(block check.Block, counted bool) {
+	p, class, b := (*BytePool)(k), block.Class, block.Bytes
+	if !p.checks.All() && p.onPut&clearBlock != 0 {
+		clear(b) // removes the poison
+	}
+	if counted {
+		p.gate.Requeue(class, blockOf(b))
+	} else {
+		p.gate.Put(class, blockOf(b))
+	}
+}
+
+func (k *blockKeeper) Free(b check.Block, l *late.List) { k.gate.Drop(b.Class, blockOf(b.Bytes), l) }

@@ -95,7 +95,7 @@ func BenchmarkBudget(b *testing.B) {
 				o.MaxIdleBytes = dewpond.NoIdle
 			}
 			without := newPool(b, o)
-			o.Budget = dewpond.NewBudget(1 << 30)
+			o.Budget = dewpond.MustBudget("", 1<<30)
 			with := newPool(b, o)
 			for _, p := range []*dewpond.BytePool{with, without} {
 				if err := p.Prewarm(size, 1000); (err != nil) != misses { // so that there is a table of some size
@@ -133,7 +133,7 @@ func BenchmarkBudgetBytes(b *testing.B) {
 			return float64(after.HeapAlloc+after.OtherSys+after.GCSys-before.HeapAlloc-before.OtherSys-before.GCSys) / count
 		}
 		without := taken(dewpond.BytePoolOptions{})
-		b.ReportMetric(taken(dewpond.BytePoolOptions{Budget: dewpond.NewBudget(1 << 30)})-without, "bytes/block")
+		b.ReportMetric(taken(dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 1<<30)})-without, "bytes/block")
 	}
 	b.ReportMetric(0, "ns/op")
 }

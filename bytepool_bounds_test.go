@@ -32,6 +32,7 @@ func TestBoundsHold(t *testing.T) {
 		{dewpond.BytePoolOptions{MaxIdleBytes: 1000}, 128, 1000, 7 * 128},
 		{dewpond.BytePoolOptions{MaxIdleBytes: 100}, 128, 0, 0},
 		{dewpond.BytePoolOptions{MaxIdleBytes: dewpond.NoIdle}, 128, 0, 0},
+		{dewpond.BytePoolOptions{MaxIdlePerClass: dewpond.NoIdle}, 128, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%d_of_%d", tt.limit, tt.size), func(t *testing.T) {
 			p := newPool(t, tt.o)

@@ -10,7 +10,7 @@ import (
 // No bytes need no block: an empty slice is always to be had, costs nothing and counts
 // nowhere.
 func TestNoBytesNeedNoBlock(t *testing.T) {
-	exhausted := dewpond.NewBudget(1)
+	exhausted := dewpond.MustBudget("", 1)
 	for name, p := range map[string]*dewpond.BytePool{
 		"default":   newPool(t, dewpond.BytePoolOptions{}),
 		"large":     newPool(t, dewpond.BytePoolOptions{Classes: []int{64 << 10}}),
@@ -50,11 +50,11 @@ func TestNoBytesNeedNoBlock(t *testing.T) {
 		l := p.Lease(0)
 		check("Lease.Bytes", l.Bytes(), nil)
 		other := l.Retain()
-		if err := l.Release(); err != nil || other.Len() != 0 {
+		if err := dewpond.Release(l); err != nil || other.Len() != 0 {
 			t.Errorf("%s: Release of an empty Lease: %v", name, err)
 		}
 		check("the other owner's Bytes", other.Bytes(), nil)
-		if err := other.Release(); err != nil {
+		if err := dewpond.Release(other); err != nil {
 			t.Errorf("%s: the last Release: %v", name, err)
 		}
 

@@ -60,7 +60,7 @@ func TestClosedPoolIsNotInProfile(t *testing.T) {
 func TestCheckedDropPanics(t *testing.T) {
 	for _, maxIdle := range []int{dewpond.NoIdle, 100} {
 		p := newObjects(t, dewpond.PoolOptions[account]{
-			Check: dewpond.CheckAll, MaxIdle: maxIdle, IdleTimeout: -1, Drop: func(*account) { panic("Drop") },
+			Check: dewpond.CheckAll, MaxIdle: maxIdle, IdleTimeout: dewpond.NoDecay, Drop: func(*account) { panic("Drop") },
 			OnViolation: func(v dewpond.Violation) { t.Error(v) },
 		})
 		all := make([]*account, 5)
@@ -84,7 +84,7 @@ func TestCheckedDropPanics(t *testing.T) {
 // A Source whose Free panics leaves nothing that counts as idle and is not.
 func TestCheckedFreePanics(t *testing.T) {
 	source := &panicsInFree{fakeSource: newFakeSource()}
-	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, IdleTimeout: -1, Classes: []int{1024}})
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, IdleTimeout: dewpond.NoDecay, Classes: []int{1024}})
 	var all [][]byte
 	for range 40 {
 		all = append(all, p.Get(1000))

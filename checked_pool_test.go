@@ -2,10 +2,7 @@ package dewpond_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,31 +98,23 @@ var objectOffences = []objectOffence{
 	}},
 }
 
-// Each offence is caught in a process of its own, as in TestOffencesAreCaught.
+// Each offence is caught, as in TestOffencesAreCaught.
 func TestPoolOffencesAreCaught(t *testing.T) {
-	needsProcesses(t)
-	const key = "DEWPOND_TEST_POOL_OFFENCE"
-	if name, ok := os.LookupEnv(key); ok {
-		o := objectOffences[slices.IndexFunc(objectOffences, func(o objectOffence) bool { return o.name == name })]
-		o.options.OnViolation = func(v dewpond.Violation) {
-			fmt.Println(v)
-			os.Exit(caught)
-		}
-		p := dewpond.MustPool(o.options)
-		o.commit(p)
-		runtime.KeepAlive(p)
-		os.Exit(0)
-	}
 	for _, o := range objectOffences {
 		t.Run(o.name, func(t *testing.T) {
-			t.Parallel()
-			expectCaught(t, "TestPoolOffencesAreCaught", key+"="+o.name, o.kind, o.got, o.put, o.offence)
+			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(dewpond.Violation)) {
+				o.options.OnViolation = tell
+				p := dewpond.MustPool(o.options)
+				defer p.Close()
+				o.commit(p)
+			})
 		})
 	}
 }
 
 // Of correct use nothing is reported, whatever it is, and the counts are right.
 func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
+	onlyOnHeap(t, "objects have no other memory")
 	rounds := 3000
 	if testing.Short() {
 		rounds = 300
@@ -261,7 +250,7 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 func TestSampledPoolCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
 	found := map[dewpond.ViolationKind]int{}
-	p := newObjects(t, dewpond.PoolOptions[account]{IdleTimeout: -1, OnViolation: func(v dewpond.Violation) {
+	p := newObjects(t, dewpond.PoolOptions[account]{IdleTimeout: dewpond.NoDecay, OnViolation: func(v dewpond.Violation) {
 		found[v.Kind]++
 		if v.Size == 0 || !strings.HasPrefix(v.Pool, t.Name()) || v.Got == nil || v.Put == nil {
 			t.Error(v)

@@ -3,12 +3,9 @@ package dewpond_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,13 +15,11 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/offheap"
 )
 
-// caught is the exit code of a child whose offence was reported.
-const caught = 7
-
-// An offence is committed in a child process, in a pool with CheckAll. The report must
-// be of a kind, and its stacks must name these functions.
+// An offence is committed in a pool with CheckAll. The first report must be of a kind, and
+// its stacks must name these functions.
 type offence struct {
 	name              string
 	kind              string
@@ -103,6 +98,7 @@ var offences = []offence{
 	{name: "Put of another pool's block", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
 		b := dewpond.Get(1024)
 		offendHere(func() { p.Put(b) })
+		dewpond.Put(b)
 	}},
 	{name: "Put of the inside of a block", kind: "Put of the inside of a block", got: "getHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
 		b := getHere(p, 8192)
@@ -121,7 +117,7 @@ var offences = []offence{
 	{name: "Lease: write after Release", kind: "write after Put", put: "TestOffencesAreCaught", faults: true, commit: func(p *dewpond.BytePool) {
 		l := p.Lease(1000)
 		b := l.Bytes()
-		must(0, l.Release())
+		l.Release()
 		b[0] = 1
 		p.Trim()
 	}},
@@ -133,8 +129,8 @@ var offences = []offence{
 		l := p.Lease(1000)
 		part := l.Slice(500, 600)
 		b := part.Bytes()
-		must(0, l.Release())
-		must(0, part.Release())
+		l.Release()
+		part.Release()
 		b[99] = 1
 		p.Trim()
 	}},
@@ -151,7 +147,7 @@ var offences = []offence{
 	{name: "LeaseOf: of one block twice", kind: "double Put", got: "getHere", put: "TestOffencesAreCaught", offence: "offendHere", commit: func(p *dewpond.BytePool) {
 		b := getHere(p, 1000)
 		one, two := p.LeaseOf(b), p.LeaseOf(b)
-		must(0, one.Release())
+		one.Release()
 		offendHere(func() { two.Release() })
 	}},
 	{name: "LeaseOf: of a foreign slice", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
@@ -225,15 +221,8 @@ func guarded(t *testing.T) bool {
 	return newPool(t, dewpond.BytePoolOptions{}).Stats().ReservedBytes > 0
 }
 
-// Each offence is caught in a process of its own, and the report names the stacks. A
-// child that ends as if nothing were is a failure.
+// Each offence is caught, and the first report names the stacks.
 func TestOffencesAreCaught(t *testing.T) {
-	needsProcesses(t)
-	const key = "DEWPOND_TEST_OFFENCE"
-	if name, ok := os.LookupEnv(key); ok {
-		commitOffence(strings.TrimPrefix(name, "offheap "), strings.HasPrefix(name, "offheap "))
-		os.Exit(0)
-	}
 	guarded := guarded(t)
 	for _, o := range offences {
 		switch {
@@ -243,37 +232,26 @@ func TestOffencesAreCaught(t *testing.T) {
 			o.kind, o.offence = "use after Put", "commitOffence"
 		}
 		t.Run(o.name, func(t *testing.T) {
-			t.Parallel()
-			name := o.name
-			if offHeap {
-				name = "offheap " + name
-			}
-			expectCaught(t, "TestOffencesAreCaught", key+"="+name, o.kind, o.got, o.put, o.offence)
+			made(t)
+			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(dewpond.Violation)) {
+				commitOffence(must(makePool(dewpond.BytePoolOptions{Name: "watched", OnViolation: tell})), o.commit)
+			})
 		})
 	}
 }
 
-// Without ExplainFaults a fault is fatal, and names only the code that touched the block.
-func TestFaultsAreFatal(t *testing.T) {
-	const key = "DEWPOND_TEST_FAULT"
-	if os.Getenv(key) != "" {
-		offHeap = true
-		p := must(makePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll}))
-		defer func() { fmt.Println("recovered", recover()) }()
-		b := getHere(p, 100)
-		putHere(p, b)
-		offendHere(func() { b[0]++ })
-		os.Exit(0)
-	}
-	if !guarded(t) {
-		return
-	}
-	child := exec.Command(os.Args[0], "-test.run=^TestFaultsAreFatal$", childTimeout(t))
-	child.Env = append(os.Environ(), key+"=1")
-	out, err := child.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "unexpected fault address") || !strings.Contains(string(out), "offendHere") {
-		t.Errorf("the child ended with %v:\n%s", err, out)
-	}
+// commitOffence has the fault that an offence may be end in a report.
+func commitOffence(p *dewpond.BytePool, commit func(p *dewpond.BytePool)) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(dewpond.Violation); !ok {
+				panic(r)
+			}
+		}
+	}()
+	defer p.Close() // with an error where a block is out off the heap
+	defer offheap.ExplainFaults()()
+	commit(p)
 }
 
 // What ExplainFaults makes of a panic: the Violation for a fault in a block that is idle,
@@ -283,7 +261,7 @@ func TestExplainFaults(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
 	panics := func(f func()) (with any) {
 		defer func() { with = recover() }()
-		defer dewpond.ExplainFaults()()
+		defer offheap.ExplainFaults()()
 		f()
 		return nil
 	}
@@ -321,25 +299,28 @@ func TestExplainFaults(t *testing.T) {
 	}
 }
 
-// expectCaught runs a test in a child, which must be caught with a kind of violation and
-// stacks that name these functions.
-func expectCaught(t *testing.T, test, environment, kind, got, put, offence string) {
+// firstReport is what the offence that is being committed has been caught with, if it has.
+var firstReport *atomic.Value
+
+// expectCaught has an offence committed in a pool that tells of violations, of which the first
+// must be of a kind, and have stacks that name these functions.
+func expectCaught(t *testing.T, kind, got, put, offence string, commit func(tell func(dewpond.Violation))) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^"+test+"$", childTimeout(t))
+	dewpond.Default() // which others use too, and which is as the environment says at its first use
+	t.Setenv("DEWPOND_CHECK", "all")
 	// A collection may report what an offence loses by the way, or end a quarantine. Leaks ask
 	// for one.
-	child.Env = append(os.Environ(), environment, "DEWPOND_CHECK=all", "GOGC=off")
-	out, err := child.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != caught {
-		t.Fatalf("the child ended with %v:\n%s", err, out)
-	}
-	if !strings.Contains(string(out), "dewpond: "+kind+":") {
-		t.Errorf("want a %s:\n%s", kind, out)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	first := new(atomic.Value) // of its own: an earlier offence may be told of once more
+	firstReport = first
+	commit(func(v dewpond.Violation) { first.CompareAndSwap(nil, v.String()) })
+	report, _ := first.Load().(string)
+	if !strings.HasPrefix(report, "dewpond: "+kind+":") {
+		t.Fatalf("want a %s, got %q", kind, report)
 	}
 	for title, function := range map[*regexp.Regexp]string{titles.got: got, titles.put: put, titles.offence: offence} {
-		if function != "" && !strings.Contains(stackBelow(string(out), title), function) {
-			t.Errorf("the stack below %v does not name %s:\n%s", title, function, out)
+		if function != "" && !strings.Contains(stackBelow(report, title), function) {
+			t.Errorf("the stack below %v does not name %s:\n%s", title, function, report)
 		}
 	}
 }
@@ -367,26 +348,12 @@ func stackBelow(report string, title *regexp.Regexp) string {
 	return stack
 }
 
-// untilCaught has the collector find what has leaked, which ends the process; else its
-// test runs into its timeout.
+// untilCaught has the collector find what has leaked; else the test runs into its timeout.
 func untilCaught() {
-	for {
+	for firstReport.Load() == nil {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-}
-
-func commitOffence(name string, off bool) {
-	o := dewpond.BytePoolOptions{Name: "watched", OnViolation: func(v dewpond.Violation) {
-		fmt.Println(v)
-		os.Exit(caught)
-	}}
-	offHeap = off
-	p := must(makePool(o))
-	i := slices.IndexFunc(offences, func(o offence) bool { return o.name == name })
-	defer dewpond.ExplainFaults()()
-	offences[i].commit(p)
-	runtime.KeepAlive(p)
 }
 
 // Of correct use nothing is reported, whatever it is.
@@ -449,7 +416,7 @@ func useCorrectly(t *testing.T, p *dewpond.BytePool, i int) {
 	l := p.Lease(n)
 	other := l.Retain()
 	write(l.Bytes())
-	if err := errors.Join(l.Release(), other.Release()); err != nil {
+	if err := errors.Join(dewpond.Release(l), dewpond.Release(other)); err != nil {
 		t.Error(err)
 	}
 	buffer := p.Buffer()
@@ -469,7 +436,7 @@ func TestSampledCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
 	var mu sync.Mutex
 	var found []dewpond.Violation
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, OnViolation: func(v dewpond.Violation) {
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, OnViolation: func(v dewpond.Violation) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, v)

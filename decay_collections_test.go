@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // A block or object that its owner loses is collected by the third collection after, though
@@ -67,7 +68,7 @@ func TestLostBlocksAreCollected(t *testing.T) {
 
 // What the last test calls is called after every collection.
 func TestCollectionsAreHeardOf(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1})
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay})
 	for range 3 {
 		for before := dewpond.Collections(); dewpond.Collections() == before; { // else the test runs into its timeout
 			runtime.GC()
@@ -108,7 +109,7 @@ func TestEmptyMagazinesDecay(t *testing.T) {
 // High pressure finds them too.
 func TestEmptyMagazinesUnderPressure(t *testing.T) {
 	leavesOut(t, "blocks that keep the pool from being empty")
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	synctest.Test(t, func(t *testing.T) {
 		const count = 100
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{256 << 10}, MaxIdleBytes: 1 << 30, IdleTimeout: time.Hour})
@@ -118,7 +119,7 @@ func TestEmptyMagazinesUnderPressure(t *testing.T) {
 		for i := range out {
 			out[i] = p.Get(256 << 10)
 		}
-		dewpond.SetLevel(dewpond.PressureHigh)
+		dewpond.SetLevel(pressure.High)
 		time.Sleep(time.Hour)
 		if s := p.Stats(); s.OverheadBytes-before > 2*8*count {
 			t.Errorf("%d bytes of overhead after pressure, %d before", s.OverheadBytes, before)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // What is not needed stays for the timeout, goes little by little, and is gone after
@@ -118,7 +119,7 @@ func TestDecayReachesIdleShards(t *testing.T) {
 
 func TestDecayNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1})
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay})
 		hold(p, 100, 10)
 		time.Sleep(1000 * time.Hour)
 		if s := p.Stats(); blocks(s) != 10 || dewpond.Armed(p) {
@@ -221,13 +222,13 @@ func TestDecayIgnoresBubbles(t *testing.T) {
 
 // High pressure empties also a pool whose timer died with a bubble.
 func TestHighPressureOutlivesBubble(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 24 * time.Hour})
 	synctest.Test(t, func(t *testing.T) { hold(p, 1000, 100) })
 	if p.Stats().IdleBytes == 0 {
 		t.Error("nothing was idle: this shows nothing")
 	}
-	dewpond.SetLevel(dewpond.PressureHigh)
+	dewpond.SetLevel(pressure.High)
 	for p.Stats().IdleBytes > 0 { // else the test runs into its timeout
 		runtime.GC()
 		time.Sleep(time.Millisecond)
@@ -285,7 +286,7 @@ func TestOldestIdle(t *testing.T) {
 		time.Sleep(timeout / 2)
 		about(t, p.Stats().OldestIdle, timeout/2)
 
-		never := newPool(t, dewpond.BytePoolOptions{Name: t.Name() + " never", IdleTimeout: -1})
+		never := newPool(t, dewpond.BytePoolOptions{Name: t.Name() + " never", IdleTimeout: dewpond.NoDecay})
 		hold(never, 100, 200)
 		time.Sleep(timeout)
 		if got := never.Stats().OldestIdle; got != 0 {

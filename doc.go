@@ -1,7 +1,8 @@
 // Package dewpond provides reusable memory: pools of byte blocks, of slices and of
-// objects. The pools survive garbage collections, stay within bounds that hold at every
-// moment, release memory when told to, refuse the misuse that they can see, and count
-// what they do.
+// objects. The pools survive garbage collections, keep no more idle than their bounds
+// allow, release memory when told to, refuse the misuse that they can see, and count
+// what they do. TryGet and GetContext obey a pool's AllocLimit, its Budget and its Limit.
+// Get is never refused: it goes past them, and counts that.
 //
 //	var pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
 //
@@ -11,7 +12,7 @@
 // # Which tool
 //
 //   - [BytePool] hands out blocks of bytes: Get and Put.
-//   - [Hint] hands out blocks for bodies that others append to, and learns their size.
+//   - [BodyPool] hands out blocks for bodies that others append to, and learns their size.
 //   - [SlicePool] hands out slices of any type, by size as BytePool does.
 //   - [Pool] hands out objects of one type, reset: a *gzip.Writer, a request's state.
 //   - [Buffer] is a [bytes.Buffer] on a pool's blocks, for output that is built piece by
@@ -29,22 +30,6 @@
 // repository lists each misuse of each tool, and whether it is refused or cannot be seen:
 // https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 //
-// # How a Get is served
-//
-// From the fastest way to the slowest; the package comment of internal/magazine says
-// more.
-//
-//  1. internal/sizeclass finds the smallest class that holds the size: one load.
-//  2. internal/percpu pins the goroutine to its P, the scheduler's processor, so
-//     that the P's shard is its alone, without a lock.
-//  3. If the shard's loaded magazine has a block, Get returns it. A Get and its Put
-//     cost two pins and a few moves, and neither takes a lock or uses an atomic.
-//  4. Otherwise the shard's previous magazine has a block, or the depot exchanges the
-//     empty magazine for a full one: one compare-and-swap.
-//  5. Otherwise it is a miss: Get allocates. If AllocLimit or the [Budget] does not allow
-//     that, TryGet, GetContext and GetBatch gather the idle blocks of other processors,
-//     and if there are none return [ErrExhausted] or wait.
-//
 // # What is bounded
 //
 // In [BytePoolOptions], MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle,
@@ -53,7 +38,25 @@
 // never refused. In [PoolOptions], MaxIdle bounds the idle objects and Limit the objects
 // that callers hold.
 //
-// In addition to its blocks a pool has up to half a kilobyte for each magazine (of at
-// most 64 blocks), which decays as blocks do, and 64 bytes for each of up to 4096 idle
-// handles of leases, until Trim or Close. [Stats.OverheadBytes] says how much.
+// What a pool needs in addition to its blocks is in [Stats.OverheadBytes].
+//
+// # Where it works
+//
+// The library imports the standard library only. On other systems than Linux some of it
+// does less:
+//
+//	                        Linux                    macOS, Windows and others
+//	pools, decay, Budget    yes                      yes
+//	CheckAll, CheckSampled  yes                      yes
+//	package pressure        GOMEMLIMIT, collector,   GOMEMLIMIT, collector
+//	                        cgroups, PSI
+//	package offheap         mapped memory            memory of the Go heap
+//	CheckAll of offheap     a touch of an idle       a write to an idle block
+//	                        block faults             is found later
+//	offheap.ExplainFaults   names the block          nothing faults
+//
+// Go 1.26 and 1.27 have the fast engine, which pins a goroutine to its processor. Under the
+// race detector, with the build tag dewpond_portable, and with every other version or
+// compiler an engine with locks serves: slower, and with the same results.
+// [Stats.Engine] says which it is.
 package dewpond

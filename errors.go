@@ -1,8 +1,6 @@
 package dewpond
 
 import (
-	"errors"
-
 	"github.com/dewpond/dewpond/internal/admission"
 )
 
@@ -12,9 +10,6 @@ var (
 	// [BytePool.GetContext] and [BytePool.GetBatch] for more than the Budget or AllocLimit
 	// can ever allow, and by [Pool.TryGet] if Limit objects are out.
 	ErrExhausted = admission.ErrExhausted
-
-	// ErrReleased is returned by [Lease.Release] if this owner has released before.
-	ErrReleased = errors.New("dewpond: the lease was released")
 
 	// ErrClosed is returned by TryGet, GetContext, GetBatch and Prewarm after Close.
 	ErrClosed = admission.ErrClosed

@@ -12,7 +12,7 @@ import (
 // Two pools that together never have more than a megabyte, for callers of
 // TryGet and GetContext.
 func ExampleNewBudget() {
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("network", 1<<20)
 	frames := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames", Budget: budget})
 	bodies := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bodies", Budget: budget})
 	defer frames.Close()
@@ -39,7 +39,7 @@ func ExampleNewBudget() {
 // Jobs that need several blocks at once take all of them or none, so that no two jobs wait
 // for blocks that the other holds.
 func ExampleBytePool_GetBatch() {
-	budget := dewpond.NewBudget(4 << 10)
+	budget := dewpond.MustBudget("tiles", 4<<10)
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "tiles", Classes: []int{1 << 10}, Budget: budget})
 	defer pool.Close()
 
@@ -70,8 +70,8 @@ func ExampleBytePool_GetBatch() {
 
 // An exporter reports a Budget once, by its name, although each of its pools has it in its
 // Stats.
-func ExampleNewNamedBudget() {
-	budget := dewpond.NewNamedBudget("connections", 64<<10)
+func ExampleStats_budgetName() {
+	budget := dewpond.MustBudget("connections", 64<<10)
 	for _, name := range []string{"requests", "answers"} {
 		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: name, Budget: budget})
 		defer pool.Close()

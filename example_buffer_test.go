@@ -100,7 +100,7 @@ func ExampleBytePool_Buffer() {
 
 // Collect an upload only while the Budget has room for it.
 func ExampleBytePool_TryBuffer() {
-	budget := dewpond.NewBudget(64 << 10)
+	budget := dewpond.MustBudget("", 64<<10)
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", Budget: budget})
 	defer pool.Close()
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -52,15 +51,14 @@ func ExampleLease_Release() {
 	defer pool.Close()
 
 	mine := pool.Lease(100)
-	fmt.Println(mine.Release())
+	mine.Release()
 
 	yours := pool.Lease(100) // likely the same block
-	fmt.Println(errors.Is(mine.Release(), dewpond.ErrReleased))
-	fmt.Println(len(yours.Bytes()), yours.Release())
+	mine.Release()
+	fmt.Println(len(yours.Bytes()), "bytes,", pool.Stats().DroppedDouble, "refused")
+	yours.Release()
 	// Output:
-	// <nil>
-	// true
-	// 100 <nil>
+	// 100 bytes, 1 refused
 }
 
 // Split what one read returns into frames without a copy: each frame is an owner of its
@@ -148,18 +146,19 @@ func ExampleBytePool_LeaseOf() {
 	receivers := []dewpond.Lease{record.Retain(), record.Retain()}
 	record.Release()
 	for _, r := range receivers {
-		fmt.Println(len(r.Bytes()), "bytes,", r.Release())
+		fmt.Println(len(r.Bytes()), "bytes")
+		r.Release()
 	}
 	fmt.Println(pool.Stats().InUseBytes, "in use")
 	// Output:
-	// 8 bytes, <nil>
-	// 8 bytes, <nil>
+	// 8 bytes
+	// 8 bytes
 	// 0 in use
 }
 
 // Read no more than the memory that there is: the reader waits until a block is released.
 func ExampleBytePool_LeaseContext() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "lines", Budget: dewpond.NewBudget(2 * 64)})
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "lines", Budget: dewpond.MustBudget("lines", 2*64)})
 	defer pool.Close()
 
 	lines := make(chan dewpond.Lease, 10)

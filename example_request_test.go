@@ -35,7 +35,8 @@ func (b *body) Close() error {
 	}
 	b.closed = true
 	b.from.Reset(nil)
-	return b.share.Release()
+	b.share.Release()
+	return nil
 }
 
 // post sends what b holds, and leaves b empty. The transport may read a body for longer than

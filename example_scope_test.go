@@ -21,7 +21,7 @@ func ExampleScope() {
 	name := s.Copy([]byte("ada"))               // outlives where it came from
 	greeting := append(s.Get(64)[:0], "hi "...) // an empty slice with room for 64 bytes
 	greeting = append(greeting, name...)
-	counts := dewpond.Slice[int32](s, 26)
+	counts := dewpond.ScopeSlice[int32](s, 26)
 	for _, c := range name {
 		counts[c-'a']++
 	}
@@ -37,7 +37,7 @@ func ExampleScope() {
 // A request that would take the server past its Budget is refused, and what it has got so far
 // goes back.
 func ExampleScope_TryGet() {
-	budget := dewpond.NewBudget(64 << 10)
+	budget := dewpond.MustBudget("", 64<<10)
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", Budget: budget})
 	defer pool.Close()
 
@@ -70,7 +70,7 @@ func ExampleSlice() {
 
 	type span struct{ start, end int }
 	line := []byte("8,alice,a@x")
-	fields := dewpond.Slice[span](s, bytes.Count(line, []byte(","))+1)
+	fields := dewpond.ScopeSlice[span](s, bytes.Count(line, []byte(","))+1)
 	at := 0
 	for i := range fields {
 		field, _, _ := bytes.Cut(line[at:], []byte(","))

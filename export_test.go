@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,20 @@ import (
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
+
+// ErrReleased is what Release returns if the owner has released before.
+var ErrReleased = errors.New("released before")
+
+// Release is [Lease.Release], and says what that does not: whether it was the owner's first.
+func Release(l Lease) error {
+	if !l.releaseOnce() {
+		return ErrReleased
+	}
+	return nil
+}
+
+// IsWatched reports whether the checks of a pool watch a block.
+func IsWatched(p *BytePool, b []byte) bool { return p.checks.Around(addressOf(b)) != nil }
 
 // IsDirect reports whether the pool bypasses its shards.
 func IsDirect(p *BytePool) bool { return p.engine.IsDirect() }
@@ -37,7 +52,7 @@ func Unlocked(b *Budget) bool { return b.of.Unlocked() }
 func Claims(b *Budget) int64 { return b.of.Waiting() }
 
 // Members returns how many pools a budget knows.
-func Members(b *Budget) int { return b.of.Members() }
+func Members(b *Budget) int { return b.of.MemberCount() }
 
 // Reserved returns the bytes that the pool keeps idle or holds places for.
 func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
@@ -45,7 +60,7 @@ func Reserved(p *BytePool) int64 { return p.engine.Reserved() }
 // LastGeneration and FirstGeneration put a lease's handle into its last generation,
 // and name its first one.
 func LastGeneration(l Lease) Lease {
-	l.h.word.Store(lastGeneration*generationUnit + ownerHolds)
+	l.h.word.Store(lastGeneration*generationUnit + ownedBit)
 	l.mark |= 1<<32 - 1 - capBits
 	return l
 }
@@ -58,15 +73,8 @@ func FirstGeneration(l Lease) Lease {
 // FirstBlock returns how large a block the first write to a Buffer takes now, in bytes.
 func FirstBlock(p *BytePool) int { return p.first.Size() }
 
-// LimitIsRight reports whether a Buffer or TryBuffer may fill as much of its block as it
-// thinks.
-func LimitIsRight(b interface{ Cap() int }) bool {
-	if try, ok := b.(*TryBuffer); ok {
-		b = &try.buffer
-	}
-	limit := b.(*Buffer).limit
-	return limit == b.Cap() || limit < 0
-}
+// LimitIsRight reports whether a Buffer may fill as much of its block as it thinks.
+func LimitIsRight(b *Buffer) bool { return b.limit == b.Cap() || b.limit < 0 }
 
 // SameHandle reports whether two leases have one handle.
 func SameHandle(a, b Lease) bool { return a.h == b.h }
@@ -108,30 +116,11 @@ func CountTrims(t interface{ Cleanup(func()) }, names string, pause func()) (tri
 	return own.Load, all.Load, max.Load
 }
 
-// testLevel is the level of pressure that the tests see, or realLevel for the
-// machine's. They begin with low, whatever the machine that they run on says.
-var testLevel atomic.Uint32
-
-const realLevel = 100
-
-func init() {
-	readLevel = func(offHeap int64) pressure.Level {
-		if level := testLevel.Load(); level != realLevel {
-			return pressure.Level(level)
-		}
-		return monitor.Level(offHeap)
-	}
-}
+// The tests begin with low pressure, whatever the machine that they run on says.
+func init() { pressure.Force(pressure.Low) }
 
 // SetLevel makes the level what a test says, as a reading would.
-func SetLevel(level Level) {
-	if testLevel.Swap(uint32(level)) != uint32(level) {
-		shown.Add(pressure.Level(level))
-	}
-}
-
-// RealLevel makes it the machine's.
-func RealLevel() { testLevel.Store(realLevel) }
+func SetLevel[L ~uint8](level L) { pressure.Force(pressure.Level(level)) }
 
 // AfterCollection is what is called after a garbage collection, and Collections how often
 // it was.
@@ -139,8 +128,8 @@ func AfterCollection() { afterCollection() }
 
 func Collections() int64 { return collections.Load() }
 
-// HintSize returns the size of the blocks that a Hint hands out now.
-func HintSize(h *Hint) int { return h.fits.Size() }
+// BodySize returns the size of the blocks that a BodyPool hands out now.
+func BodySize(h *BodyPool) int { return h.fits.Size() }
 
-// Hints returns how many Hints a pool knows, those that are gone included.
-func Hints(p *BytePool) int { return len(p.hints.all) }
+// BodyPools returns how many BodyPools a pool knows, those that are gone included.
+func BodyPools(p *BytePool) int { return len(p.bodyPools.all) }

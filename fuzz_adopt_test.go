@@ -6,10 +6,10 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// What a poolsModel does with Adopt and with a Hint.
+// What a poolsModel does with Adopt and with a BodyPool.
 
-// A hintBody is what a Hint has handed out.
-type hintBody struct {
+// A pooledBody is what a BodyPool has handed out.
+type pooledBody struct {
 	*span
 	pool *pooledModel
 }
@@ -76,23 +76,23 @@ func (m *poolsModel) hintGet(p *pooledModel) {
 		return
 	}
 	if p.hint == nil {
-		p.hint = p.Hint()
+		p.hint = p.Bodies()
 	}
-	m.say("Get from the Hint of %d", p.number())
-	size := dewpond.HintSize(p.hint)
+	m.say("Get from the BodyPool of %d", p.number())
+	size := dewpond.BodySize(p.hint)
 	b := p.hint.Get()
 	h := p.counted(cap(b), true)
 	if len(b) != 0 || cap(b) != h.size || h.size < size || h.size > 2*size || h.kind != ofClass {
-		m.fail("a Hint of %d bytes returned %d of %d", size, len(b), cap(b))
+		m.fail("a BodyPool of %d bytes returned %d of %d", size, len(b), cap(b))
 	}
 	if p.o.Zero != dewpond.ZeroNever {
 		mustBeZero(m, b[:cap(b)])
 	}
-	p.inUse -= int64(h.size) // the Hint has it
+	p.inUse -= int64(h.size) // the BodyPool has it
 	p.out--
 	p.hintOut++
 	p.hinted += int64(h.size)
-	x := &hintBody{m.claim(b), p}
+	x := &pooledBody{m.claim(b), p}
 	m.write(x.span)
 	m.bodies = append(m.bodies, x)
 }
@@ -108,7 +108,7 @@ func (m *poolsModel) hintPut() {
 	p.hintOut--
 	p.hinted -= int64(size)
 	if !grown {
-		m.say("Put %d to the Hint of %d", size, p.number())
+		m.say("Put %d to the BodyPool of %d", size, p.number())
 		p.hint.Put(x.b)
 		if !m.knowsOwn() {
 			p.want.Adopted++
@@ -118,6 +118,6 @@ func (m *poolsModel) hintPut() {
 	}
 	m.lost = append(m.lost, x.span)
 	n := size + 1 + m.in.next()*m.in.next()
-	m.say("Put %d that has outgrown %d to the Hint of %d", n, size, p.number())
+	m.say("Put %d that has outgrown %d to the BodyPool of %d", n, size, p.number())
 	p.adopts(n, 0, p.hint.Put)
 }

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // A heldBlock is what Get and its like returned, used is the part that is in use.
@@ -71,8 +72,8 @@ const (
 	opGetBatch
 	opScopeTryGet
 	opAdopt
-	opHintGet
-	opHintPut
+	opBodyPoolGet
+	opBodyPoolPut
 	opReadAll
 )
 
@@ -121,8 +122,8 @@ var poolOps = [...]func(m *poolsModel){
 	opGetBatch:       func(m *poolsModel) { m.getBatch(m.aPool()) },
 	opScopeTryGet:    func(m *poolsModel) { m.scopeTryGet() },
 	opAdopt:          func(m *poolsModel) { m.adopt(m.aPool()) },
-	opHintGet:        func(m *poolsModel) { m.hintGet(m.aPool()) },
-	opHintPut:        func(m *poolsModel) { m.hintPut() },
+	opBodyPoolGet:    func(m *poolsModel) { m.hintGet(m.aPool()) },
+	opBodyPoolPut:    func(m *poolsModel) { m.hintPut() },
 	opReadAll:        func(m *poolsModel) { m.readAll(m.aPool()) },
 }
 
@@ -143,7 +144,7 @@ func fuzzPools(f *testing.F, checked bool, ops []func(m *poolsModel)) {
 	addScripts(f, poolScripts...)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-		defer dewpond.SetLevel(dewpond.PressureLow)
+		defer dewpond.SetLevel(pressure.Low)
 		synctest.Test(t, func(t *testing.T) {
 			m := newPoolsModel(t, &script{b}, checked)
 			for range scriptSteps {

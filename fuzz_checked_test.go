@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
 )
 
 // FuzzCheckedBytePool is FuzzBytePool with CheckAll: of all that a script does, misuse is
@@ -84,7 +85,7 @@ func (m *poolsModel) putAndWrite() {
 func (m *poolsModel) lookAround() {
 	m.say("ReportLeaks")
 	for _, p := range m.pools {
-		if p.inUse == 0 && p.hintOut == 0 && p.ReportLeaks() != 0 {
+		if p.inUse == 0 && p.hintOut == 0 && dewtest.ReportLeaks(p) != 0 {
 			m.fail("leaks of pool %d, of which nothing is in use", p.number())
 		}
 	}

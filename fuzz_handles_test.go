@@ -3,7 +3,6 @@ package dewpond_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"slices"
 	"unsafe"
 
@@ -14,42 +13,27 @@ import (
 // finds out by the pools' counts what they took, and by the contents that no other owner
 // has it.
 
-// A heldBuffer is a Buffer or TryBuffer, and one of the standard library that does the same.
+// A heldBuffer is a Buffer, and one of the standard library that does the same.
 type heldBuffer struct {
-	modelBuffer
-	try   *dewpond.TryBuffer // nil: it is a Buffer
+	*dewpond.Buffer
+	try   bool // it may be refused a block
 	same  bytes.Buffer
 	pool  *pooledModel
 	block *span // nil: none
 	held
 }
 
-// modelBuffer are the methods that Buffer and TryBuffer share and the model calls.
-type modelBuffer interface {
-	io.ReadWriter
-	WriteByte(c byte) error
-	Next(n int) []byte
-	Bytes() []byte
-	Len() int
-	Cap() int
-	Available() int
-	Truncate(n int)
-	Release()
-	Lease() dewpond.Lease
-}
-
 func (m *poolsModel) buffer(p *pooledModel) {
 	if len(m.buffers) < 4 {
 		m.say("Buffer of %d", p.number())
-		m.buffers = append(m.buffers, &heldBuffer{modelBuffer: p.Buffer(), pool: p})
+		m.buffers = append(m.buffers, &heldBuffer{Buffer: p.BytePool.Buffer(), pool: p})
 	}
 }
 
 func (m *poolsModel) tryBuffer(p *pooledModel) {
 	if len(m.buffers) < 4 {
 		m.say("TryBuffer of %d", p.number())
-		b := p.TryBuffer()
-		m.buffers = append(m.buffers, &heldBuffer{modelBuffer: b, try: b, pool: p})
+		m.buffers = append(m.buffers, &heldBuffer{Buffer: p.TryBuffer(), try: true, pool: p})
 	}
 }
 
@@ -68,12 +52,12 @@ func (x *heldBuffer) settle() {
 	if !bytes.Equal(all, x.same.Bytes()) {
 		m.fail("a Buffer has %d bytes, which are not the %d that it should have", len(all), x.same.Len())
 	}
-	if !dewpond.LimitIsRight(x.modelBuffer) {
+	if !dewpond.LimitIsRight(x.Buffer) {
 		m.fail("a Buffer with a block of %d bytes has another limit", x.Cap())
 	}
 	m.growing = true
 	defer func() { m.growing = false }()
-	h, any := x.pool.handedOut(x.Cap(), x.try == nil)
+	h, any := x.pool.handedOut(x.Cap(), !x.try)
 	if !any {
 		if x.block == nil && x.Cap() != 0 || x.block != nil && x.Cap() != len(x.block.b) {
 			m.fail("a Buffer has a block of %d bytes that the pool has not counted", x.Cap())
@@ -149,12 +133,12 @@ func (x *heldBuffer) write(p []byte, call func() (int, error)) {
 }
 
 func (x *heldBuffer) grow(n int) error {
-	if x.try != nil {
-		if err := x.try.Grow(n); err != nil {
+	if x.try {
+		if err := x.TryGrow(n); err != nil {
 			return err
 		}
 	} else {
-		x.modelBuffer.(*dewpond.Buffer).Grow(n)
+		x.Grow(n)
 	}
 	if x.Available() < n {
 		x.pool.m.fail("%d bytes are available after Grow by %d", x.Available(), n)
@@ -162,8 +146,8 @@ func (x *heldBuffer) grow(n int) error {
 	return nil
 }
 
-// mayTake makes a call that needs room for n bytes, and may be refused only if it is a
-// TryBuffer's, and TryGet of a block that just fits would be refused too.
+// mayTake makes a call that needs room for n bytes, and may be refused only if it is one
+// of TryBuffer, and TryGet of a block that just fits would be refused too.
 func (x *heldBuffer) mayTake(n int, call func() error) {
 	m, room := x.pool.m, x.Available()
 	m.t.Helper()
@@ -174,7 +158,7 @@ func (x *heldBuffer) mayTake(n int, call func() error) {
 	want, idle := x.pool.refusal(least), m.idleEverywhere()
 	switch err := call(); {
 	case err == nil:
-	case x.try == nil || n <= room || err != want:
+	case !x.try || n <= room || err != want:
 		m.fail("with room for %d, what needs %d returned %v, and TryGet(%d) %v", room, n, err, least, want)
 	case m.idleEverywhere() != idle:
 		m.fail("what was refused let %d bytes go in vain", idle-m.idleEverywhere())
@@ -342,7 +326,7 @@ func (m *poolsModel) scopeSlice() {
 		return
 	}
 	m.say("Slice of %d words from a Scope of %d", n, x.pool.number())
-	words := dewpond.Slice[uint64](x.Scope, n)
+	words := dewpond.ScopeSlice[uint64](x.Scope, n)
 	if len(words) != n || cap(words) != n {
 		m.fail("Slice of %d returned %d of %d", n, len(words), cap(words))
 	}

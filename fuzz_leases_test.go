@@ -120,7 +120,7 @@ func (m *poolsModel) leaseWrong(p *pooledModel) {
 		m.fail("the part has %d of %d bytes", len(got), cap(got))
 	}
 	for _, l := range []dewpond.Lease{l, part} {
-		if err := l.Release(); err != nil {
+		if err := dewpond.Release(l); err != nil {
 			m.fail("Release: %v", err)
 		}
 		m.spent(l, p)
@@ -247,7 +247,7 @@ func (m *poolsModel) release() {
 	parts := x.owners[i]
 	m.say("Release a Lease of %d of %d, which has %d owners", parts[k].n, x.size, len(x.owners))
 	m.disown(x, i)
-	if err := parts[k].Release(); err != nil {
+	if err := dewpond.Release(parts[k].Lease); err != nil {
 		m.fail("Release: %v", err)
 	}
 	for _, part := range parts {
@@ -288,9 +288,10 @@ func (m *poolsModel) releaseStale() {
 	}
 	l := m.stale[i%len(m.stale)]
 	m.say("Release a Lease of %d again", l.Len())
-	if err := l.Release(); err != dewpond.ErrReleased {
+	if err := dewpond.Release(l.Lease); err != dewpond.ErrReleased {
 		m.fail("a second Release: %v", err)
 	}
+	l.pool.want.DroppedDouble++
 	l.pool.offended()
 	m.mustPanic("Bytes of a stale Lease", func() { l.Bytes() })
 	m.mustPanic("Retain of a stale Lease", func() { l.Retain() })
@@ -318,14 +319,14 @@ func (m *poolsModel) leaseBurst() {
 	var wg sync.WaitGroup
 	use := func(l dewpond.Lease) {
 		half, other := l.Slice(0, l.Len()/2), l.Retain()
-		if err := l.Truncate(l.Len() / 2).Release(); err != nil {
+		if err := dewpond.Release(l.Truncate(l.Len() / 2)); err != nil {
 			m.t.Errorf("Release: %v", err)
 		}
 		for _, l := range []dewpond.Lease{half, other} {
 			if b := l.Bytes(); bytes.Count(b, []byte{stamp}) != l.Len() || cap(b) != l.Len() {
 				m.t.Errorf("a part of %d bytes has changed under its owner", l.Len())
 			}
-			if err := l.Release(); err != nil {
+			if err := dewpond.Release(l); err != nil {
 				m.t.Errorf("Release: %v", err)
 			}
 		}
@@ -343,7 +344,7 @@ func (m *poolsModel) leaseBurst() {
 	var released atomic.Int64
 	for _, part := range parts {
 		wg.Go(func() {
-			if part.Release() == nil {
+			if dewpond.Release(part.Lease) == nil {
 				released.Add(1)
 			}
 		})
@@ -355,6 +356,7 @@ func (m *poolsModel) leaseBurst() {
 	for i, part := range parts {
 		m.spent(part.Lease, x.pool)
 		if i > 0 {
+			x.pool.want.DroppedDouble++
 			x.pool.offended()
 		}
 	}

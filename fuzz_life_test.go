@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // What a poolsModel does with pools as such: Prewarm, Trim, Close, and the world around
@@ -99,7 +100,7 @@ func (m *poolsModel) rest() {
 	synctest.Wait()
 	for _, p := range m.pools {
 		enough := 3 * p.o.IdleTimeout
-		if dewpond.Pressure() == dewpond.PressureHigh {
+		if pressure.Current() == pressure.High {
 			enough = p.o.IdleTimeout
 		}
 		if s := p.Stats(); p.o.IdleTimeout > 0 && d > enough && s.IdleBytes > 0 {
@@ -112,10 +113,10 @@ func (m *poolsModel) rest() {
 }
 
 func (m *poolsModel) pressure() {
-	level := oneOf(m.in, dewpond.PressureLow, dewpond.PressureMedium, dewpond.PressureHigh)
+	level := oneOf(m.in, pressure.Low, pressure.Medium, pressure.High)
 	m.say("pressure %v", level)
 	dewpond.SetLevel(level)
-	m.calm = m.calm && level == dewpond.PressureLow
+	m.calm = m.calm && level == pressure.Low
 }
 
 func (m *poolsModel) procs() {

@@ -35,7 +35,7 @@ type poolsModel struct {
 	buffers []*heldBuffer
 	scopes  []*heldScope
 	stale   []staleLease // were released
-	bodies  []*hintBody
+	bodies  []*pooledBody
 	lost    []*span // blocks that bodies have outgrown: charged, as nobody loses them
 	growing bool    // the step's Get was followed by a Put
 	drawn   int64   // what was charged after the last step
@@ -55,17 +55,17 @@ type pooledModel struct {
 	mu      sync.Mutex
 	reports []dewpond.Violation // of a checked pool, since it was made
 
-	want      dewpond.Stats // Hits, Misses, DroppedFull, OverBudget and Trimmed are not kept here
-	last      dewpond.Stats // what they said after the last step
-	prewarmed uint64        // blocks
-	inUse     int64         // bytes
-	large     int64         // bytes of no class, which a budget is charged with
-	out       int           // blocks
-	hint      *dewpond.Hint // nil: not made yet
-	hintOut   int           // bodies
-	hinted    int64         // bytes in their blocks
-	noRoom    bool          // the step's Put found the Budget full
-	putSizes  []int         // of the step's Puts that the pool may have kept
+	want      dewpond.Stats     // Hits, Misses, DroppedFull, OverBudget and Trimmed are not kept here
+	last      dewpond.Stats     // what they said after the last step
+	prewarmed uint64            // blocks
+	inUse     int64             // bytes
+	large     int64             // bytes of no class, which a budget is charged with
+	out       int               // blocks
+	hint      *dewpond.BodyPool // nil: not made yet
+	hintOut   int               // bodies
+	hinted    int64             // bytes in their blocks
+	noRoom    bool              // the step's Put found the Budget full
+	putSizes  []int             // of the step's Puts that the pool may have kept
 }
 
 // A held is what a Get has handed out: a block of a class, memory of no class, or
@@ -111,7 +111,7 @@ func newPoolsModel(t *testing.T, in *script, checked bool) *poolsModel {
 	m := &poolsModel{history: history{t: t}, in: in, start: time.Now(), checked: checked, calm: true}
 	count := 1 + in.below(2)
 	if limit := oneOf[int64](in, 0, 4096, 70_000, 1<<20); limit > 0 {
-		m.budget = dewpond.NewBudget(limit)
+		m.budget = dewpond.MustBudget("", limit)
 	}
 	procs := 1 + in.below(4)
 	runtime.GOMAXPROCS(procs)
@@ -411,7 +411,7 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 	}
 	inUse := p.inUse
 	if p.hintOut > 0 {
-		inUse += int64(p.hintOut) * int64(dewpond.HintSize(p.hint))
+		inUse += int64(p.hintOut) * int64(dewpond.BodySize(p.hint))
 	}
 	switch {
 	case counts(s) != counts(w):

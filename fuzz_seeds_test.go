@@ -102,8 +102,8 @@ func budgetScript() []byte {
 func adoptScript() []byte {
 	return []byte{
 		opAdopt, 0, 0, 0, 0, opAdopt, 0, 4, 0, 0, opAdopt, 0, 5, 2, 0, opAdopt, 1, 8, 1, 0, opAdopt, 0, 14, 0, 0, opAdopt, 0, 0, 0, 1, opAdopt, 0, 255, 0, 0, opAdopt, 0, 9, 0, 0,
-		opGet, 0, 0, opGet, 0, 4, opPutAll, opHintGet, 0, opHintGet, 1, opHintGet, 0, opHintPut, 0, 0, opHintPut, 0, 1, 200, opHintPut, 0, 1, 40, opHintGet, 0, opHintGet, 0,
-		opHintPut, 0, 1, 255, opHintGet, 0, opTrim, 0, opHintGet, 0, opHintPut, 1, 0, opRest, 4, opHintPut, 0, 0, opHintGet, 1, opHintPut, 0, 1, 7,
+		opGet, 0, 0, opGet, 0, 4, opPutAll, opBodyPoolGet, 0, opBodyPoolGet, 1, opBodyPoolGet, 0, opBodyPoolPut, 0, 0, opBodyPoolPut, 0, 1, 200, opBodyPoolPut, 0, 1, 40, opBodyPoolGet, 0, opBodyPoolGet, 0,
+		opBodyPoolPut, 0, 1, 255, opBodyPoolGet, 0, opTrim, 0, opBodyPoolGet, 0, opBodyPoolPut, 1, 0, opRest, 4, opBodyPoolPut, 0, 0, opBodyPoolGet, 1, opBodyPoolPut, 0, 1, 7,
 	}
 }
 

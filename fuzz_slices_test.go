@@ -144,7 +144,7 @@ func newSlicesModel[T comparable](t *testing.T, in *script, of func(stamp int) T
 		IdleTimeout:     oneOf(in, -1, 0, 100*time.Millisecond, time.Second),
 	}
 	if in.below(2) == 1 {
-		m.o.Budget = dewpond.NewBudget(oneOf[int64](in, 4096, 70_000, 1<<20))
+		m.o.Budget = dewpond.MustBudget("", oneOf[int64](in, 4096, 70_000, 1<<20))
 	}
 	switch in.below(3) {
 	case 1:

@@ -88,8 +88,8 @@ func TestAdoptWithASource(t *testing.T) {
 	expect(t, p, dewpond.Stats{DroppedForeign: 2, InUseBytes: 1024})
 	p.Adopt(b)
 	expect(t, p, dewpond.Stats{DroppedForeign: 2, IdleBytes: 1024})
-	if text := panics(func() { p.Hint() }); !strings.Contains(text, "not on the Go heap") {
-		t.Errorf("Hint panics with %q", text)
+	if text := panics(func() { p.Bodies() }); !strings.Contains(text, "not on the Go heap") {
+		t.Errorf("BodyPool panics with %q", text)
 	}
 }
 
@@ -137,8 +137,8 @@ func TestAdoptWithABudget(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a Get finds what lies with its own processor
 	for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
-		budget := dewpond.NewBudget(4096)
-		p := newPool(t, dewpond.BytePoolOptions{Budget: budget, Check: check, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 4096)
+		p := newPool(t, dewpond.BytePoolOptions{Budget: budget, Check: check, IdleTimeout: dewpond.NoDecay})
 		own := must(p.TryGet(1024))
 		p.Adopt(make([]byte, 1100)) // cut to 1024
 		p.Adopt(make([]byte, 2000)) // cut to 1536
@@ -168,8 +168,8 @@ func TestAdoptedBlocksAreLost(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
 	notWatched(t, misuses)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is lost is charged until the test's own collection
-	budget := dewpond.NewBudget(1024 + 2048)         // so that TryGet finds them in whatever shard they lie
-	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: 1 << 20, IdleTimeout: -1})
+	budget := dewpond.MustBudget("", 1024+2048)      // so that TryGet finds them in whatever shard they lie
+	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: 1 << 20, IdleTimeout: dewpond.NoDecay})
 	adopt := func() {
 		b, inside := make([]byte, 1100), make([]byte, 4096)[1024:3100:3100]
 		p.Adopt(b)
@@ -253,7 +253,7 @@ func TestAdoptIsChecked(t *testing.T) {
 		}},
 	} {
 		var found []string
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
 			text, _, _ := strings.Cut(v.String(), " bytes")
 			found = append(found, strings.TrimPrefix(text, "dewpond: "))
 		}})
@@ -270,8 +270,8 @@ func TestAdoptSampled(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
 	t.Setenv("DEWPOND_CHECK", "sampled=1/2")
 	// Without decay no collection has a block in hand while Trim looks for it.
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckSampled, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
-	h := p.Hint()
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckSampled, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	h := p.Bodies()
 	for range 500 {
 		b := p.Get(1024)
 		p.Adopt(append(b, 1))

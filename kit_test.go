@@ -129,24 +129,6 @@ func needsThreads(t *testing.T) {
 	}
 }
 
-// needsProcesses ends a test that starts others.
-func needsProcesses(t *testing.T) {
-	t.Helper()
-	if runtime.GOARCH == "wasm" {
-		t.Skip("a process cannot start another here")
-	}
-}
-
-// childTimeout is the flag that ends a child which hangs, with its stacks, shortly before
-// this process's own timeout would end the test.
-func childTimeout(t *testing.T) string {
-	end, ok := t.Deadline()
-	if !ok {
-		return "-test.timeout=0"
-	}
-	return fmt.Sprint("-test.timeout=", time.Until(end)*9/10)
-}
-
 // must returns what cannot fail here.
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -102,11 +102,11 @@ func (l *leaver) tellOthers(t testing.TB) func(dewpond.Violation) {
 
 // closeAtEnd looks for leaks and closes a pool with the test.
 func closeAtEnd(t testing.TB, p interface {
-	ReportLeaks() int
+	dewpond.StatsSource
 	Close() error
 }) {
 	t.Cleanup(func() {
-		p.ReportLeaks()
+		dewtest.ReportLeaks(p)
 		p.Close()
 	})
 }
@@ -122,7 +122,7 @@ func watches(mode dewpond.CheckMode, on func(dewpond.Violation)) bool {
 // a count may miss it.
 func watchedPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	if o.IdleTimeout == 0 {
-		o.IdleTimeout = -1
+		o.IdleTimeout = dewpond.NoDecay
 	}
 	l := leaverOf(t)
 	if l == nil {
@@ -139,7 +139,7 @@ func watchedPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 
 func watchedObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
 	if o.IdleTimeout == 0 {
-		o.IdleTimeout = -1
+		o.IdleTimeout = dewpond.NoDecay
 	}
 	l := leaverOf(t)
 	if l == nil {
@@ -156,7 +156,7 @@ func watchedObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool
 
 func watchedSlices[T any](t testing.TB, o dewpond.SlicePoolOptions[T]) *dewpond.SlicePool[T] {
 	if o.IdleTimeout == 0 {
-		o.IdleTimeout = -1
+		o.IdleTimeout = dewpond.NoDecay
 	}
 	l := leaverOf(t)
 	if l == nil {

@@ -1,12 +1,12 @@
 package dewpond
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -57,7 +57,7 @@ type handle struct {
 	word atomics.Uint64
 
 	// data is where the owner's bytes begin: at a root, where the block begins. size is
-	// their cap, if the mark says so, and at a root that has no small the block's. A
+	// their cap, if the mark says so, and at a root that has no class the block's. A
 	// reader loads word after them: the next generation stores them only after it has
 	// begun, so the reader sees that its own generation is over.
 	data atomics.Pointer[byte]
@@ -68,10 +68,10 @@ type handle struct {
 
 	checked atomics.Pointer[checkedOwner] // of a watched block; may be of an earlier generation
 
-	// small is the class of a root's block, whatever the length of its leases, or 0 if
+	// class is the class of a root's block, whatever the length of its leases, or 0 if
 	// Put has to find out what the block is. Only the calls that begin and end a
 	// generation use it.
-	small sizeclass.Small
+	class sizeclass.Class
 
 	_ [64 - 12 - 5*unsafe.Sizeof(uintptr(0))]byte // keeps the handles of two owners out of one cache line
 }
@@ -80,7 +80,7 @@ const _ = 64 - unsafe.Sizeof(handle{}) // this does not compile if a handle is l
 
 const (
 	othersMask     = 1<<31 - 1
-	ownerHolds     = 1 << 31
+	ownedBit       = 1 << 31
 	generationUnit = 1 << 34
 	lastGeneration = 1<<30 - 1
 )
@@ -95,93 +95,20 @@ const (
 	staleBytes = 1024
 )
 
-// Lease is like [BytePool.Get], but returns a [Lease]: [Lease.Release] gives the block
-// back. A lease of 0 bytes has no block, and is released as any other. It panics unless n
-// is below 4 GiB.
-func (p *BytePool) Lease(n int) Lease {
-	if uint64(n) > math.MaxUint32 {
-		p.refuseLease("Lease", n)
-	}
-	return p.getLeased(n)
-}
-
-// TryLease is like [BytePool.TryGet], but returns a [Lease]: [Lease.Release] gives the
-// block back. It panics unless n is below 4 GiB.
-func (p *BytePool) TryLease(n int) (Lease, error) {
-	if uint64(n) > math.MaxUint32 {
-		p.refuseLease("TryLease", n)
-	}
-	p = p.actual()
-	b, err := p.TryGet(n)
-	if err != nil {
-		return Lease{}, err
-	}
-	return p.leaseOf(b), nil
-}
-
-// LeaseContext is like [BytePool.GetContext], but returns a [Lease]: [Lease.Release]
-// gives the block back. It panics unless n is below 4 GiB.
-func (p *BytePool) LeaseContext(ctx context.Context, n int) (Lease, error) {
-	if uint64(n) > math.MaxUint32 {
-		p.refuseLease("LeaseContext", n)
-	}
-	p = p.actual()
-	b, err := p.GetContext(ctx, n)
-	if err != nil {
-		return Lease{}, err
-	}
-	return p.leaseOf(b), nil
-}
-
-// LeaseOf makes a [Lease] of b, a block of this pool that the caller owns. The Lease owns
-// it from then on: its last [Lease.Release] puts b back, so the caller must not. Bytes
-// returns b with its length and its cap.
-//
-// LeaseOf does not look whether b is a block. If [BytePool.Put] refuses it, the last
-// Release drops it and counts that as Put does, and until then the Lease works within b's
-// cap. LeaseOf panics unless b is shorter than 4 GiB.
-func (p *BytePool) LeaseOf(b []byte) Lease {
-	if uint64(len(b)) > math.MaxUint32 {
-		p.refuseLease("LeaseOf", len(b))
-	}
-	return p.actual().leaseOf(b)
-}
-
-func (p *BytePool) refuseLease(method string, n int) {
-	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.Name(), uint32(math.MaxUint32)))
-}
-
-// leaseOf returns the lease of the first owner of a slice, which may be a block.
-func (p *BytePool) leaseOf(b []byte) Lease {
-	h := p.handle()
-	h.hold(dataOf(b))
-	h.small = 0
-	if size := uint(cap(b)); size <= sizeclass.MaxSmall && addressOf(b)%blockAlignment == 0 {
-		if small := p.classes.Small(size); small != 0 && small.Size() == size {
-			h.small = small
-			if p.classes.Small(uint(len(b))) == small {
-				return h.lease(len(b), capOfClass)
-			}
-		}
-	}
-	h.setSize(uintptr(cap(b)))
-	return h.lease(len(b), capOfSlice)
-}
-
 // lease returns the lease of a handle's owner. what is one of capOfClass and the like.
 func (h *handle) lease(n int, what uint32) Lease {
 	return Lease{h, uint32(h.word.Load()>>32) | what, uint32(n)}
 }
 
-// hold gives an unused handle its block. In a steady state the handle had the same block
-// before, so hold compares first: a store costs as much as the rest.
-func (h *handle) hold(data *byte) {
+// setData gives an unused handle its block. In a steady state the handle had the same block
+// before, so setData compares first: a store costs as much as the rest.
+func (h *handle) setData(data *byte) {
 	if h.data.Load() != data {
 		h.data.Store(data)
 	}
 }
 
-// setSize is hold for the handle's size.
+// setSize is setData for the handle's size.
 func (h *handle) setSize(size uintptr) {
 	if h.size.Load() != size {
 		h.size.Store(size)
@@ -200,9 +127,9 @@ func (l Lease) Bytes() []byte {
 		if l.mark&capBits == capOfSlice {
 			end = l.h.size.Load()
 		}
-		if l.holds(l.h.word.Load()) {
+		if l.valid(l.h.word.Load()) {
 			if l.mark&capBits == capOfClass { // as Get returns it
-				return (*[1 << 24]byte)(unsafe.Pointer(data))[:l.n:l.h.pool.classes.Small(uint(l.n)).Size()]
+				return (*[1 << 24]byte)(unsafe.Pointer(data))[:l.n:l.h.pool.classes.OfSmall(uint(l.n)).Size()]
 			}
 			return unsafe.Slice(data, end)[:l.n]
 		}
@@ -210,9 +137,9 @@ func (l Lease) Bytes() []byte {
 	panic("dewpond: Bytes of a Lease that was released")
 }
 
-// holds reports whether the lease is valid, given its handle's word.
-func (l Lease) holds(word uint64) bool {
-	return uint32(word>>32) == l.mark&^capBits && word&ownerHolds != 0
+// valid reports whether the lease is valid, given its handle's word.
+func (l Lease) valid(word uint64) bool {
+	return uint32(word>>32) == l.mark&^capBits && word&ownedBit != 0
 }
 
 // Retain makes another owner of the same bytes, which must be released too. It panics if
@@ -243,7 +170,7 @@ func (l Lease) Truncate(n int) Lease {
 	switch {
 	case uint(n) > uint(l.n):
 		panic(fmt.Sprintf("dewpond: Truncate(%d) of a Lease of %d bytes", n, l.n))
-	case l.h == nil, !l.holds(l.h.word.Load()):
+	case l.h == nil, !l.valid(l.h.word.Load()):
 		panic("dewpond: Truncate of a Lease that was released")
 	}
 	return Lease{l.h, l.mark&^capBits | capOfPart, uint32(n)}
@@ -265,7 +192,7 @@ func (l Lease) share(method string, i, j int, what uint32) Lease {
 	h.root = root
 	// An empty slice begins where the whole does: a pointer to its end could be one to
 	// somebody else's memory.
-	h.hold(dataOf(unsafe.Slice(l.h.data.Load(), l.n)[i:j:j]))
+	h.setData(dataOf(unsafe.Slice(l.h.data.Load(), l.n)[i:j:j]))
 	if what == capOfSlice {
 		h.setSize(l.h.size.Load())
 	}
@@ -275,8 +202,8 @@ func (l Lease) share(method string, i, j int, what uint32) Lease {
 
 // pin adds a pin to the lease's handle if the lease is valid, and reports whether it is.
 func (l Lease) pin() bool {
-	for word := l.h.word.Load(); l.holds(word); word = l.h.word.Load() {
-		if l.h.pinned(word) {
+	for word := l.h.word.Load(); l.valid(word); word = l.h.word.Load() {
+		if l.h.tryPin(word) {
 			return true
 		}
 	}
@@ -285,12 +212,12 @@ func (l Lease) pin() bool {
 
 // pin adds a pin to a handle that the caller knows to have an owner or a pin.
 func (h *handle) pin() {
-	for !h.pinned(h.word.Load()) {
+	for !h.tryPin(h.word.Load()) {
 	}
 }
 
-// pinned adds a pin if the handle's word is still the same, and reports whether it was.
-func (h *handle) pinned(word uint64) bool {
+// tryPin adds a pin if the handle's word is still the same, and reports whether it was.
+func (h *handle) tryPin(word uint64) bool {
 	if word&othersMask == othersMask {
 		panic("dewpond: a Lease has two billion owners")
 	}
@@ -298,58 +225,64 @@ func (h *handle) pinned(word uint64) bool {
 }
 
 // Release ends this owner's use of the block, and gives the block back to the pool if no
-// other owner holds it. If this owner has released before, Release does nothing and
-// returns [ErrReleased]; with [BytePoolOptions.Check] that is a [DoubleRelease].
-func (l Lease) Release() error {
+// other owner holds it. If this owner has released before, Release does nothing: the pool
+// counts that in [Stats.DroppedDouble], as it does a second Put, and with
+// [BytePoolOptions.Check] reports a [DoubleRelease]. A Release of the zero Lease does
+// nothing, and no pool counts it.
+func (l Lease) Release() { l.releaseOnce() }
+
+// releaseOnce is Release. It reports whether the owner had not released before.
+func (l Lease) releaseOnce() bool {
 	if l.h == nil {
-		return ErrReleased
+		return false
 	}
 	h := l.h
-	alone := uint64(l.mark&^capBits)<<32 | ownerHolds
+	alone := uint64(l.mark&^capBits)<<32 | ownedBit
 	if alone>>34 == lastGeneration || !h.word.CompareAndSwap(alone, alone+generationUnit) {
 		return l.releaseSlow()
 	}
-	p, small := h.pool, h.small
-	if h.root != nil || small == 0 || p.onPut != keepAsIs {
+	p, class := h.pool, h.class
+	if h.root != nil || class == 0 || p.onPut != keepAsIs {
 		h.end()
-		return nil
+		return true
 	}
 	block := unsafe.Pointer(h.data.Load()) // p.putLeased, inlined by hand (cost 1078 of 80)
-	if small.Size() > staleBytes {
+	if class.Size() > staleBytes {
 		h.data.Store(nil)
 	}
 	x := p.engine.Enter()
 	y := p.handles.EnterBeside(x)
-	slot, handles := p.engine.Slot(x, small.Number()), p.handles.Slot(y, 1)
+	slot, handles := p.engine.Slot(x, class.Slot()), p.handles.Slot(y, magazine.OnlySlot)
 	kept := slot.Give(block) || slot.GiveMore(block)
 	if kept && (handles.Give(unsafe.Pointer(h)) || handles.GiveMore(unsafe.Pointer(h))) {
 		y.ExitBeside()
 		x.Exit()
-		return nil
+		return true
 	}
 	y.ExitBeside()
 	x.Exit()
 	h.recycle()
 	if !kept {
-		p.pushSmall(small, block)
+		p.overflow(class, block)
 	}
-	return nil
+	return true
 }
 
-// releaseSlow is Release when the handle has pins, is in its last generation, or is in a
+// releaseSlow is release when the handle has pins, is in its last generation, or is in a
 // later generation than the lease.
-func (l Lease) releaseSlow() error {
+func (l Lease) releaseSlow() bool {
 	for {
 		word := l.h.word.Load()
-		if !l.holds(word) {
+		if !l.valid(word) {
+			l.h.pool.count.droppedDouble.Add(1)
 			l.reportAgain()
-			return ErrReleased
+			return false
 		}
 		last := word&othersMask == 0
 		if !last {
 			l.h.noteRelease(word) // now, for the others may put the block back
 		}
-		next := word &^ ownerHolds
+		next := word &^ ownedBit
 		if last {
 			next = nextGeneration(word)
 		}
@@ -357,7 +290,7 @@ func (l Lease) releaseSlow() error {
 			if last {
 				l.h.end()
 			}
-			return nil
+			return true
 		}
 	}
 }
@@ -366,7 +299,7 @@ func (l Lease) releaseSlow() error {
 func (h *handle) drop() {
 	for {
 		word := h.word.Load()
-		last := word&(ownerHolds|othersMask) == 1
+		last := word&(ownedBit|othersMask) == 1
 		next := word - 1
 		if last {
 			next = nextGeneration(word)
@@ -385,7 +318,7 @@ func nextGeneration(word uint64) uint64 {
 	if word>>34 == lastGeneration {
 		return 0
 	}
-	return word>>34*generationUnit + generationUnit + ownerHolds
+	return word>>34*generationUnit + generationUnit + ownedBit
 }
 
 // end is called by the release or drop that ended the handle's generation. The caller
@@ -412,100 +345,62 @@ func (h *handle) recycle() {
 	}
 }
 
-// getLeased is Get into a handle. If this P's shards have both a block and a handle, it
-// takes them in one pinned section.
-func (p *BytePool) getLeased(n int) Lease {
-	var h *handle
-	if uint(n) <= sizeclass.MaxSmall {
-		small := p.classes.Small(uint(n))
-		x := p.engine.Enter() // engine.Pop twice, inlined by hand (cost 329 of 80)
-		y := p.handles.EnterBeside(x)
-		block := p.engine.Slot(x, small.Number()).Take()
-		if block != nil {
-			h = (*handle)(p.handles.Slot(y, 1).Take())
-		}
-		y.ExitBeside()
-		x.Exit()
-		if block != nil {
-			if p.onGet != keepAsIs {
-				p.issue(unsafe.Slice((*byte)(block), small.Size()))
-			}
-			if h == nil {
-				h = p.handle()
-			}
-			if h.data.Load() != (*byte)(block) { // h.hold, inlined by hand (cost 81 of 80)
-				h.data.Store((*byte)(block))
-			}
-			h.small = small
-			return h.lease(n, capOfClass)
-		}
-	}
-	p = p.actual()
-	return p.leaseOf(p.getSlow(n))
-}
-
-// putLeased puts back a root and the block that it holds.
-func (p *BytePool) putLeased(h *handle) {
-	block, small := unsafe.Pointer(h.data.Load()), h.small
-	if small == 0 || p.onPut&^clearBlock != 0 || h.word.Load() == 0 {
-		size := small.Size()
-		if small == 0 {
-			size = uint(h.size.Load())
-		}
-		h.noteRelease(h.word.Load() - generationUnit)
-		h.recycle()
-		p.Put(unsafe.Slice((*byte)(block), size))
-		return
-	}
-	if small.Size() > staleBytes {
-		h.data.Store(nil)
-	}
-	if p.onPut != keepAsIs {
-		clear(unsafe.Slice((*byte)(block), small.Size()))
-	}
-	x := p.engine.Enter() // engine.Push twice, inlined by hand (cost 406 of 80)
-	y := p.handles.EnterBeside(x)
-	slot := p.engine.Slot(x, small.Number())
-	kept := slot.Give(block) || slot.GiveMore(block)
-	// The handle of a small block goes on pointing to it, which saves hold a store.
-	handles := p.handles.Slot(y, 1)
-	if kept && (handles.Give(unsafe.Pointer(h)) || handles.GiveMore(unsafe.Pointer(h))) {
-		y.ExitBeside()
-		x.Exit()
-		return
-	}
-	y.ExitBeside()
-	x.Exit()
-	h.recycle()
-	if !kept {
-		p.pushSmall(small, block)
-	}
-}
-
-// handle returns an unused handle.
-func (p *BytePool) handle() *handle {
-	if h := (*handle)(p.handles.Pop(0)); h != nil {
-		return h
-	}
-	h := &handle{pool: p}
-	h.word.Store(ownerHolds)
-	p.leased.Store(true)
-	return h
-}
-
-// putHandle gives back an unused handle.
-func (p *BytePool) putHandle(h *handle) {
-	p.handles.Push(0, unsafe.Pointer(h))
-	p.decay.Kept()
-}
-
 // forgetHandle leaves an idle handle to the collector.
 func forgetHandle(uint8, unsafe.Pointer) {}
 
 // String returns, for instance, `Lease of 100 bytes of "frames"`, or "released Lease".
 func (l Lease) String() string {
-	if l.h == nil || !l.holds(l.h.word.Load()) {
+	if l.h == nil || !l.valid(l.h.word.Load()) {
 		return "released Lease"
 	}
 	return fmt.Sprintf("Lease of %d bytes of %q", l.n, l.h.pool.Name())
+}
+
+// A checkedOwner is what the checks know of a handle's owner. One that a Retain made has
+// it from the beginning, and one that has the block from a Get from its Release on, because
+// what made it is the block's.
+type checkedOwner struct {
+	generation uint32
+	*check.Owner
+}
+
+// noteRetain tells the checks of a handle's new owner, made by Retain.
+func (h *handle) noteRetain() {
+	c, at := h.pool.checks, addressAt(h.root.data.Load())
+	if c == nil || !check.Watched(at) {
+		return
+	}
+	if o := c.Retained(at); o != nil {
+		h.checked.Store(&checkedOwner{uint32(h.word.Load() >> 32), o})
+	}
+}
+
+// noteRelease tells the checks that a handle's owner releases. word is the handle's in the
+// generation of that owner.
+func (h *handle) noteRelease(word uint64) {
+	c := h.pool.checks
+	if c == nil {
+		return
+	}
+	generation := uint32(word >> 32)
+	if o := h.checked.Load(); o != nil && o.generation == generation {
+		c.Released(o.Owner)
+		return
+	}
+	if at := addressAt(h.data.Load()); c.All() || check.Watched(at) {
+		h.checked.Store(&checkedOwner{generation, c.ReleasedFirst(at)})
+	}
+}
+
+// reportAgain reports a second Release.
+func (l Lease) reportAgain() {
+	c := l.h.pool.checks
+	if !c.chosen() {
+		return
+	}
+	var owner *check.Owner
+	if o := l.h.checked.Load(); o != nil && o.generation == l.mark&^capBits {
+		owner = o.Owner
+	}
+	c.ReleasedAgain(owner, int(l.n))
 }

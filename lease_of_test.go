@@ -16,7 +16,7 @@ import (
 
 func TestLeaseContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(1024)
+		budget := dewpond.MustBudget("", 1024)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: partClasses, Budget: budget})
 		a, err := p.LeaseContext(t.Context(), 1000)
 		if err != nil || len(a.Bytes()) != 1000 || cap(a.Bytes()) != 1024 {
@@ -39,7 +39,7 @@ func TestLeaseContext(t *testing.T) {
 		if err != nil || time.Since(start) != time.Minute {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
-		if err := b.Release(); err != nil {
+		if err := dewpond.Release(b); err != nil {
 			t.Error(err)
 		}
 		p.Close()
@@ -67,10 +67,10 @@ func TestLeaseOf(t *testing.T) {
 				if len(got) != min(length, size) || cap(got) != class || unsafe.SliceData(got) != unsafe.SliceData(b) || l.Len() != len(got) {
 					t.Errorf("LeaseOf %d of %d: len %d, cap %d", length, class, len(got), cap(got))
 				}
-				if err := l.Release(); err != nil {
+				if err := dewpond.Release(l); err != nil {
 					t.Error(err)
 				}
-				if err := l.Release(); err != dewpond.ErrReleased {
+				if err := dewpond.Release(l); err != dewpond.ErrReleased {
 					t.Errorf("a second Release: %v", err)
 				}
 			}
@@ -106,11 +106,11 @@ func TestLeaseOfNoBlock(t *testing.T) {
 			t.Errorf("%s: the part has len %d, cap %d", name, len(b), cap(b))
 		}
 		expect(t, p, dewpond.Stats{})
-		if err := errors.Join(l.Release(), part.Release()); err != nil {
+		if err := errors.Join(dewpond.Release(l), dewpond.Release(part)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		expect(t, p, dewpond.Stats{})
-		if err := other.Release(); err != nil {
+		if err := dewpond.Release(other); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if offHeap && c.want.IdleBytes > 0 {
@@ -130,7 +130,7 @@ func TestLeaseOfNothingAfterSomething(t *testing.T) {
 			t.Errorf("len %d, cap %d", len(b), cap(b))
 		}
 		part := l.Slice(0, 0)
-		if err := errors.Join(l.Release(), part.Release()); err != nil {
+		if err := errors.Join(dewpond.Release(l), dewpond.Release(part)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestLeaseOfNothingAfterSomething(t *testing.T) {
 // charged for a slice above the largest class.
 func TestLeaseOfWithBudget(t *testing.T) {
 	notWatched(t, putsForeign)
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: partClasses, Budget: budget})
 	p.LeaseOf(make([]byte, 64)).Release()
 	expect(t, p, dewpond.Stats{DroppedForeign: 1})
@@ -176,7 +176,7 @@ func TestLeaseOfZeroPool(t *testing.T) {
 	var p dewpond.BytePool
 	l := p.LeaseOf(p.Get(100))
 	part := l.Slice(10, 20)
-	if err := errors.Join(l.Release(), part.Release()); err != nil {
+	if err := errors.Join(dewpond.Release(l), dewpond.Release(part)); err != nil {
 		t.Error(err)
 	}
 	wantPuts(t, &p, 128)
@@ -235,7 +235,7 @@ func TestBufferLease(t *testing.T) {
 		if s := p.Stats(); s.InUseBytes != 1024+512 {
 			t.Errorf("%d bytes are in use", s.InUseBytes)
 		}
-		if err := l.Release(); err != nil {
+		if err := dewpond.Release(l); err != nil {
 			t.Error(err)
 		}
 		b.Release()
@@ -259,10 +259,10 @@ func TestLeaseOfEmptyBuffer(t *testing.T) {
 			t.Errorf("%s: len %d, cap %d", name, len(got), cap(got))
 		}
 		part := l.Slice(0, 0)
-		if err := errors.Join(l.Release(), part.Release()); err != nil {
+		if err := errors.Join(dewpond.Release(l), dewpond.Release(part)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if l.Release() != dewpond.ErrReleased {
+		if dewpond.Release(l) != dewpond.ErrReleased {
 			t.Errorf("%s: a second Release passes", name)
 		}
 		if b.Len() != 0 || b.Cap() != 0 {
@@ -282,7 +282,7 @@ func TestLeaseOfLargeBuffer(t *testing.T) {
 	if len(l.Bytes()) != 1000 {
 		t.Errorf("%d bytes", len(l.Bytes()))
 	}
-	if err := l.Release(); err != nil {
+	if err := dewpond.Release(l); err != nil {
 		t.Error(err)
 	}
 	if s := p.Stats(); s.DroppedOversize != 1 || s.InUseBytes != 0 {
@@ -324,7 +324,7 @@ func TestEmptyLeaseHasNoSize(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{})
 	for range 100 {
 		b := make([]byte, 1000, 1<<13+16) // no class
-		if err := p.LeaseOf(b).Release(); err != nil {
+		if err := dewpond.Release(p.LeaseOf(b)); err != nil {
 			t.Fatal(err)
 		}
 		before := p.Stats()
@@ -332,7 +332,7 @@ func TestEmptyLeaseHasNoSize(t *testing.T) {
 		if b := l.Bytes(); b == nil || cap(b) != 0 {
 			t.Fatalf("%d bytes of %d", len(b), cap(b))
 		}
-		if err := l.Release(); err != nil {
+		if err := dewpond.Release(l); err != nil {
 			t.Fatal(err)
 		}
 		if s := p.Stats().Sub(before); s.Gets+s.Puts != 0 {

@@ -22,7 +22,7 @@ import (
 
 var memoryFlag = flag.String("dewpond.memory", "both", "where the tests' byte pools have their blocks: heap, offheap, or both, one after the other; or watched, on the heap and with dewtest")
 
-var long = flag.Bool("dewpond.long", false, "run the stress tests fifty times as long, as .ci/run does once")
+var long = flag.Bool("dewpond.long", false, "run the stress tests fifty times as long, as .ci/nightly does")
 
 // offHeap says which of the two it is now.
 var offHeap bool
@@ -111,7 +111,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		case name == "kit_test.go" && uses == 1: // makePool
 		case name == "kit_watched_test.go" && uses == 1: // watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
-		case name == "lifecycle_zero_test.go" && uses == 1: // what the zero value stands for
+		case name == "zero_test.go" && uses == 1: // what the zero value stands for
 		case uses > 0:
 			t.Errorf("%s makes pools past newPool and makePool", name)
 		}

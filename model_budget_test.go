@@ -103,7 +103,7 @@ func TestBudgetFollowsModel(t *testing.T) {
 }
 
 func newBudgetModel(t *testing.T, seed uint64) *budgetModel {
-	m := &budgetModel{t: t, rng: rand.New(rand.NewPCG(1, seed)), budget: dewpond.NewNamedBudget("model", 32<<10), source: new(meter)}
+	m := &budgetModel{t: t, rng: rand.New(rand.NewPCG(1, seed)), budget: dewpond.MustBudget("model", 32<<10), source: new(meter)}
 	for range 3 {
 		m.open()
 	}
@@ -113,7 +113,7 @@ func newBudgetModel(t *testing.T, seed uint64) *budgetModel {
 // open makes one of four kinds of pools.
 func (m *budgetModel) open() {
 	p := &modelPool{keeps: true}
-	o := dewpond.BytePoolOptions{Budget: m.budget, Memory: m.source, IdleTimeout: -1, Zero: dewpond.ZeroNever}
+	o := dewpond.BytePoolOptions{Budget: m.budget, Memory: m.source, IdleTimeout: dewpond.NoDecay, Zero: dewpond.ZeroNever}
 	switch m.rng.IntN(4) {
 	case 3:
 		p.mine, o.Memory = true, nil

@@ -11,9 +11,17 @@ import (
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
-// NoIdle, as the value of [BytePoolOptions.MaxIdleBytes] or [PoolOptions.MaxIdle], makes
-// a pool keep nothing idle: every Get allocates.
-const NoIdle = -1
+// In the options of a pool 0 stands for the default, and -1 for none of it, by one of these
+// names. Other negative numbers are errors.
+const (
+	// NoIdle, as MaxIdleBytes, MaxIdlePerClass or MaxIdle, makes a pool keep nothing idle:
+	// every Get allocates.
+	NoIdle = -1
+
+	// NoDecay, as IdleTimeout, makes a pool keep what is idle for ever, whatever the
+	// pressure.
+	NoDecay = -1
+)
 
 // defaultMaxIdleBytes is what MaxIdleBytes 0 means.
 const defaultMaxIdleBytes = 64 << 20
@@ -32,12 +40,12 @@ type BytePoolOptions struct {
 
 	// MaxIdleBytes bounds the bytes kept idle, over all classes. It holds at every
 	// moment. Under contention a pool may drop blocks before it keeps as much, but not
-	// before it keeps half of it. If MaxIdleBytes is [NoIdle], none are kept.
-	// Default: 64 MiB.
+	// before it keeps half of it. [NoIdle]: none are kept. For instance, 16 << 20 keeps
+	// 10,922 blocks of 1536 bytes, or as many bytes of all sizes together. Default: 64 MiB.
 	MaxIdleBytes int64
 
 	// MaxIdlePerClass bounds the number of blocks kept idle in each class, in the same
-	// way. Default: only MaxIdleBytes bounds them.
+	// way. [NoIdle]: none are kept. Default: only MaxIdleBytes bounds them.
 	MaxIdlePerClass int
 
 	// Budget bounds the bytes that all pools with this Budget have together, idle and
@@ -83,7 +91,7 @@ type BytePoolOptions struct {
 	// LeakAfter is how long a block that Check watches may be out before it is reported
 	// as a [Leak]. Without it a leak is found by a garbage collection or, off the heap,
 	// by Close. The pool looks about 32 times in each IdleTimeout, until it is closed, so
-	// IdleTimeout must not be negative. A block that is put back after the report is
+	// IdleTimeout must not be NoDecay. A block that is put back after the report is
 	// accepted. The reports are unreliable if several [testing/synctest] bubbles use the
 	// pool at once. Without Check the option does nothing, and the log says so once.
 	// Default: no limit.
@@ -92,16 +100,17 @@ type BytePoolOptions struct {
 	// IdleTimeout is how long the pool keeps idle blocks that are not needed. It lets
 	// go of blocks that were not needed at any moment of an IdleTimeout, the oldest
 	// first, along a smooth curve over a second IdleTimeout. It does so four times as
-	// fast under medium pressure, and at once under high pressure: see [Pressure].
+	// fast under medium pressure, and at once under high pressure: see package pressure.
 	//
-	// The minimum is 100 ms. If IdleTimeout is negative, idle blocks are kept for ever,
-	// whatever the pressure. Default: 60 s.
+	// The minimum is 100 ms. [NoDecay]: idle blocks are kept for ever, whatever the
+	// pressure. Default: 60 s.
 	IdleTimeout time.Duration
 }
 
-// SlicePoolOptions configure a [SlicePool]. The zero value is a sane default. The options
-// without a comment are as in [BytePoolOptions].
+// SlicePoolOptions configure a [SlicePool]. The zero value is a sane default.
 type SlicePoolOptions[T any] struct {
+	// Name is the pool's name in statistics. A second live pool with the same
+	// name reports as name-2. Default: "pool".
 	Name string
 
 	// Classes are the caps of the pooled slices, in elements: strictly ascending, at most
@@ -119,7 +128,13 @@ type SlicePoolOptions[T any] struct {
 	// Default: clear.
 	Reset func([]T)
 
-	MaxIdleBytes    int64
+	// MaxIdleBytes bounds the bytes kept idle, over all classes, as
+	// [BytePoolOptions.MaxIdleBytes] does: elements times the size of T, without what they
+	// point to. Default: 64 MiB.
+	MaxIdleBytes int64
+
+	// MaxIdlePerClass bounds the number of slices kept idle in each class. [NoIdle]: none
+	// are kept. Default: only MaxIdleBytes bounds them.
 	MaxIdlePerClass int
 
 	// Budget is the same as [BytePoolOptions.Budget]. Lost slices are found by finalizers. So
@@ -127,6 +142,8 @@ type SlicePoolOptions[T any] struct {
 	// collected and stays charged for ever.
 	Budget *Budget
 
+	// AllocLimit is how many misses a second may allocate, as
+	// [BytePoolOptions.AllocLimit]. Default: no limit.
 	AllocLimit int
 
 	// Zero says when slices of a T without pointers are cleared. With pointers it must be
@@ -138,7 +155,12 @@ type SlicePoolOptions[T any] struct {
 	// changes the bytes of an element.
 	Check CheckMode
 
+	// OnViolation is the same as [BytePoolOptions.OnViolation]. Default: log the misuse.
 	OnViolation func(Violation)
+
+	// IdleTimeout is how long the pool keeps idle slices that are not needed: see
+	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: for ever.
+	// Default: 60 s.
 	IdleTimeout time.Duration
 }
 
@@ -183,7 +205,7 @@ type PoolOptions[T any] struct {
 	// MaxIdle bounds the number of objects kept idle. It holds at every moment. Under
 	// contention a pool may keep fewer, but at least half. The pool does not know what
 	// its objects point to: choose a smaller bound if they are large (4096 idle
-	// gzip.Writers hold 3 GB). If MaxIdle is [NoIdle], none are kept. Default: 4096.
+	// gzip.Writers hold 3 GB). [NoIdle]: none are kept. Default: 4096.
 	MaxIdle int
 
 	// Limit is how many objects may be out at once. TryGet and GetContext obey it. Get
@@ -213,8 +235,8 @@ type PoolOptions[T any] struct {
 	OnViolation func(Violation)
 
 	// IdleTimeout is how long the pool keeps idle objects that are not needed: see
-	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. If IdleTimeout is negative,
-	// idle objects are kept for ever. Default: 60 s.
+	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: idle
+	// objects are kept for ever. Default: 60 s.
 	IdleTimeout time.Duration
 }
 
@@ -330,10 +352,10 @@ func idleTimeout(t time.Duration, fail func(format string, args ...any)) time.Du
 	switch {
 	case t == 0:
 		return defaultIdleTimeout
-	case t < 0:
+	case t == NoDecay:
 		return 0
 	case t < minIdleTimeout:
-		fail("IdleTimeout %v: give at least %v, 0 for %v, or a negative time to keep what is idle", t, minIdleTimeout, defaultIdleTimeout)
+		fail("IdleTimeout %v: give at least %v, 0 for %v, or NoDecay to keep what is idle", t, minIdleTimeout, defaultIdleTimeout)
 	}
 	return t
 }
@@ -377,7 +399,7 @@ func (z ZeroPolicy) String() string {
 	return fmt.Sprintf("ZeroPolicy(%d)", uint8(z))
 }
 
-// DefaultClasses returns the default of [BytePoolOptions.Classes]: 58 sizes from 64 B to
+// DefaultClasses returns the default of [BytePoolOptions.Classes]: sizes from 64 B to
 // 1 MiB that Go allocates exactly, about four in each doubling.
 func DefaultClasses() []int { return sizeclass.Default() }
 
@@ -449,8 +471,11 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 	case o.MaxIdleBytes < 0:
 		fail("MaxIdleBytes %d: give a number of bytes, 0 for %d, or NoIdle", o.MaxIdleBytes, defaultMaxIdleBytes)
 	}
-	if o.MaxIdlePerClass < 0 {
-		fail("MaxIdlePerClass %d: give a number of blocks, or 0 to bound them by MaxIdleBytes alone", o.MaxIdlePerClass)
+	switch {
+	case o.MaxIdlePerClass == NoIdle:
+		o.MaxIdleBytes, o.MaxIdlePerClass = 0, 0
+	case o.MaxIdlePerClass < 0:
+		fail("MaxIdlePerClass %d: give a number of blocks, 0 to bound them by MaxIdleBytes alone, or NoIdle", o.MaxIdlePerClass)
 	}
 	if o.AllocLimit < 0 {
 		fail("AllocLimit %d: give a number of misses a second, or 0 for no limit", o.AllocLimit)
@@ -464,8 +489,8 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 	switch {
 	case o.LeakAfter < 0:
 		fail("LeakAfter %v: give a time, or 0 to wait for a collection or for Close", o.LeakAfter)
-	case o.LeakAfter > 0 && o.IdleTimeout < 0:
-		fail("LeakAfter %v with a negative IdleTimeout: it is the same timer that looks; give one", o.LeakAfter)
+	case o.LeakAfter > 0 && o.IdleTimeout == NoDecay:
+		fail("LeakAfter %v with NoDecay: it is the same timer that looks; give an IdleTimeout", o.LeakAfter)
 	}
 	if o.Zero > ZeroNever {
 		fail("Zero %d: give ZeroOnPut, ZeroOnGet or ZeroNever", o.Zero)

@@ -10,7 +10,7 @@ import (
 
 // Limits as large as a number can be are as good as none: nothing overflows.
 func TestLargestLimits(t *testing.T) {
-	budget := dewpond.NewBudget(math.MaxInt64)
+	budget := dewpond.MustBudget("", math.MaxInt64)
 	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: math.MaxInt64, MaxIdlePerClass: math.MaxInt, AllocLimit: math.MaxInt})
 	b := must(p.TryGet(1 << 20))
 	if used := budget.Used(); len(b) != 1<<20 || used != 1<<20 {

@@ -171,7 +171,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	},
 	"GetBatch or GetContext by a caller that holds": func(t *testing.T, _ *dewpond.BytePool) {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.NewBudget(4096)})
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 4096)})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			held := make([][]byte, 4)
@@ -235,20 +235,20 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		}
 		expect(t, p, want)
 	},
-	"Hint: Put of a body cut": onHeap(func(t *testing.T, p *dewpond.BytePool) {
-		h := p.Hint()
-		size := dewpond.HintSize(h)
+	"BodyPool: Put of a body cut": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		h := p.Bodies()
+		size := dewpond.BodySize(h)
 		for range 100 {
 			h.Put(append(h.Get(), make([]byte, 1500)...)[:0])
 		}
-		if expect(t, p, dewpond.Stats{IdleBytes: p.Stats().IdleBytes}); dewpond.HintSize(h) != size {
-			t.Errorf("a Hint of %d bytes has %d now", size, dewpond.HintSize(h))
+		if expect(t, p, dewpond.Stats{IdleBytes: p.Stats().IdleBytes}); dewpond.BodySize(h) != size {
+			t.Errorf("a BodyPool of %d bytes has %d now", size, dewpond.BodySize(h))
 		}
 	}),
-	"Hint: no Put": onHeap(func(t *testing.T, p *dewpond.BytePool) {
-		h := p.Hint()
+	"BodyPool: no Put": onHeap(func(t *testing.T, p *dewpond.BytePool) {
+		h := p.Bodies()
 		h.Get()
-		expect(t, p, dewpond.Stats{InUseBytes: int64(dewpond.HintSize(h))})
+		expect(t, p, dewpond.Stats{InUseBytes: int64(dewpond.BodySize(h))})
 	}),
 	"ReadAll: no Put of what": func(t *testing.T, p *dewpond.BytePool) {
 		if b, err := p.ReadAll(iotest.ErrReader(io.ErrUnexpectedEOF)); b == nil || err != io.ErrUnexpectedEOF {
@@ -274,8 +274,8 @@ func onHeap(test func(t *testing.T, p *dewpond.BytePool)) func(*testing.T, *dewp
 			return
 		}
 		p.Adopt(make([]byte, 1024))
-		if expect(t, p, dewpond.Stats{DroppedForeign: 1}); panics(func() { p.Hint() }) == "" {
-			t.Error("the document is out of date: there is a Hint off the heap")
+		if expect(t, p, dewpond.Stats{DroppedForeign: 1}); panics(func() { p.Bodies() }) == "" {
+			t.Error("the document is out of date: there is a BodyPool off the heap")
 		}
 	}
 }

@@ -3,11 +3,15 @@ package dewpond
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/percpu"
 	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/semaphore"
 )
@@ -17,9 +21,9 @@ import (
 // [Pool.Trim], [Pool.Close] or decay releases them. Make a pool with [NewPool].
 //
 // The zero Pool is also ready to use, for every T for which NewPool accepts the zero
-// [PoolOptions]: from its first use it has the default options. Its Get and Put take 2.4
-// times as long as those of a pool made by NewPool, and 1.8 times as long as a zero
-// [sync.Pool]'s (BenchmarkZeroValue).
+// [PoolOptions]: from its first use it has the default options. Its Get and Put take longer
+// than those of a pool made by NewPool:
+// https://github.com/dewpond/dewpond/blob/main/docs/results.md#the-zero-value.
 //
 // A Pool must not be copied. All its methods may be called by any number of goroutines
 // at once. A Put of an object synchronizes before the Get that returns it.
@@ -29,7 +33,7 @@ import (
 // it is put back twice.
 type Pool[T any] struct {
 	// The fields that Get and Put read come first, in one cache line.
-	onPut  objectMode
+	onPut  objectWork
 	reset  func(*T) // nil: set to zero
 	checks *checks
 	engine magazine.Engine // of one class; its blocks are *T, each of size 1
@@ -50,12 +54,12 @@ type Pool[T any] struct {
 	standIn standIn[Pool[T]]
 }
 
-// An objectMode says what Put does to an object before the engine gets it. It sums up
+// An objectWork says what Put does to an object before the engine gets it. It sums up
 // the pool's options, so that the fast path needs one comparison.
-type objectMode uint8
+type objectWork uint8
 
 const (
-	askStandIn objectMode = iota // this is the zero Pool: call its stand-in
+	askStandIn objectWork = iota // this is the zero Pool: call its stand-in
 	setZero
 	callReset
 	askKeep   // call keep, then reset if it is set
@@ -128,12 +132,12 @@ func (p *Pool[T]) Get() *T {
 	// engine.Pop, inlined by hand (cost 329 of 80). In a limited pool it finds nothing,
 	// because all idle objects are in the depot.
 	x := p.engine.Enter()
-	if v := p.engine.Slot(x, 1).Take(); v != nil {
+	if v := p.engine.Slot(x, magazine.OnlySlot).Take(); v != nil {
 		x.Exit()
 		if p.checks == nil {
 			return (*T)(v)
 		}
-		return p.watch((*T)(v))
+		return p.watchIfChosen((*T)(v))
 	}
 	x.Exit()
 	return p.getSlow()
@@ -150,9 +154,9 @@ func (p *Pool[T]) getSlow() *T {
 		p.count.overLimit.Add(1)
 	}
 	if v := p.engine.Pop(0); v != nil {
-		return p.watch((*T)(v))
+		return p.watchIfChosen((*T)(v))
 	}
-	return p.made()
+	return p.allocate()
 }
 
 // TryGet is like [Pool.Get], but returns [ErrExhausted] if [PoolOptions.Limit] objects
@@ -193,7 +197,7 @@ func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 // acquired returns an object for a caller that the semaphore has counted.
 func (p *Pool[T]) acquired() (*T, error) {
 	if v := p.engine.Pop(0); v != nil {
-		return p.watch((*T)(v)), nil
+		return p.watchIfChosen((*T)(v)), nil
 	}
 	if p.engine.Closed() {
 		if p.limited() { // Get goes on counting after Close
@@ -201,18 +205,18 @@ func (p *Pool[T]) acquired() (*T, error) {
 		}
 		return nil, ErrClosed
 	}
-	return p.made(), nil
+	return p.allocate(), nil
 }
 
-// made returns a new object for a caller that the semaphore has counted. If New
+// allocate returns a new object for a caller that the semaphore has counted. If New
 // panics, nothing is counted.
-func (p *Pool[T]) made() *T {
-	v := p.counted()
-	return p.watch(v) // gives the object back if it panics
+func (p *Pool[T]) allocate() *T {
+	v := p.freshCounted()
+	return p.watchIfChosen(v) // gives the object back if it panics
 }
 
-// counted is fresh with the bookkeeping of a miss.
-func (p *Pool[T]) counted() (v *T) {
+// freshCounted is fresh with the bookkeeping of a miss.
+func (p *Pool[T]) freshCounted() (v *T) {
 	defer func() {
 		if v != nil {
 			p.count.misses.Add(1)
@@ -250,7 +254,7 @@ func (p *Pool[T]) Put(v *T) {
 	if p.onPut == setZero {
 		clearObject(v)
 		x := p.engine.Enter()
-		slot := p.engine.Slot(x, 1)
+		slot := p.engine.Slot(x, magazine.OnlySlot)
 		if slot.Give(unsafe.Pointer(v)) {
 			x.Exit()
 			return
@@ -268,7 +272,7 @@ func (p *Pool[T]) Put(v *T) {
 		return
 	}
 	x := p.engine.Enter()
-	slot := p.engine.Slot(x, 1)
+	slot := p.engine.Slot(x, magazine.OnlySlot)
 	if slot.Give(unsafe.Pointer(v)) {
 		x.Exit()
 		return
@@ -284,7 +288,7 @@ func (p *Pool[T]) Put(v *T) {
 // whether Put is to keep the object.
 func (p *Pool[T]) asked(v *T) bool {
 	if p.onPut == askKeep {
-		return p.cleaned(v)
+		return p.tryClean(v)
 	}
 	if p.onPut == askStandIn {
 		p.actual().Put(v)
@@ -297,20 +301,20 @@ func (p *Pool[T]) asked(v *T) bool {
 		p.putLimited(v)
 		return false
 	}
-	return p.cleaned(v)
+	return p.tryClean(v)
 }
 
 // putLimited is Put in a pool with a Limit. The object counts as out until another
 // caller can get it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
 	defer p.out.Release()
-	if p.cleaned(v) {
+	if p.tryClean(v) {
 		p.pushSlow(v)
 	}
 }
 
-// cleaned makes the object ready for its next owner, and reports whether Keep accepts it.
-func (p *Pool[T]) cleaned(v *T) bool {
+// tryClean makes the object ready for its next owner, and reports whether Keep accepts it.
+func (p *Pool[T]) tryClean(v *T) bool {
 	if p.keep != nil && !p.keep(v) {
 		p.refused(v)
 		return false
@@ -345,7 +349,7 @@ func (p *Pool[T]) refused(v *T) {
 // pushSlow is engine.PushSlow for an object that is ready for its next owner.
 func (p *Pool[T]) pushSlow(v *T) {
 	r := p.engine.PushSlow(0, unsafe.Pointer(v))
-	if r == magazine.Full || r == magazine.Closed {
+	if r == magazine.NoRoom || r == magazine.AfterClose {
 		p.count.puts.Add(1)
 	}
 	p.settled(v, r)
@@ -359,10 +363,10 @@ func (p *Pool[T]) settled(v *T, r magazine.Result) {
 	switch r {
 	case magazine.Kept, magazine.KeptDirect:
 		p.decay.Kept()
-	case magazine.Full:
+	case magazine.NoRoom:
 		p.count.droppedFull.Add(1)
 		p.discard(v)
-	case magazine.Closed:
+	case magazine.AfterClose:
 		p.count.droppedClosed.Add(1)
 		p.discard(v)
 	}
@@ -377,7 +381,7 @@ func (p *Pool[T]) discard(v *T) {
 
 // discardLate is discard for a caller that lets go of several objects and then calls l.End.
 func (p *Pool[T]) discardLate(v *T, l *late.List) {
-	p.checks.unwatch(watchedObject(v), l)
+	p.checks.lastLook(checkedObject(v), l)
 	if p.drop != nil {
 		p.drop(v)
 	}
@@ -400,10 +404,10 @@ func (p *Pool[T]) Prewarm(count int) error {
 		switch p.add(v) {
 		case magazine.Kept, magazine.KeptDirect:
 			p.decay.Kept()
-		case magazine.Full:
+		case magazine.NoRoom:
 			p.discard(v)
 			return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: room for %d objects; raise MaxIdle", count, p.name, i)
-		case magazine.Closed:
+		case magazine.AfterClose:
 			p.discard(v)
 			return ErrClosed
 		}
@@ -463,11 +467,197 @@ func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 	return func(_ uint8, v unsafe.Pointer) { p.discardLate((*T)(v), l) }
 }
 
+// Name returns the pool's name in statistics: the name in its options, followed by a
+// number if an older live pool has that name.
+func (p *Pool[T]) Name() string { return p.actual().name }
+
+// Stats returns the pool's statistics. Bytes are the number of objects times the size of
+// T, without what the objects point to. DroppedOversize counts the objects that Keep
+// refused. Stats takes microseconds and does not slow down other calls.
+func (p *Pool[T]) Stats() Stats {
+	p = p.actual()
+	quarantined := p.checks.quarantineCounts(1) // before the engine's counts: see check.Watch.InQuarantine
+	c := p.engine.Counts()[0]
+	trimmed := p.count.trimmed.Load()
+	c.Released += trimmed
+	s := Stats{
+		Name:            p.name,
+		Engine:          percpu.Engine(),
+		Hits:            c.Hits,
+		Misses:          p.count.misses.Load(),
+		Refused:         p.count.refused.Load(),
+		OverLimit:       p.count.overLimit.Load(),
+		DroppedFull:     p.count.droppedFull.Load(),
+		DroppedOversize: p.count.droppedOversize.Load(),
+		DroppedClosed:   p.count.droppedClosed.Load(),
+		DroppedDouble:   p.count.droppedDouble.Load(),
+		Trimmed:         c.Released,
+		ReleasedBytes:   int64(c.Released) * p.size,
+	}
+	if p.checks != nil {
+		c.Idle += quarantined[0]
+		s.Violations = p.checks.count.Load()
+	}
+	s.Waits, s.WaitDuration = p.out.Waits()
+	s.OldestIdle = p.decay.Oldest()
+	s.OverheadBytes = p.overhead()
+	s.IdleBytes = int64(c.Idle) * p.size
+	s.Gets = s.Hits + s.Misses
+	s.Puts = c.Puts + p.count.puts.Load()
+	out := max(0, int64(s.Gets-s.Puts))
+	s.InUseBytes = out * p.size
+	s.Puts += s.DroppedDouble
+	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle, InUse: int(out)}}
+	return s
+}
+
+// objectCounts has the counts of the slow paths of a Pool.
+type objectCounts struct {
+	misses, refused, overLimit                  atomic.Uint64
+	puts                                        atomic.Uint64 // those that the engine does not count, each once
+	droppedFull, droppedOversize, droppedClosed atomic.Uint64
+	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
+}
+
 // overhead returns the bytes that the pool has in addition to its objects.
 func (p *Pool[T]) overhead() int64 { return p.engine.Overhead() + int64(unsafe.Sizeof(*p)) }
+
+func (p *Pool[T]) reportLeaks() int { return p.actual().checks.reportLeaks() }
+
+// watchIfChosen starts to watch an object that a caller gets, if it is chosen, and returns the
+// object. It does all of that itself, because each frame of its stack costs.
+func (p *Pool[T]) watchIfChosen(v *T) *T {
+	if !p.checks.chosen() {
+		return v
+	}
+	panics := true
+	defer func() {
+		if panics { // in a report: no caller gets the object
+			p.Put(v)
+		}
+	}()
+	b := bytesOf(v)
+	p.checks.Get(addressOf(b), b, true)
+	panics = false
+	return v
+}
+
+// putWatched is Put if the object is watched, and reports whether it is.
+func (p *Pool[T]) putWatched(v *T) bool {
+	c, b := p.checks, bytesOf(v)
+	var verdict check.Verdict
+	switch {
+	case c.All():
+		verdict = c.Adopt(addressOf(b), b)
+	case check.Watched(addressOf(b)):
+		verdict = c.Put(addressOf(b), len(b))
+	default:
+		return false
+	}
+	switch verdict {
+	case check.Unknown:
+		return false
+	case check.Refused:
+		p.count.droppedDouble.Add(1)
+		return true
+	}
+	if p.limited() {
+		defer p.out.Release()
+	}
+	panics := true
+	defer func() {
+		if panics { // in Keep, Reset or Drop: the object has no owner now
+			var l late.List
+			defer l.End()
+			p.seal(v)
+			p.checks.lastLook(checkedObject(v), &l)
+		}
+	}()
+	ready := p.tryClean(v)
+	panics = false
+	if ready {
+		c.Retire(checkedObject(v))
+	}
+	return true
+}
+
+// seal records the present contents of an object that the checks know to be idle.
+func (p *Pool[T]) seal(v *T) {
+	if p.checks != nil {
+		b := bytesOf(v)
+		p.checks.Seal(addressOf(b), b)
+	}
+}
+
+func (p *Pool[T]) ownChecks() *checks { return p.checks }
+
+func (p *Pool[T]) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine} }
+
+// actual returns the pool that does the work: p itself, or its stand-in if p is the zero
+// Pool.
+func (p *Pool[T]) actual() *Pool[T] {
+	if p.onPut != askStandIn {
+		return p
+	}
+	return p.other()
+}
+
+//go:noinline
+func (p *Pool[T]) other() *Pool[T] {
+	if other := p.standIn.pool.Load(); other != nil {
+		return other
+	}
+	return p.standIn.make(func() *Pool[T] { return MustPool(PoolOptions[T]{}) })
+}
 
 // bytesOf and objectOf convert between an object and the bytes that the checks see. The
 // bytes keep the object alive, and what it points to.
 func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
 
 func objectOf[T any](b []byte) *T { return (*T)(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// checkedObject returns an object in the form that the checks use.
+func checkedObject[T any](v *T) check.Block { return checkedBlock(0, bytesOf(v)) }
+
+// A Pool's checks see an object as the bytes of its T. These cannot be poisoned, because
+// Reset has made them ready for the next owner. So the checks keep a copy instead, and
+// compare it when the object leaves. A Pool cannot know which objects it has handed
+// out, so it adopts a foreign object that is put back.
+
+// objectChecks returns the checks of a Pool, or nil if nothing is to be checked. The
+// options are valid.
+func objectChecks[T any](o PoolOptions[T], size int64) *checks {
+	c := newChecks(o.Check, o.OnViolation, 1, true)
+	if c == nil {
+		return nil
+	}
+	c.objects = reflect.TypeFor[T]()
+	if o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
+		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
+	}
+	return c
+}
+
+// An objectKeeper is a Pool as check.Keeper, for its checks.
+type objectKeeper[T any] struct{ *Pool[T] }
+
+func (k objectKeeper[T]) Count(_ uint8, did check.Deed) {
+	switch did {
+	case check.Quarantined:
+		k.count.puts.Add(1)
+		k.decay.Loosened() // so that a tick ends the object's quarantine
+	case check.Trimmed:
+		k.count.trimmed.Add(1)
+	}
+}
+
+func (k objectKeeper[T]) Keep(b check.Block, counted bool) {
+	v := objectOf[T](b.Bytes)
+	if counted {
+		k.settled(v, k.add(v))
+	} else {
+		k.pushSlow(v)
+	}
+}
+
+func (k objectKeeper[T]) Free(b check.Block, l *late.List) { k.discardLate(objectOf[T](b.Bytes), l) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // stops returns how often the world was stopped, but for the collector.
@@ -28,7 +29,7 @@ func stops() (n uint64) {
 // world and misses are counted, by the clock of a bubble.
 func TestHighPressureTrimsOnceASecond(t *testing.T) {
 	notWatched(t, "it counts misses of pools that are in direct mode")
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection gives a tick too
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // blocks that others leave behind cost a stop too
 	trims, ofAny, _ := dewpond.CountTrims(t, "pressed ", func() {})
@@ -39,7 +40,7 @@ func TestHighPressureTrimsOnceASecond(t *testing.T) {
 			// Ten ticks in a second.
 			all = append(all, newPool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pressed ", i), IdleTimeout: 3200 * time.Millisecond}))
 		}
-		dewpond.SetLevel(dewpond.PressureHigh)
+		dewpond.SetLevel(pressure.High)
 		stopped := stops()
 		for range seconds * 50 {
 			for _, p := range all {
@@ -79,7 +80,7 @@ func TestHighPressureTrimsOnceASecond(t *testing.T) {
 // A collection lets every pool look at the pressure at once: they are emptied one after
 // another, at once, and by another collection not before a second is over.
 func TestHighPressureTrimsInTurn(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection but the test's
 	trims, _, most := dewpond.CountTrims(t, "pressed ", func() {
 		for range 100 {
@@ -106,7 +107,7 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 	}
 	use()
 	began := time.Now()
-	dewpond.SetLevel(dewpond.PressureHigh)
+	dewpond.SetLevel(pressure.High)
 	for !empty() { // else the test runs into its timeout
 		runtime.GC()
 		time.Sleep(time.Millisecond)
@@ -135,7 +136,7 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 // A Source's Free may be slow, or wait for a trim of another pool: it does not hold up the
 // next pool's trim.
 func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	dropping, goOn := make(chan struct{}), make(chan struct{})
 	var first sync.Once
 	slow := newObjects(t, dewpond.PoolOptions[account]{
@@ -146,7 +147,7 @@ func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
 		},
 	})
 	slow.Put(slow.Get())
-	dewpond.SetLevel(dewpond.PressureHigh)
+	dewpond.SetLevel(pressure.High)
 	for waiting := true; waiting; { // else the test runs into its timeout
 		runtime.GC()
 		select {
@@ -167,11 +168,11 @@ func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
 // The clock of a bubble has nothing to do with the one outside, nor with the next bubble's:
 // the first trim by each comes at once.
 func TestHighPressureTrimsByEachClock(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	trims, _, _ := dewpond.CountTrims(t, t.Name(), func() {})
 	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond})
-	dewpond.SetLevel(dewpond.PressureHigh)
+	dewpond.SetLevel(pressure.High)
 	for i := range 3 {
 		before := trims()
 		synctest.Test(t, func(*testing.T) {
@@ -184,9 +185,9 @@ func TestHighPressureTrimsByEachClock(t *testing.T) {
 			}
 		})
 	}
-	dewpond.SetLevel(dewpond.PressureLow)
+	dewpond.SetLevel(pressure.Low)
 	before := trims()
-	dewpond.SetLevel(dewpond.PressureHigh)
+	dewpond.SetLevel(pressure.High)
 	for hold(p, 1000, 10); trims() == before; { // else the test runs into its timeout
 		runtime.GC()
 		time.Sleep(time.Millisecond)
@@ -196,7 +197,7 @@ func TestHighPressureTrimsByEachClock(t *testing.T) {
 // A pool of a bubble, whose ticks go by its clock while collections go by the one outside, is
 // emptied once a second by each, and not by turns.
 func TestHighPressureByTurnsOfClocks(t *testing.T) {
-	defer dewpond.SetLevel(dewpond.PressureLow)
+	defer dewpond.SetLevel(pressure.Low)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	trims, _, _ := dewpond.CountTrims(t, t.Name(), func() {})
 	ask := make(chan struct{})
@@ -211,7 +212,7 @@ func TestHighPressureByTurnsOfClocks(t *testing.T) {
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond})
-		dewpond.SetLevel(dewpond.PressureHigh)
+		dewpond.SetLevel(pressure.High)
 		for range 40 { // 6 s
 			hold(p, 1000, 10)
 			time.Sleep(150 * time.Millisecond)
@@ -230,9 +231,9 @@ func TestHighPressureByTurnsOfClocks(t *testing.T) {
 // Operations on two hundred pools in turn, while a collector that is short of memory ticks
 // for all of them; and what high pressure does to them.
 func BenchmarkPoolsUnderPressure(b *testing.B) {
-	for _, level := range []dewpond.Level{dewpond.PressureLow, dewpond.PressureHigh} {
+	for _, level := range []pressure.Level{pressure.Low, pressure.High} {
 		b.Run(level.String(), func(b *testing.B) {
-			defer dewpond.SetLevel(dewpond.PressureLow)
+			defer dewpond.SetLevel(pressure.Low)
 			trims, _, _ := dewpond.CountTrims(b, "pressed ", func() {})
 			var all []*dewpond.BytePool
 			for i := range 200 {

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"sync"
 	"unsafe"
-
-	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
 // A Scope hands out many pieces of memory that all end together, such as all that a
@@ -31,11 +29,11 @@ type Scope struct {
 	most  uint         // size of the largest piece that is cut off the chunk
 	plain reflect.Type // the last T that Slice has found to hold no pointers
 
-	// held has the other blocks, each as long as what was handed out of it. Most
+	// blocks has the other blocks, each as long as what was handed out of it. Most
 	// requests need no more; further blocks are in more.
-	held  [8][]byte
-	count int
-	more  [][]byte
+	blocks [8][]byte
+	count  int
+	more   [][]byte
 }
 
 const (
@@ -43,13 +41,6 @@ const (
 	firstChunk = 8 << 10
 	lastChunk  = 32 << 10
 )
-
-// Scope returns a [Scope] on blocks of this pool. The Scope takes no block before the
-// first piece. A Scope that does not escape its caller costs no allocation, one that
-// escapes costs one: the Scope itself is never pooled, so a closed Scope stays closed.
-func (p *BytePool) Scope() *Scope {
-	return &Scope{pool: p.actual()} // a nil pool panics here
-}
 
 // Get returns a slice of n bytes that no other piece overlaps. It is valid until Close.
 // Its cap is n, so that append moves the bytes to memory outside the Scope. The bytes
@@ -76,7 +67,7 @@ func (s *Scope) TryGet(n int) ([]byte, error) {
 		return []byte{}, nil
 	}
 	if size, ok := s.nextChunk(n); ok {
-		if chunk, err := s.pool.tryGet("TryGet", size); err == nil {
+		if chunk, err := s.pool.tryGetUncounted("TryGet", size); err == nil {
 			return s.begin(chunk, n), nil
 		}
 	}
@@ -124,7 +115,7 @@ func (s *Scope) nextChunk(n int) (size int, ok bool) {
 // begin begins a chunk, of which it returns the first n bytes.
 func (s *Scope) begin(chunk []byte, n int) []byte {
 	if s.chunk != nil {
-		s.hold(s.chunk)
+		s.keep(s.chunk)
 	}
 	s.chunk, s.most = chunk[:0], uint(cap(chunk))/4
 	return s.Get(n)
@@ -132,14 +123,14 @@ func (s *Scope) begin(chunk []byte, n int) []byte {
 
 // own keeps a block for one piece, which it returns.
 func (s *Scope) own(b []byte) []byte {
-	s.hold(b)
+	s.keep(b)
 	return b[:len(b):len(b)]
 }
 
-// hold keeps a block until Close.
-func (s *Scope) hold(b []byte) {
-	if s.count < len(s.held) {
-		s.held[s.count] = b
+// keep has a block until Close.
+func (s *Scope) keep(b []byte) {
+	if s.count < len(s.blocks) {
+		s.blocks[s.count] = b
 		s.count++
 	} else {
 		s.more = append(s.more, b)
@@ -161,16 +152,16 @@ func (s *Scope) Close() {
 		return
 	}
 	s.pool = nil
-	s.giveBack(p)
+	s.putAll(p)
 }
 
-// giveBack puts all blocks back. If the Put of one panics, in a Source's Free or in a
+// putAll puts all blocks back. If the Put of one panics, in a Source's Free or in a
 // report, the others are still put back.
-func (s *Scope) giveBack(p *BytePool) {
+func (s *Scope) putAll(p *BytePool) {
 	done := false
 	defer func() {
 		if !done {
-			s.giveBack(p)
+			s.putAll(p)
 		}
 	}()
 	for b := s.drop(); b != nil; b = s.drop() {
@@ -187,36 +178,17 @@ func (s *Scope) drop() (b []byte) {
 		b, s.more = s.more[last], s.more[:last]
 	} else if s.count > 0 {
 		s.count--
-		b, s.held[s.count] = s.held[s.count], nil
+		b, s.blocks[s.count] = s.blocks[s.count], nil
 	}
 	return b
 }
 
-// putUsed is Put for a block whose owners could not write beyond its length. It clears
-// only up to there.
-func (p *BytePool) putUsed(b []byte) {
-	size := uint(cap(b))
-	if p.onPut != clearBlock || size > sizeclass.MaxSmall || p.classes.Small(size).Size() != size {
-		p.Put(b)
-		return
-	}
-	clear(b)
-	small, block := p.classes.Small(size), unsafe.Pointer(unsafe.SliceData(b))
-	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
-	slot := p.engine.Slot(x, small.Number())
-	kept := slot.Give(block) || slot.GiveMore(block)
-	x.Exit()
-	if !kept {
-		p.pushSmall(small, block)
-	}
-}
-
-// Slice returns a slice of n values of T that no other piece overlaps. It is valid until
+// ScopeSlice returns a slice of n values of T that no other piece overlaps. It is valid until
 // [Scope.Close], aligned as T needs, and has cap n. The values are zero whatever the
 // pool's policy is. T must hold no pointers, because the garbage collector does not look
-// into blocks. Slice panics if T is or holds a pointer, string, slice, map, func, channel
+// into blocks. ScopeSlice panics if T is or holds a pointer, string, slice, map, func, channel
 // or interface, if n is negative, if the size overflows, and if the Scope is closed.
-func Slice[T any](s *Scope, n int) []T {
+func ScopeSlice[T any](s *Scope, n int) []T {
 	t := reflect.TypeFor[T]()
 	if s.plain != t {
 		mustBePlain(t)

@@ -13,7 +13,7 @@ type aligned struct {
 	_ float64
 }
 
-// Whatever was Put before, Scope.Slice is aligned: Put refuses what a block cannot be.
+// Whatever was Put before, ScopeSlice is aligned: Put refuses what a block cannot be.
 func TestScopeSliceIsAligned(t *testing.T) {
 	notWatched(t, misuses)
 	sizes := []int{64, 8 << 10, 16 << 10, 32 << 10, 40 << 10, 1 << 20} // of chunks, and of blocks that a Slice has alone
@@ -26,7 +26,7 @@ func TestScopeSliceIsAligned(t *testing.T) {
 		}
 		s := p.Scope()
 		for _, n := range []int{1, 4, 100, 500, 1000, 2000, 2500, 60_000} {
-			v := dewpond.Slice[aligned](s, n)
+			v := dewpond.ScopeSlice[aligned](s, n)
 			if at := addressOf(v); at%8 != 0 {
 				t.Fatalf("after a Put of slices at odd addresses, Slice of %d begins at %#x", n, at)
 			}

@@ -55,8 +55,8 @@ func TestClosedScope(t *testing.T) {
 		"Get(0)":   func() { s.Get(0) },
 		"large":    func() { s.Get(100_000) },
 		"Copy":     func() { s.Copy([]byte("x")) },
-		"Slice":    func() { dewpond.Slice[int](s, 3) },
-		"no bytes": func() { dewpond.Slice[struct{}](s, 3) },
+		"Slice":    func() { dewpond.ScopeSlice[int](s, 3) },
+		"no bytes": func() { dewpond.ScopeSlice[struct{}](s, 3) },
 		"zero":     func() { new(dewpond.Scope).Get(1) },
 	} {
 		if text := panics(use); !strings.Contains(text, "a Scope that was closed") {
@@ -75,8 +75,8 @@ func TestScopeSizesThatCannotBeMeant(t *testing.T) {
 	defer s.Close()
 	for name, use := range map[string]func(){
 		"Get(-1)":            func() { s.Get(-1) },
-		"Slice of -1 int64":  func() { dewpond.Slice[int64](s, -1) },
-		"is negative or ove": func() { dewpond.Slice[int64](s, math.MaxInt/4) },
+		"Slice of -1 int64":  func() { dewpond.ScopeSlice[int64](s, -1) },
+		"is negative or ove": func() { dewpond.ScopeSlice[int64](s, math.MaxInt/4) },
 	} {
 		if text := panics(use); !strings.Contains(text, name) {
 			t.Errorf("%s panics with %q", name, text)
@@ -105,7 +105,7 @@ func TestScopePiecesDoNotOverlap(t *testing.T) {
 				}
 				var b []byte
 				if random(3) == 0 {
-					words := dewpond.Slice[uint64](s, n/8)
+					words := dewpond.ScopeSlice[uint64](s, n/8)
 					if n/8 > 0 && uintptr(unsafe.Pointer(&words[0]))%8 != 0 || cap(words) != n/8 {
 						t.Fatal("a Slice is not aligned, or its cap is not cut")
 					}
@@ -162,7 +162,7 @@ func TestScopeFollowsZeroPolicy(t *testing.T) {
 						b[i] = 0xee
 					}
 				}
-				flags := dewpond.Slice[bool](s, 50)
+				flags := dewpond.ScopeSlice[bool](s, 50)
 				for i := range flags {
 					if flags[i] {
 						t.Error("a Slice is not zero")
@@ -233,7 +233,7 @@ func TestScopeAllocations(t *testing.T) {
 		for range 50 {
 			s.Get(128)[0] = 1
 		}
-		dewpond.Slice[float64](s, 10)[0] = 1
+		dewpond.ScopeSlice[float64](s, 10)[0] = 1
 		s.Copy([]byte("x"))
 		s.Get(5000)
 		s.Close()
@@ -264,9 +264,9 @@ func TestSlice(t *testing.T) {
 	s := p.Scope()
 	defer s.Close()
 	s.Get(3)
-	v := dewpond.Slice[plain](s, 5)
+	v := dewpond.ScopeSlice[plain](s, 5)
 	s.Get(1)
-	w := dewpond.Slice[int32](s, 3)
+	w := dewpond.ScopeSlice[int32](s, 3)
 	if len(v) != 5 || cap(v) != 5 || uintptr(unsafe.Pointer(&v[0]))%unsafe.Alignof(v[0]) != 0 || v[4] != (plain{}) {
 		t.Errorf("len %d, cap %d, at %p", len(v), cap(v), &v[0])
 	}
@@ -276,13 +276,13 @@ func TestSlice(t *testing.T) {
 	if v[4].B[2].C != math.Inf(1) || w[0] != 0 {
 		t.Error("two slices overlap")
 	}
-	if got := dewpond.Slice[struct{}](s, 4); len(got) != 4 {
+	if got := dewpond.ScopeSlice[struct{}](s, 4); len(got) != 4 {
 		t.Errorf("of no bytes: %d", len(got))
 	}
-	if got := dewpond.Slice[plain](s, 0); len(got) != 0 || got == nil {
+	if got := dewpond.ScopeSlice[plain](s, 0); len(got) != 0 || got == nil {
 		t.Errorf("none: %v", got)
 	}
-	if got := dewpond.Slice[[0]*int](s, 2); len(got) != 2 {
+	if got := dewpond.ScopeSlice[[0]*int](s, 2); len(got) != 2 {
 		t.Errorf("arrays without elements: %v", got)
 	}
 }
@@ -293,16 +293,16 @@ func TestSliceRefusesPointers(t *testing.T) {
 	defer s.Close()
 	type node struct{ Next *node }
 	for name, use := range map[string]func(){
-		"string":                   func() { dewpond.Slice[string](s, 1) },
-		"[]int":                    func() { dewpond.Slice[[]int](s, 1) },
-		"map[int]int":              func() { dewpond.Slice[map[int]int](s, 1) },
-		"func()":                   func() { dewpond.Slice[func()](s, 1) },
-		"interface {}":             func() { dewpond.Slice[any](s, 1) },
-		"*int":                     func() { dewpond.Slice[*int](s, 1) },
-		"chan int":                 func() { dewpond.Slice[chan int](s, 1) },
-		"unsafe.Pointer":           func() { dewpond.Slice[unsafe.Pointer](s, 0) },
-		"dewpond_test.node":        func() { dewpond.Slice[node](s, 1) },
-		"[2]struct { X []string }": func() { dewpond.Slice[[2]struct{ X []string }](s, 1) },
+		"string":                   func() { dewpond.ScopeSlice[string](s, 1) },
+		"[]int":                    func() { dewpond.ScopeSlice[[]int](s, 1) },
+		"map[int]int":              func() { dewpond.ScopeSlice[map[int]int](s, 1) },
+		"func()":                   func() { dewpond.ScopeSlice[func()](s, 1) },
+		"interface {}":             func() { dewpond.ScopeSlice[any](s, 1) },
+		"*int":                     func() { dewpond.ScopeSlice[*int](s, 1) },
+		"chan int":                 func() { dewpond.ScopeSlice[chan int](s, 1) },
+		"unsafe.Pointer":           func() { dewpond.ScopeSlice[unsafe.Pointer](s, 0) },
+		"dewpond_test.node":        func() { dewpond.ScopeSlice[node](s, 1) },
+		"[2]struct { X []string }": func() { dewpond.ScopeSlice[[2]struct{ X []string }](s, 1) },
 	} {
 		for range 2 { // the second time as well
 			if text := panics(use); !strings.Contains(text, fmt.Sprintf("Slice of %s: it holds pointers", name)) {
@@ -310,7 +310,7 @@ func TestSliceRefusesPointers(t *testing.T) {
 			}
 		}
 	}
-	if got := dewpond.Slice[int](s, 1); len(got) != 1 {
+	if got := dewpond.ScopeSlice[int](s, 1); len(got) != 1 {
 		t.Error("a plain type is refused after all these")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // A piece is refused where TryGet of the pool would refuse its block. Where there is no room
 // for a chunk, a block that is just large enough will do.
 func TestScopeTryGet(t *testing.T) {
-	budget := dewpond.NewBudget(12 << 10)
+	budget := dewpond.MustBudget("", 12<<10)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 8192, 16 << 10}, Budget: budget})
 	s := p.Scope()
 	defer s.Close()
@@ -67,7 +67,7 @@ func TestScopeTryGet(t *testing.T) {
 func TestScopeTryGetErrors(t *testing.T) {
 	leavesOut(t, "the chunk of a Scope that is open at Close")
 	source := new(meter)
-	p := newPool(t, dewpond.BytePoolOptions{Memory: source, IdleTimeout: -1})
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source, IdleTimeout: dewpond.NoDecay})
 	s := p.Scope()
 	defer s.Close()
 	source.fail.Store(true)

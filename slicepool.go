@@ -33,18 +33,18 @@ type SlicePool[T any] struct {
 	// SlicePool do what they do, with sizes and clearing by T.
 	pool BytePool
 
-	onPut     sliceMode
+	onPut     sliceWork
 	alignment uintptr // a slice begins where these bits of the address are 0
 
 	standIn standIn[SlicePool[T]]
 }
 
-// A sliceMode says what Put does to a slice before the engine gets it. It sums up the
+// A sliceWork says what Put does to a slice before the engine gets it. It sums up the
 // pool's options, so that the fast path needs few comparisons.
-type sliceMode uint8
+type sliceWork uint8
 
 const (
-	askPool       sliceMode = iota // this is the zero SlicePool, or see readied
+	askPool       sliceWork = iota // this is the zero SlicePool, or see tryClean
 	keepSlice                      // as it is
 	clearPlain                     // T has no pointers
 	clearPointers                  // T has pointers
@@ -109,9 +109,9 @@ func (p *SlicePool[T]) Get(n int) []T {
 	if uint(n) > sizeclass.MaxSmall/max(1, size) {
 		return p.getSlow(n)
 	}
-	small := p.pool.classes.Small(uint(n) * size)
+	class := p.pool.classes.OfSmall(uint(n) * size)
 	x := p.pool.engine.Enter() // engine.Pop, inlined by hand (cost 329 of 80)
-	slot := p.pool.engine.Slot(x, small.Number())
+	slot := p.pool.engine.Slot(x, class.Slot())
 	block := slot.Take()
 	if block == nil {
 		x.Exit()
@@ -119,12 +119,12 @@ func (p *SlicePool[T]) Get(n int) []T {
 	}
 	if p.pool.onGet == keepAsIs {
 		x.Exit()
-		return sliceAt[T](block, n, int(small.Size()/max(1, size)))
+		return sliceAt[T](block, n, int(class.Size()/max(1, size)))
 	}
 	number := slot.Hits()
 	x.Exit()
-	p.pool.prepare(block, small, number)
-	return sliceAt[T](block, n, int(small.Size()/max(1, size)))
+	p.pool.prepare(block, class, number)
+	return sliceAt[T](block, n, int(class.Size()/max(1, size)))
 }
 
 // getSlow is Get for a large size, or when the shard has no idle block.
@@ -170,9 +170,9 @@ func (p *SlicePool[T]) Put(s []T) {
 		return
 	}
 	n := uint(cap(s)) * size
-	small := p.pool.classes.Small(n)
+	class := p.pool.classes.OfSmall(n)
 	block := unsafe.Pointer(unsafe.SliceData(s))
-	if small.Size()^n|uint(uintptr(block)&p.alignment) != 0 {
+	if class.Size()^n|uint(uintptr(block)&p.alignment) != 0 {
 		p.putSlow(s)
 		return
 	}
@@ -184,12 +184,12 @@ func (p *SlicePool[T]) Put(s []T) {
 		} else {
 			clearShort(s[:cap(s)])
 		}
-	} else if p.onPut == askPool && !p.readied(s) {
+	} else if p.onPut == askPool && !p.tryClean(s) {
 		p.putSlow(s)
 		return
 	}
 	x := p.pool.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
-	slot := p.pool.engine.Slot(x, small.Number())
+	slot := p.pool.engine.Slot(x, class.Slot())
 	if slot.Give(block) {
 		x.Exit()
 		return
@@ -197,7 +197,7 @@ func (p *SlicePool[T]) Put(s []T) {
 	kept := slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.pool.pushSmall(small, block)
+		p.pool.overflow(class, block)
 	}
 }
 
@@ -219,12 +219,12 @@ func clearShort[T any](s []T) {
 	}
 }
 
-// readied makes a slice ready for its next owner in a pool with a Reset or with
-// CheckSampled. If it returns false the slice needs putSlow, and readied has not touched
+// tryClean makes a slice ready for its next owner in a pool with a Reset or with
+// CheckSampled. If it returns false the slice needs putSlow, and tryClean has not touched
 // it. An empty slice is not Reset.
-func (p *SlicePool[T]) readied(s []T) bool {
+func (p *SlicePool[T]) tryClean(s []T) bool {
 	b := wholeBytes(s)
-	if len(b) == 0 || !p.pool.made || p.pool.onPut&(watchAll|askBudget) != 0 || p.pool.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
+	if len(b) == 0 || !p.pool.initialized || p.pool.onPut&(watchAll|askBudget) != 0 || p.pool.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
 		return false
 	}
 	p.pool.clean(b)
@@ -297,16 +297,14 @@ func (p *SlicePool[T]) Close() error { return p.actual().pool.Close() }
 // number if an older live pool has that name.
 func (p *SlicePool[T]) Name() string { return p.actual().pool.Name() }
 
-// ReportLeaks reports every slice that is out and watched (see [SlicePoolOptions.Check])
-// as a [Leak], as [BytePool.ReportLeaks] does.
-func (p *SlicePool[T]) ReportLeaks() int { return p.actual().pool.ReportLeaks() }
+func (p *SlicePool[T]) reportLeaks() int { return p.actual().pool.reportLeaks() }
 
 func (p *SlicePool[T]) engines() []*magazine.Engine { return p.pool.engines() }
 
 // actual returns the pool that does the work: p itself, or its stand-in if p is the zero
 // SlicePool.
 func (p *SlicePool[T]) actual() *SlicePool[T] {
-	if p.pool.made {
+	if p.pool.initialized {
 		return p
 	}
 	return p.other()
@@ -339,7 +337,8 @@ type elements struct {
 }
 
 // areSealed and havePointers are those fields; bytes are not, and have none.
-func (e *elements) areSealed() bool    { return e != nil && e.sealed }
+func (e *elements) areSealed() bool { return e != nil && e.sealed }
+
 func (e *elements) havePointers() bool { return e != nil && e.pointers }
 
 // count returns how many elements a number of bytes is, and text says so.
@@ -379,3 +378,5 @@ func sliceOf[T any](b []byte, n int) []T {
 func wholeBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), uintptr(cap(s))*unsafe.Sizeof(*new(T)))
 }
+
+func (p *SlicePool[T]) ownChecks() *checks { return p.pool.checks }

@@ -113,6 +113,7 @@ func TestSlicesAreReused(t *testing.T) {
 // T with pointers is cleared on Put, to the cap, whatever the length: what is idle keeps
 // nothing alive.
 func TestSlicesWithPointersAreClearedOnPut(t *testing.T) {
+	onlyOnHeap(t, "slices have no other memory")
 	clearedOnPut(t, func(v *[4]int) *[4]int { return v })
 	clearedOnPut(t, func(v *[4]int) [2]*[4]int { return [2]*[4]int{v, v} })
 	clearedOnPut(t, func(v *[4]int) any { return v })
@@ -134,35 +135,43 @@ func TestSlicesWithPointersAreClearedOnPut(t *testing.T) {
 func clearedOnPut[T comparable](t *testing.T, of func(v *[4]int) T) {
 	var zero T
 	for name, o := range map[string]dewpond.SlicePoolOptions[T]{
-		"plain": {}, "Budget": {Budget: dewpond.NewBudget(1 << 30)}, "CheckAll": {Check: dewpond.CheckAll},
+		"plain": {}, "Budget": {Budget: dewpond.MustBudget("", 1<<30)}, "CheckAll": {Check: dewpond.CheckAll},
 	} {
 		p := newSlices(t, o)
+		var all [][]T
+		var held []weak.Pointer[[4]int]
 		for n := 1; n < 200; n += 1 + n/8 {
 			s := p.Get(n)
 			s = s[:cap(s)]
-			var held []weak.Pointer[[4]int]
 			for i := range s {
 				v := new([4]int)
 				s[i] = of(v)
 				held = append(held, weak.Make(v))
 			}
-			p.Put(s[:n/2])
-			if i := slices.IndexFunc(s, func(v T) bool { return v != zero }); i >= 0 {
-				t.Fatalf("%s: %d of %d idle %T: %v", name, i, len(s), zero, s[i])
-			}
-			runtime.GC()
-			for i, v := range held {
-				if v.Value() != nil {
-					t.Fatalf("%s: what element %d of %d %T pointed to is kept alive", name, i, len(s), zero)
-				}
+			all = append(all, s[:n])
+		}
+		for _, s := range all {
+			p.Put(s[:len(s)/2])
+		}
+		for _, s := range all {
+			if i := slices.IndexFunc(s[:cap(s)], func(v T) bool { return v != zero }); i >= 0 {
+				t.Fatalf("%s: element %d of %d idle %T is not zero", name, i, cap(s), zero)
 			}
 		}
+		runtime.GC()
+		for i, v := range held {
+			if v.Value() != nil {
+				t.Fatalf("%s: what %d of %d %T pointed to is kept alive", name, i, len(held), zero)
+			}
+		}
+		runtime.KeepAlive(p)
 	}
 }
 
 // What an owner takes out of a slice before Put is alive as long as that owner wants,
 // whatever the collector does meanwhile: clearing tells it.
 func TestClearingTellsTheCollector(t *testing.T) {
+	onlyOnHeap(t, "slices have no other memory")
 	needsThreads(t)
 	rounds := 20_000
 	if testing.Short() {
@@ -238,7 +247,7 @@ func TestSlicesWithoutPointersFollowThePolicy(t *testing.T) {
 func TestSlicesAreReset(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for name, o := range map[string]dewpond.SlicePoolOptions[entry]{
-		"plain": {}, "Budget": {Budget: dewpond.NewBudget(1 << 20)}, "CheckAll": {Check: dewpond.CheckAll, MaxIdlePerClass: 9},
+		"plain": {}, "Budget": {Budget: dewpond.MustBudget("", 1<<20)}, "CheckAll": {Check: dewpond.CheckAll, MaxIdlePerClass: 9},
 	} {
 		var resets []int
 		o.Classes = []int{4, 8, 100}
@@ -277,7 +286,7 @@ func TestSlicesAreReset(t *testing.T) {
 // longer once it is collected.
 func TestSlicesWhoseResetPanics(t *testing.T) {
 	for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
-		budget := dewpond.NewBudget(1 << 20)
+		budget := dewpond.MustBudget("", 1<<20)
 		p := newSlices(t, dewpond.SlicePoolOptions[entry]{
 			Budget: budget, Check: check,
 			Reset:       func(s []entry) { panic("Reset") },
@@ -311,9 +320,9 @@ func TestRefusedSlicesAreLeftAlone(t *testing.T) {
 	}
 	own := full(8)
 	plain := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}})
-	budgeted := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.NewBudget(1 << 20)})
+	budgeted := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.MustBudget("", 1<<20)})
 	checked := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) {}})
-	closed := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.NewBudget(1 << 20)})
+	closed := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.MustBudget("", 1<<20)})
 	closed.Close()
 	for _, tt := range []struct {
 		name string
@@ -386,7 +395,7 @@ func TestSliceOptionsThatCannotBeMeant(t *testing.T) {
 	refusesSlices(t, dewpond.SlicePoolOptions[entry]{Zero: dewpond.ZeroNever}, "dewpond_test.entry has pointers (string)", "keep alive")
 	refusesSlices(t, dewpond.SlicePoolOptions[entry]{Zero: dewpond.ZeroOnGet}, "has pointers")
 	refusesSlices(t, dewpond.SlicePoolOptions[int]{Zero: dewpond.ZeroNever, Reset: func([]int) {}}, "with Reset")
-	refusesSlices(t, dewpond.SlicePoolOptions[int]{IdleTimeout: 1, MaxIdlePerClass: -1, Check: 9}, "IdleTimeout 1ns", "MaxIdlePerClass -1", "Check 9")
+	refusesSlices(t, dewpond.SlicePoolOptions[int]{IdleTimeout: 1, MaxIdlePerClass: -2, Check: 9}, "IdleTimeout 1ns", "MaxIdlePerClass -2", "Check 9")
 	refusesSlices(t, dewpond.SlicePoolOptions[int]{Budget: new(dewpond.Budget)}, "Budget")
 
 	p := newSlices(t, dewpond.SlicePoolOptions[[2 << 20]byte]{Classes: []int{1}})
@@ -454,8 +463,8 @@ func TestSlicesOfABudget(t *testing.T) {
 func slicesOfABudget[T any](t *testing.T) {
 	size := int64(unsafe.Sizeof(*new(T)))
 	for _, n := range []int{12, 80, 1000, 5000, 40_000, 200_000} {
-		budget := dewpond.NewBudget(3 * 16 * int64(n/16+1) * size)
-		p := newSlices(t, dewpond.SlicePoolOptions[T]{Classes: []int{16 * (n/16 + 1)}, Budget: budget, IdleTimeout: -1})
+		budget := dewpond.MustBudget("", 3*16*int64(n/16+1)*size)
+		p := newSlices(t, dewpond.SlicePoolOptions[T]{Classes: []int{16 * (n/16 + 1)}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		a, b := must(p.TryGet(n)), must(p.TryGet(n))
 		each := size * int64(cap(a))
 		c := must(p.GetContext(t.Context(), n))
@@ -501,7 +510,7 @@ func TestLostSlicesInACycleStayCharged(t *testing.T) {
 		next *node
 		_    string
 	}
-	budget := dewpond.NewBudget(1 << 20)
+	budget := dewpond.MustBudget("", 1<<20)
 	p := newSlices(t, dewpond.SlicePoolOptions[node]{Classes: []int{16}, Budget: budget})
 	lose := func(cycle bool) {
 		s := p.Get(16)
@@ -532,7 +541,7 @@ func TestLostSlicesInACycleStayCharged(t *testing.T) {
 func TestSlicesAreWaitedFor(t *testing.T) {
 	large, small := 7200/int(unsafe.Sizeof(entry{})), 2400/int(unsafe.Sizeof(entry{}))
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.NewBudget(8192)
+		budget := dewpond.MustBudget("", 8192)
 		p := newSlices(t, dewpond.SlicePoolOptions[entry]{Budget: budget})
 		q := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 		b := must(q.TryGet(8192))
@@ -693,7 +702,7 @@ func TestSlicesOfMany(t *testing.T) {
 	if testing.Short() {
 		rounds = 2000
 	}
-	budget := dewpond.NewBudget(1 << 30)
+	budget := dewpond.MustBudget("", 1<<30)
 	for _, p := range []*dewpond.SlicePool[entry]{
 		newSlices(t, dewpond.SlicePoolOptions[entry]{}),
 		newSlices(t, dewpond.SlicePoolOptions[entry]{Budget: budget}),

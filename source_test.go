@@ -93,7 +93,7 @@ func TestSourceReturnsWhatIsNoBlock(t *testing.T) {
 		"nil":            nil,
 		"at an odd byte": make([]byte, 129)[1:],
 	} {
-		budget := dewpond.NewBudget(1 << 20)
+		budget := dewpond.MustBudget("", 1<<20)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{128}, Memory: fixedSource(wrong), Budget: budget})
 		for method, get := range map[string]func(){
 			"Get":     func() { p.Get(100) },

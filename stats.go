@@ -2,13 +2,9 @@ package dewpond
 
 import (
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // Stats are counts of what a pool has done, and what it holds. They are exact if the
@@ -34,11 +30,11 @@ type Stats struct {
 	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
 	DroppedOversize uint64 // Puts of slices above the largest class
 	DroppedForeign  uint64 // Puts of slices that are not blocks of the pool: see BytePool.Put
-	DroppedDouble   uint64 // Puts of blocks or objects that were not out; visible only off the heap and in checked mode
+	DroppedDouble   uint64 // Puts of blocks or objects that were not out, visible only off the heap and in checked mode; Releases by owners that had released
 	DroppedFallback uint64 // Puts of blocks that HeapFallback counts
 	DroppedClosed   uint64 // Puts after Close
 
-	Adopted    uint64 // Puts by Adopt and Hint.Put of slices that the pool did not know, and has made blocks of
+	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
 	Violations uint64 // misuses that checked mode has found
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
@@ -52,10 +48,10 @@ type Stats struct {
 	// OldestIdle is about how long the oldest idle block has been idle, as decay sees it: it
 	// may be too little by a quarter of IdleTimeout, and leaves out what a processor has in its
 	// own magazines. It is never more than IdleTimeout, which stands for that and all that is
-	// older, and 0 with a negative IdleTimeout.
+	// older, and 0 with NoDecay.
 	OldestIdle time.Duration
 
-	BudgetName      string // as NewNamedBudget was told; BudgetName and the fields below are the same in all pools of a Budget
+	BudgetName      string // as NewBudget was told; BudgetName and the fields below are the same in all pools of a Budget
 	BudgetLimit     int64  // 0: the pool has no Budget
 	BudgetUsed      int64  // bytes charged by all pools of the Budget
 	OverBudgetBytes int64  // by which BudgetUsed exceeds BudgetLimit: what Get and its like took past it and has not been put back
@@ -69,12 +65,15 @@ type Stats struct {
 	Classes []ClassStats // by ascending size
 }
 
-// ClassStats are the part of [Stats] that belongs to one class. Size is in bytes, Idle and
-// InUse in blocks. InUse is without what Hints have out.
+// ClassStats are the part of [Stats] that belongs to one class.
 type ClassStats struct {
-	Size                     int
-	Gets, Hits, Misses, Puts uint64
-	Idle, InUse              int
+	Size   int    // of a block, in bytes; of a Pool, the size of T
+	Gets   uint64 // Hits + Misses
+	Hits   uint64 // Gets that found an idle block
+	Misses uint64 // Gets that allocated one
+	Puts   uint64 // Puts of blocks of this class
+	Idle   int    // blocks in the pool
+	InUse  int    // blocks handed out and not put back, without what BodyPools have out
 }
 
 // HitRate returns Hits / Gets, or 0 if there was no Get.
@@ -139,133 +138,11 @@ type classCounts struct {
 	puts      atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
 	trimmed   atomic.Uint64 // blocks that were let go in quarantine
 	adopted   atomic.Uint64 // Puts of blocks that the pool did not know
-	unissued  atomic.Uint64 // other Puts that end no Get of this class: those of Hints, and of what was not adopted
-	hinted    atomic.Uint64 // Gets of Hints
+	unmatched atomic.Uint64 // other Puts that end no Get of this class: those of BodyPools, and of what was not adopted
+	bodies    atomic.Uint64 // Gets of BodyPools
 }
 
 func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
-
-// A count in Stats that must never decrease is a sum of counters that only grow. Such a
-// sum is never smaller than before, even if the counters change while they are read.
-
-// Stats returns the pool's statistics. It takes microseconds and does not slow down other
-// calls.
-func (p *BytePool) Stats() Stats {
-	p = p.actual()
-	s := Stats{
-		Name:            p.name,
-		Engine:          percpu.Engine(),
-		Refused:         p.count.refused.Load(),
-		OverLimit:       p.count.overLimit.Load(),
-		OverBudget:      p.count.overBudget.Load(),
-		Oversize:        p.count.oversize.Load(),
-		DroppedOversize: p.count.droppedOversize.Load(),
-		DroppedForeign:  p.count.droppedForeign.Load(),
-		DroppedDouble:   p.count.droppedDouble.Load(),
-		DroppedFallback: p.count.droppedFallback.Load(),
-		Classes:         make([]ClassStats, p.classes.Len()),
-	}
-	held := p.checks.inQuarantine(p.classes.Len())
-	for i, c := range p.engine.Counts() {
-		own := &p.count.class[i]
-		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
-		cs := ClassStats{
-			Size:   p.classes.Size(uint8(i)),
-			Hits:   c.Hits + passed.Handed,
-			Misses: own.misses.Load(),
-			Puts:   c.Puts + passed.Puts + own.puts.Load(),
-			Idle:   c.Idle,
-		}
-		if held != nil {
-			cs.Idle += held[i]
-		}
-		cs.Gets = cs.Hits + cs.Misses
-
-		s.Gets += cs.Gets
-		s.Hits += cs.Hits
-		s.Misses += cs.Misses
-		s.Puts += cs.Puts
-		s.DroppedFull += passed.Full
-		s.DroppedClosed += passed.Closed
-		s.Trimmed += c.Released + trimmed
-		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
-		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
-		fallbacks := own.fallbacks.Load()
-		s.HeapFallback += fallbacks
-		adopted := own.adopted.Load()
-		s.Adopted += adopted
-		gets, puts := cs.Gets-own.hinted.Load()-fallbacks, cs.Puts-adopted-own.unissued.Load()
-		cs.InUse = int(max(0, int64(gets-puts)))
-		s.InUseBytes += int64(cs.InUse) * int64(cs.Size)
-		s.Classes[i] = cs
-	}
-	s.InUseBytes += p.hints.inUse()
-	s.OldestIdle = p.decay.Oldest()
-	s.OverheadBytes = p.overhead()
-	s.Gets += s.Oversize
-	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
-	if p.checks != nil {
-		s.Violations = p.checks.count.Load()
-	}
-	s.Waits, s.WaitDuration = p.gate.Waits()
-	if budget := p.gate.Budget(); budget != nil {
-		s.BudgetName, s.BudgetLimit, s.BudgetUsed = budget.Name(), budget.Limit(), budget.Used()
-		s.OverBudgetBytes = max(0, s.BudgetUsed-s.BudgetLimit)
-	}
-	if p.ledger != nil {
-		u := p.ledger.Usage()
-		s.ReservedBytes, s.CommittedBytes, s.DecommittedBytes = u.Reserved, u.Committed, u.Decommitted
-	}
-	return s
-}
-
-// objectCounts has the counts of the slow paths of a Pool.
-type objectCounts struct {
-	misses, refused, overLimit                  atomic.Uint64
-	puts                                        atomic.Uint64 // those that the engine does not count, each once
-	droppedFull, droppedOversize, droppedClosed atomic.Uint64
-	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
-}
-
-// Stats returns the pool's statistics. Bytes are the number of objects times the size of
-// T, without what the objects point to. DroppedOversize counts the objects that Keep
-// refused. Stats takes microseconds and does not slow down other calls.
-func (p *Pool[T]) Stats() Stats {
-	p = p.actual()
-	held := p.checks.inQuarantine(1) // before the engine's counts: see check.Watch.Held
-	c := p.engine.Counts()[0]
-	trimmed := p.count.trimmed.Load()
-	c.Released += trimmed
-	s := Stats{
-		Name:            p.name,
-		Engine:          percpu.Engine(),
-		Hits:            c.Hits,
-		Misses:          p.count.misses.Load(),
-		Refused:         p.count.refused.Load(),
-		OverLimit:       p.count.overLimit.Load(),
-		DroppedFull:     p.count.droppedFull.Load(),
-		DroppedOversize: p.count.droppedOversize.Load(),
-		DroppedClosed:   p.count.droppedClosed.Load(),
-		DroppedDouble:   p.count.droppedDouble.Load(),
-		Trimmed:         c.Released,
-		ReleasedBytes:   int64(c.Released) * p.size,
-	}
-	if p.checks != nil {
-		c.Idle += held[0]
-		s.Violations = p.checks.count.Load()
-	}
-	s.Waits, s.WaitDuration = p.out.Waits()
-	s.OldestIdle = p.decay.Oldest()
-	s.OverheadBytes = p.overhead()
-	s.IdleBytes = int64(c.Idle) * p.size
-	s.Gets = s.Hits + s.Misses
-	s.Puts = c.Puts + p.count.puts.Load()
-	out := max(0, int64(s.Gets-s.Puts))
-	s.InUseBytes = out * p.size
-	s.Puts += s.DroppedDouble
-	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle, InUse: int(out)}}
-	return s
-}
 
 // String returns what a person asks first, in one line, and in a second one what deserves a
 // look, if there is any: what was refused, dropped, allocated past a limit, waited for or
@@ -330,32 +207,3 @@ func bytesText(n int64) string {
 	}
 	return fmt.Sprintf("%.0f %ciB", v, units[unit])
 }
-
-// A StatsSource is a [BytePool], or a [Pool] or [SlicePool] of any type. It is what an exporter of
-// statistics needs: see [Pools].
-type StatsSource interface {
-	Name() string
-	Stats() Stats
-}
-
-// Pools yields every pool that is neither closed nor collected, in the order of their
-// names.
-func Pools() iter.Seq[StatsSource] {
-	return func(yield func(StatsSource) bool) {
-		all := livePools.Live()
-		slices.SortFunc(all, func(a, b livePool) int { return strings.Compare(a.Name(), b.Name()) })
-		for _, p := range all {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
-
-// Name returns the pool's name in statistics: the name in its options, followed by a
-// number if an older live pool has that name.
-func (p *BytePool) Name() string { return p.actual().name }
-
-// Name returns the pool's name in statistics: the name in its options, followed by a
-// number if an older live pool has that name.
-func (p *Pool[T]) Name() string { return p.actual().name }

@@ -41,8 +41,8 @@ func TestCountsNeverGoBackFromQuarantine(t *testing.T) {
 	for _, mode := range []string{"sampled=1/1", "all"} {
 		t.Setenv("DEWPOND_CHECK", mode)
 		for _, maxIdle := range []int{64, 4} { // with 4, one is in quarantine and the engine has no room for all
-			blocks := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: int64(maxIdle) << 10, IdleTimeout: -1})
-			objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: maxIdle, IdleTimeout: -1})
+			blocks := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: int64(maxIdle) << 10, IdleTimeout: dewpond.NoDecay})
+			objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: maxIdle, IdleTimeout: dewpond.NoDecay})
 			ways := []func(){
 				func() { dewpond.EndQuarantines(blocks); dewpond.EndQuarantines(objects) },
 				func() { blocks.Trim(); objects.Trim() },

@@ -5,14 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
-	"github.com/dewpond/dewpond/internal/late"
+	"github.com/dewpond/dewpond/internal/hooks"
 )
 
 // A CheckMode says how closely a pool watches what its callers do with its blocks or
@@ -27,14 +26,14 @@ const (
 	// lists it: https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 	CheckOff CheckMode = iota
 	// CheckSampled does what CheckAll does, but only for one in 1024 of the blocks or
-	// objects that are handed out. It is meant for production. It soon finds misuse that
+	// objects that are handed out, chosen as if at random. It is meant for production. It soon finds misuse that
 	// happens often: after 710 leaks the chance that it has seen one is 50 %, after 4714
 	// leaks 99 %.
 	CheckSampled
 	// CheckAll watches everything, at a cost of microseconds for each Get. It is meant
 	// for tests. Each misuse is reported with the stacks of the Get, of the Put and of
 	// the misuse. Off the heap any read or write of an idle block faults: see
-	// [ExplainFaults].
+	// ExplainFaults of package offheap.
 	CheckAll
 )
 
@@ -68,7 +67,18 @@ func (m CheckMode) effective() (mode CheckMode, every uint) {
 // unknownMode logs once that the value in the environment is not a mode.
 var unknownMode = new(sync.Once)
 
-func init() { CheckOff.effective() } // logs an invalid value when the program starts
+func init() {
+	CheckOff.effective() // logs an invalid value when the program starts
+	hooks.Fault = explain
+	hooks.ReportLeaks = func(p any) (n int, ok bool) {
+		pool, ok := p.(livePool)
+		if !ok {
+			return 0, false
+		}
+		return pool.reportLeaks(), true
+	}
+	hooks.Release = func(lease any) bool { return lease.(Lease).releaseOnce() }
+}
 
 // A ViolationKind is a kind of misuse that checked mode finds: see [CheckMode].
 type ViolationKind uint8
@@ -81,7 +91,7 @@ const (
 	Leak                               // a block or object that was never put back: found when it is collected or, off the heap, at Close
 	UseAfterPut                        // a read or write of an idle block off the heap, which faults
 	PastEnd                            // a read or write past the cap of a block off the heap, which faults
-	DoubleRelease                      // a Release of a Lease by an owner that has released, whatever becomes of its error
+	DoubleRelease                      // a Release of a Lease by an owner that has released
 )
 
 // String returns, for instance, "double Put".
@@ -89,22 +99,22 @@ func (k ViolationKind) String() string { return check.Kind(k).String() }
 
 // A Violation is one misuse of a pool, or several leaks of one place.
 //
-// Got, Put and Offence are the stacks of the Get, of the earlier Put and of the misuse,
-// as program counters for [runtime.CallersFrames], innermost first. Each is nil if there
-// was no such call or if it was not recorded. The first few frames are in this library.
-// With [CheckSampled] a stack has at most 16 frames. For [WriteAfterPut], Offence is the
-// stack that found the write. For a fault it is the stack that faulted. For
-// [DoubleRelease], Got is the stack of what made the owner, and Put that of its first
-// Release.
-//
 // What leaks together, for instance all that one garbage collection finds, is one
 // Violation for each place: Count blocks with the same Got and the same Owners. With
 // CheckSampled the collector's leaks are one Violation each.
 type Violation struct {
-	Kind              ViolationKind
-	Pool              string
-	Size              int           // of the block or object, in bytes; of the largest if Count is more than 1
-	Age               time.Duration // since its Get, or since its Put if that was later; of the oldest if Count is more than 1
+	Kind ViolationKind
+	Pool string        // the pool's name in statistics
+	Size int           // of the block or object, in bytes; of the largest if Count is more than 1
+	Age  time.Duration // since its Get, or since its Put if that was later; of the oldest if Count is more than 1
+
+	// Got, Put and Offence are the stacks of the Get, of the earlier Put and of the misuse,
+	// as program counters for [runtime.CallersFrames], innermost first. Each is nil if there
+	// was no such call or if it was not recorded. The first few frames are in this library.
+	// With [CheckSampled] a stack has at most 16 frames. For [WriteAfterPut], Offence is the
+	// stack that found the write. For a fault it is the stack that faulted. For
+	// [DoubleRelease], Got is the stack of what made the owner, and Put that of its first
+	// Release.
 	Got, Put, Offence []uintptr
 
 	Type  string // of a Pool's objects, as "main.Order"; "" for blocks
@@ -232,69 +242,8 @@ func tellAll(v Violation) bool {
 	return len(all) > 0
 }
 
-// ReportLeaks reports every block that is out and watched (see [BytePoolOptions.Check])
-// as a [Leak], those of one place together, and returns how many blocks it reported. It
-// reports no block twice. It is meant
-// for the end of a test or of a program, when all blocks must have been put back. A block
-// that is put back later is still accepted.
-func (p *BytePool) ReportLeaks() int {
-	p = p.actual()
-	return p.checks.reportLeaks() + p.hints.reportLeaks(p.checks)
-}
-
-// ReportLeaks reports every object that is out and watched (see [PoolOptions.Check]) as
-// a [Leak], those of one place together, and returns how many objects it reported. It
-// reports no object twice. It is meant for
-// the end of a test or of a program, when all objects must have been put back. An object
-// that is put back later is still accepted.
-func (p *Pool[T]) ReportLeaks() int { return p.actual().checks.reportLeaks() }
-
-func (c *checks) reportLeaks() int {
-	if c == nil {
-		return 0
-	}
-	var l late.List
-	defer l.End()
-	leaks, _ := c.Leaks(0, time.Time{}, &l)
-	return leaks
-}
-
-// ExplainFaults makes a fault of the calling goroutine name the block that was touched:
-//
-//	defer dewpond.ExplainFaults()()
-//
-// Off the heap (package offheap) [CheckAll] makes every read or write of an idle block
-// fault, and every read or write right behind a block. A fault in Go code is fatal, and
-// the runtime says where it was but not whose block it was.
-//
-// ExplainFaults turns the goroutine's faults into panics, as [debug.SetPanicOnFault]
-// does, until end is called. end must be called directly by a defer statement, not by
-// another function. It recovers the panic of a fault, reports the [Violation] to the
-// pool's OnViolation, and panics again with the Violation, whose String has the stacks
-// of the Get, the Put and the fault. It passes on any other panic with its value.
-//
-// The fault must be in a pool that is neither closed nor collected, and in Go code. A
-// fault in C is fatal, and a system call with such a block (a Read into it, for instance)
-// returns EFAULT.
-func ExplainFaults() (end func()) {
-	before := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(before)
-		switch r := recover(); fault := r.(type) {
-		case nil:
-		case interface{ Addr() uintptr }: // the runtime error of a fault: see SetPanicOnFault
-			if v, ok := explain(fault.Addr()); ok {
-				panic(v)
-			}
-			panic(r)
-		default:
-			panic(r)
-		}
-	}
-}
-
-// explain finds and reports the violation behind a fault at an address.
-func explain(at uintptr) (Violation, bool) {
+// explain finds and reports the Violation behind a fault at an address.
+func explain(at uintptr) (violation any, ok bool) {
 	for s := range Pools() {
 		if p, ok := s.(*BytePool); ok && p.checks != nil {
 			if found := p.checks.Fault(at); found != nil {
@@ -303,5 +252,5 @@ func explain(at uintptr) (Violation, bool) {
 			}
 		}
 	}
-	return Violation{}, false
+	return nil, false
 }

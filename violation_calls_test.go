@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
 )
 
 // A function given to OnViolation is called for the violations of every pool, after the
@@ -48,13 +49,10 @@ func TestReportLeaks(t *testing.T) {
 			t.Error(v)
 		}
 	}
-	expectLeaks := func(p interface {
-		ReportLeaks() int
-		Stats() dewpond.Stats
-	}, want int) {
+	expectLeaks := func(p dewpond.StatsSource, want int) {
 		t.Helper()
 		leaks = 0
-		if n := p.ReportLeaks(); n != want || leaks != want {
+		if n := dewtest.ReportLeaks(p); n != want || leaks != want {
 			t.Errorf("%d, of which %d were reported; want %d", n, leaks, want)
 		}
 	}

@@ -1,15 +1,10 @@
 package dewpond_test
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
 )
 
 // A mistake is one that CheckAll reports, and what a person reads of it beside the stacks. An
@@ -39,7 +35,7 @@ const howToSee = "\nTo see the write itself, have the pool off the heap, where i
 var mistakes = []mistake{
 	{"leak", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
 		b := p.Get(1000)
-		p.ReportLeaks()
+		dewtest.ReportLeaks(p)
 		p.Put(b)
 	}, `leak: 1024 bytes of pool "mine"
 got AGE ago at`},
@@ -48,7 +44,7 @@ got AGE ago at`},
 		for i := range 100 {
 			all = append(all, p.Get(100*(1+i%2)))
 		}
-		p.ReportLeaks()
+		dewtest.ReportLeaks(p)
 		for _, b := range all {
 			p.Put(b)
 		}
@@ -59,7 +55,7 @@ got up to AGE ago at`},
 		for range 3 {
 			all = append(all, orders.Get())
 		}
-		orders.ReportLeaks()
+		dewtest.ReportLeaks(orders)
 		for _, o := range all {
 			orders.Put(o)
 		}
@@ -71,10 +67,10 @@ got up to AGE ago at`},
 		for range 3 {
 			owners = append(owners, owners[1].Retain())
 		}
-		must(0, owners[4].Release())
-		p.ReportLeaks()
+		owners[4].Release()
+		dewtest.ReportLeaks(p)
 		for _, l := range owners[:4] {
-			must(0, l.Release())
+			l.Release()
 		}
 	}, `leak: 128 bytes of pool "mine", owners that have not released: 4
 got AGE ago, and not released, at
@@ -84,19 +80,19 @@ retained 2 times, and not released, at`},
 		l := p.Lease(100)
 		part := l.Slice(20, 80)
 		rest := part.Slice(10, 60)
-		must(0, l.Release())
-		must(0, part.Truncate(5).Release())
-		p.ReportLeaks()
-		must(0, rest.Release())
+		l.Release()
+		part.Truncate(5).Release()
+		dewtest.ReportLeaks(p)
+		rest.Release()
 	}, `leak: 128 bytes of pool "mine", owners that have not released: 1
 got AGE ago, and released, at
 retained, and not released, at`},
 	{"leak of a lease whose first owner has released", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
 		l := p.Lease(100)
 		other := l.Retain()
-		must(0, l.Release())
-		p.ReportLeaks()
-		must(0, other.Release())
+		l.Release()
+		dewtest.ReportLeaks(p)
+		other.Release()
 	}, `leak: 128 bytes of pool "mine", owners that have not released: 1
 got AGE ago, and released, at
 retained, and not released, at`},
@@ -183,8 +179,8 @@ got AGE ago at
 put back at`},
 	{"double Release", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
 		l := p.Lease(100)
-		_ = l.Release()
-		_ = l.Release()
+		l.Release()
+		l.Release()
 	}, `double Release: 128 bytes of pool "mine"
 made at
 released AGE ago at
@@ -201,11 +197,11 @@ func TestReportsAreReadable(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			var found []dewpond.Violation
 			add := func(v dewpond.Violation) { found = append(found, v) }
-			p := must(makePool(dewpond.BytePoolOptions{Name: "mine", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add}))
+			p := must(makePool(dewpond.BytePoolOptions{Name: "mine", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: add}))
 			defer p.Close()
-			other := must(makePool(dewpond.BytePoolOptions{Name: "other", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add}))
+			other := must(makePool(dewpond.BytePoolOptions{Name: "other", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: add}))
 			defer other.Close()
-			orders := dewpond.MustPool(dewpond.PoolOptions[purchase]{Name: "orders", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: add})
+			orders := dewpond.MustPool(dewpond.PoolOptions[purchase]{Name: "orders", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: add})
 			defer orders.Close()
 			m.commit(p, other, orders)
 			if len(found) != 1 {
@@ -239,7 +235,7 @@ func TestReportsAreReadable(t *testing.T) {
 func TestViolationFields(t *testing.T) {
 	onlyOnHeap(t, "off it what is written late faults")
 	var v dewpond.Violation // by the test's own calls: without decay no collection looks at what is idle
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: -1, Check: dewpond.CheckAll, OnViolation: func(found dewpond.Violation) { v = found }})
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(found dewpond.Violation) { v = found }})
 	other := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll})
 	b := p.Get(1000)
 	p.Put(b)
@@ -255,11 +251,11 @@ func TestViolationFields(t *testing.T) {
 	other.Put(b)
 	l := p.Lease(100)
 	retained := l.Retain()
-	if p.ReportLeaks(); len(v.Owners) != 2 || !slices.Equal(v.Owners[0], v.Got) || slices.Equal(v.Owners[1], v.Got) {
+	if dewtest.ReportLeaks(p); len(v.Owners) != 2 || !slices.Equal(v.Owners[0], v.Got) || slices.Equal(v.Owners[1], v.Got) {
 		t.Errorf("%+v", v)
 	}
-	must(0, l.Release())
-	must(0, retained.Release())
+	l.Release()
+	retained.Release()
 }
 
 // A collection that finds a thousand blocks of one place lost is a few reports, with the right
@@ -314,8 +310,8 @@ func TestDoubleReleaseIsReported(t *testing.T) {
 		}
 		l := leaseHere(p)
 		releaseHere(l)
-		must(0, p.Lease(100).Release()) // of another, perhaps with the same handle
-		_ = l.Release()
+		p.Lease(100).Release() // of another, perhaps with the same handle
+		l.Release()
 		if env == "all" {
 			expect("the only owner", "leaseHere", "releaseHere")
 		}
@@ -324,23 +320,23 @@ func TestDoubleReleaseIsReported(t *testing.T) {
 		l = leaseHere(p)
 		other := retainHere(l)
 		releaseHere(l)
-		_ = l.Release()
+		l.Release()
 		expect("the first of two owners", "leaseHere", "releaseHere")
 		releaseHere(other)
-		_ = other.Release()
+		other.Release()
 		expect("the second of two owners", "retainHere", "releaseHere")
 
 		l = p.Lease(100)
 		var wg sync.WaitGroup
 		for range 8 {
-			wg.Go(func() { _ = l.Release() })
+			wg.Go(func() { l.Release() })
 		}
 		wg.Wait()
 		if len(found) != 7 {
 			t.Errorf("%s: of 8 Releases at once %d are reported", env, len(found))
 		}
 		found = nil
-		_ = dewpond.Lease{}.Release() // of no pool
+		dewpond.Lease{}.Release() // of no pool
 		if s := p.Stats(); found != nil || s.InUseBytes != 0 || s.Violations < 9 {
 			t.Errorf("%s: %v, %+v", env, found, s)
 		}
@@ -354,7 +350,7 @@ func leaseHere(p *dewpond.BytePool) dewpond.Lease { return p.Lease(100) }
 func retainHere(l dewpond.Lease) dewpond.Lease { return l.Retain() }
 
 //go:noinline
-func releaseHere(l dewpond.Lease) { must(0, l.Release()) }
+func releaseHere(l dewpond.Lease) { l.Release() }
 
 // A Retain leak is reported where the collector finds it too, and many of one place together.
 func TestRetainedLeaksAreReported(t *testing.T) {
@@ -366,7 +362,7 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 		for range 10 {
 			l := leaseHere(p)
 			retainHere(l)
-			must(0, l.Release())
+			l.Release()
 		}
 		for n := 0; n < 10; {
 			select {
@@ -378,99 +374,6 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 			default:
 				runtime.GC()
 			}
-		}
-	}
-}
-
-// The profile of watched blocks exists before there are any.
-func TestProfileExistsFromTheStart(t *testing.T) {
-	needsProcesses(t)
-	const key = "DEWPOND_TEST_PROFILE"
-	if os.Getenv(key) != "" {
-		fmt.Println("there is a profile:", pprof.Lookup("dewpond_inuse") != nil)
-		os.Exit(0)
-	}
-	child := exec.Command(os.Args[0], "-test.run=^TestProfileExistsFromTheStart$", childTimeout(t))
-	child.Env = append(os.Environ(), key+"=1")
-	if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "there is a profile: true") {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
-// getters get a block or an object in every way that there is. They keep what they get.
-var getters = map[string]func(p *dewpond.BytePool, q *dewpond.Pool[account]) any{
-	"Get":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Get(100) },
-	"GetLarge": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Get(500_000) },
-	"TryGet":   func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return must(p.TryGet(100)) },
-	"GetContext": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any {
-		return must(p.GetContext(context.Background(), 100))
-	},
-	"MethodValue": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { f := p.Get; return f(100) },
-	"Interface": func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any {
-		return interface{ Get(int) []byte }(p).Get(100)
-	},
-	"Lease":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Lease(100) },
-	"TryLease":    func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return must(p.TryLease(100)) },
-	"Buffer":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { b := p.Buffer(); b.WriteString("x"); return b },
-	"Append":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Append(nil, 1) },
-	"Scope":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { s := p.Scope(); s.Get(100); return s },
-	"Default":     func(*dewpond.BytePool, *dewpond.Pool[account]) any { return dewpond.Get(100) },
-	"Pool.Get":    func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return q.Get() },
-	"Pool.TryGet": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return must(q.TryGet()) },
-	"Pool.GetContext": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any {
-		return must(q.GetContext(context.Background()))
-	},
-}
-
-// In the profile, what is out belongs to who has called the library: no function of the
-// library's is a leaf.
-func TestProfileShowsCallers(t *testing.T) {
-	needsProcesses(t)
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no go tool here")
-	}
-	const key = "DEWPOND_TEST_PROFILE_CALLERS"
-	if name := os.Getenv(key); name != "" {
-		p, q := must(makePool(dewpond.BytePoolOptions{})), dewpond.MustPool(dewpond.PoolOptions[account]{})
-		var out []any
-		for range 2 { // the first are misses, the second may hit
-			for _, get := range getters {
-				out = append(out, get(p, q))
-			}
-		}
-		file := must(os.Create(name))
-		must(0, pprof.Lookup("dewpond_inuse").WriteTo(file, 0))
-		must(0, file.Close())
-		for _, live := range []any{p, q, out} { // what is out of a pool that was collected is not in the profile
-			runtime.KeepAlive(live)
-		}
-		os.Exit(0)
-	}
-	for _, env := range []string{"all", "sampled=1/1"} {
-		name := filepath.Join(t.TempDir(), "inuse")
-		child := exec.Command(os.Args[0], "-test.run=^TestProfileShowsCallers$", childTimeout(t))
-		child.Env = append(os.Environ(), key+"="+name, "DEWPOND_CHECK="+env)
-		if out, err := child.CombinedOutput(); err != nil {
-			t.Fatalf("%v:\n%s", err, out)
-		}
-		top, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=1000", "-nodefraction=0", "-unit=count", name).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v:\n%s", err, top)
-		}
-		_, table, _ := strings.Cut(string(top), "cum%\n")
-		leaves := 0
-		for line := range strings.Lines(table) {
-			if fields := strings.Fields(line); fields[0] != "0" {
-				leaves++
-				// What the compiler has inlined into the caller has the caller's program counter.
-				inlined := fields[len(fields)-1] == "(inline)"
-				if !inlined && !strings.HasPrefix(fields[5], "github.com/dewpond/dewpond_test.init.func") {
-					t.Errorf("%s: a leaf is not of the table: %s", env, line)
-				}
-			}
-		}
-		if env == "all" && leaves != len(getters) {
-			t.Errorf("%d leaves, want %d:\n%s", leaves, len(getters), top)
 		}
 	}
 }

@@ -41,10 +41,10 @@ import (
 // OnViolation is called too. Invalid options end the test.
 func NewBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	tb.Helper()
-	return newBytePool(tb, o, dewpond.NewBytePool)
+	return endingBytePool(tb, o, dewpond.NewBytePool)
 }
 
-func newBytePool(tb testing.TB, o dewpond.BytePoolOptions, makePool func(dewpond.BytePoolOptions) (*dewpond.BytePool, error)) *dewpond.BytePool {
+func endingBytePool(tb testing.TB, o dewpond.BytePoolOptions, makePool func(dewpond.BytePoolOptions) (*dewpond.BytePool, error)) *dewpond.BytePool {
 	tb.Helper()
 	r := newReporter(tb, &o.Name, &o.Check, &o.OnViolation)
 	p, err := makePool(o)
@@ -118,10 +118,10 @@ func (r *reporter) report(v dewpond.Violation) {
 
 // end looks for what has not been reported yet. Close verifies all idle blocks.
 func (r *reporter) end(p interface {
-	ReportLeaks() int
+	dewpond.StatsSource
 	Close() error
 }) {
-	p.ReportLeaks()
+	ReportLeaks(p)
 	err := p.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // second waits for the first. In the bubble that takes no time.
 func testUpload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{Budget: dewpond.NewBudget(1 << 20)})
+		pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("network", 1<<20)})
 		upload := func() {
 			b, err := pool.GetContext(context.Background(), 1<<20)
 			if err != nil {

@@ -77,13 +77,8 @@ func run(m interface{ Run() int }) int {
 // lookAround makes pools report violations that they have not yet reported.
 func lookAround() {
 	for p := range dewpond.Pools() {
-		if p, ok := p.(interface {
-			ReportLeaks() int
-			Trim() int64
-		}); ok {
-			p.ReportLeaks()
-			p.Trim()
-		}
+		ReportLeaks(p)
+		p.(interface{ Trim() int64 }).Trim()
 	}
 	// The collector finds the blocks that are out of a collected pool, along with
 	// garbage of ours.

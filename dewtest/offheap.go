@@ -13,7 +13,7 @@ import (
 // goroutine that has touched the block. To have the stacks of the Get and the Put as well,
 // write in the test, and in each goroutine that may touch it:
 //
-//	defer dewpond.ExplainFaults()()
+//	defer offheap.ExplainFaults()()
 //
 // A write right behind the cap of a block faults too. On other systems and under the race
 // detector a write is found later, as with NewBytePool. A leak is found at the end of the
@@ -23,7 +23,7 @@ func NewOffHeapBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.ByteP
 	if o.Classes == nil {
 		o.Classes = dewpond.DefaultClasses()
 	}
-	return newBytePool(tb, o, func(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
+	return endingBytePool(tb, o, func(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
 		return offheap.NewBytePool(o, offheap.Options{})
 	})
 }

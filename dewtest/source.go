@@ -30,7 +30,7 @@ func TestSource(tb testing.TB, s dewpond.Source, sizes ...int) {
 	for range 2 {
 		blocks := t.allocate(sizes, 1)
 		t.owns(blocks)
-		t.giveBack(blocks)
+		t.freeAll(blocks)
 	}
 	if len(t.reported) > 0 {
 		return
@@ -40,14 +40,14 @@ func TestSource(tb testing.TB, s dewpond.Source, sizes ...int) {
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
-			t.giveBack(t.allocate(sizes, byte(1+g)))
+			t.freeAll(t.allocate(sizes, byte(1+g)))
 			all[g] = t.allocate(sizes, byte(1+g))
 		})
 	}
 	wg.Wait()
 	t.overlap(slices.Concat(all...))
 	for g := range goroutines {
-		wg.Go(func() { t.giveBack(all[g]) })
+		wg.Go(func() { t.freeAll(all[g]) })
 	}
 	wg.Wait()
 }
@@ -107,8 +107,8 @@ func (t *sourceTest) allocate(sizes []int, stamp byte) (blocks []sourceBlock) {
 	return blocks
 }
 
-// giveBack frees blocks that nobody else may have written to meanwhile.
-func (t *sourceTest) giveBack(blocks []sourceBlock) {
+// freeAll frees blocks that nobody else may have written to meanwhile.
+func (t *sourceTest) freeAll(blocks []sourceBlock) {
 	for _, block := range blocks {
 		if bytes.Count(block.b, []byte{block.stamp}) != len(block.b) {
 			t.errorf("a block has one owner", "a block of %d bytes has changed while it was out", len(block.b))

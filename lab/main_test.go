@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,13 +25,53 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+}
+
+// The document has every experiment and every claim, and no other.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("../docs/lab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "## ") && line != "## Claims that failed" || strings.HasPrefix(line, "**") {
+			got = append(got, line)
+		}
+	}
+	for _, e := range experiments.All() {
+		want = append(want, "## "+e.ID)
+		for _, c := range e.Claims {
+			want = append(want, fmt.Sprintf("**%s** (%s)", c.Text, c.Publication))
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("docs/lab.md lacks %q", line)
+		}
+	}
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("docs/lab.md has %q, and the lab has not", line)
+		}
+	}
+	if t.Failed() {
+		t.Log("on a quiet machine: go run ./lab all --markdown docs/lab.md")
+	}
 }
 
 // TestShape runs every case of every experiment once, tiny, in a process of its own. It looks at
 // what is measured and not at how much: each claim has something to judge, and each plot
 // something to draw.
 func TestShape(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	for _, e := range experiments.All() {
 		t.Run(e.ID, func(t *testing.T) {
 			t.Parallel()

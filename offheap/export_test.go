@@ -14,7 +14,7 @@ func NewCoupler(set func(int64) int64) *Coupler {
 }
 
 func (c *Coupler) NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.BytePool, error) {
-	return newBytePool(o, m, &c.coupler)
+	return newCoupledPool(o, m, &c.coupler)
 }
 
 // NewArena makes a coupled arena, which is mapped even under the race detector.
@@ -25,4 +25,4 @@ func (c *Coupler) NewArena(reserve int64) (*arena.Arena, error) {
 }
 
 // Total is the package's Total with this coupling.
-func (c *Coupler) Total() Totals { return total(&c.coupler) }
+func (c *Coupler) Total() Totals { return totalsWith(&c.coupler) }

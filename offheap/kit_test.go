@@ -75,7 +75,7 @@ func coupled(t *testing.T, limit int64) (f *fakeLimit, newCoupled func(m offheap
 		t.Helper()
 		m.Reserve = 256 * mib
 		p, err := c.NewBytePool(dewpond.BytePoolOptions{
-			Name: t.Name(), Classes: []int{4096, 64 << 10, 1 << 20}, IdleTimeout: -1, MaxIdleBytes: gib,
+			Name: t.Name(), Classes: []int{4096, 64 << 10, 1 << 20}, IdleTimeout: dewpond.NoDecay, MaxIdleBytes: gib,
 		}, m)
 		if err != nil {
 			t.Fatal(err)

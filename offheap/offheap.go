@@ -9,12 +9,12 @@
 //   - No block may hold pointers to Go memory: the collector does not look there.
 //
 // With [dewpond.CheckAll] any access to a mapped block while it is idle faults, and so
-// does any access right behind a block: see [dewpond.ExplainFaults]. Each block then
+// does any access right behind a block: see [ExplainFaults]. Each block then
 // takes whole pages, and one page more, of [Options.Reserve].
 //
 // The benefits are a smaller heap for the collector to mark, and classes of any size.
 // The costs are that the runtime's memory limit does not include the blocks
-// ([Options.Coupled] makes up for that, and [dewpond.Pressure] includes them), and that
+// ([Options.Coupled] makes up for that, and package pressure includes them), and that
 // a heap without them is collected more often.
 //
 // On Linux blocks are mapped. On other systems, and under the race detector, which sees
@@ -79,10 +79,10 @@ type Options struct {
 // has the classes of [DefaultClasses]; a class may be any multiple of 16 that o allows,
 // whether or not it is a Go allocation size.
 func NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.BytePool, error) {
-	return newBytePool(o, m, &coupling)
+	return newCoupledPool(o, m, &coupling)
 }
 
-func newBytePool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.BytePool, error) {
+func newCoupledPool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.BytePool, error) {
 	if o.Memory != nil {
 		return nil, errors.New("offheap: Memory must be nil: for another Source use dewpond.NewBytePool")
 	}

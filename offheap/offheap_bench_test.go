@@ -59,7 +59,7 @@ func BenchmarkGrow(b *testing.B) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
 	for _, size := range []int{4096, 1 << 20} {
 		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
-			o := dewpond.BytePoolOptions{Classes: []int{4096, 1 << 20}, Zero: dewpond.ZeroNever, IdleTimeout: -1, MaxIdleBytes: 1 << 30}
+			o := dewpond.BytePoolOptions{Classes: []int{4096, 1 << 20}, Zero: dewpond.ZeroNever, IdleTimeout: dewpond.NoDecay, MaxIdleBytes: 1 << 30}
 			coupled, uncoupled := newPool(b, o, offheap.Options{Coupled: true}), newPool(b, o, offheap.Options{})
 			blocks := make([][]byte, 64<<20/size)
 			grow := func(p *dewpond.BytePool) time.Duration {

@@ -140,8 +140,12 @@ func TestBufferLeaseScope(t *testing.T) {
 	buffer.Release()
 	l := p.Lease(5000)
 	kept := l.Retain()
-	if err := l.Release(); err != nil || len(kept.Bytes()) != 5000 || kept.Release() != nil || kept.Release() == nil {
+	if l.Release(); len(kept.Bytes()) != 5000 {
 		t.Error("Lease")
+	}
+	kept.Release()
+	if kept.Release(); p.Stats().DroppedDouble != 1 {
+		t.Error("a second Release is not refused")
 	}
 	s := p.Scope()
 	for i := range 3000 {

@@ -19,9 +19,9 @@ type Totals struct {
 }
 
 // Total returns the current totals. It takes well under a microsecond.
-func Total() Totals { return total(&coupling) }
+func Total() Totals { return totalsWith(&coupling) }
 
-func total(c *coupler) Totals {
+func totalsWith(c *coupler) Totals {
 	l := c.limit.Lowered()
 	return Totals{
 		Reserved:     memory.OffHeap.Reserved(),

@@ -20,6 +20,9 @@ import (
 // Ctrl-C reaches the whole process group, kill -INT only the parent. After either, the report shows
 // what was measured, with the round that was cut short.
 func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	for name, group := range map[string]bool{"process group": true, "parent only": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

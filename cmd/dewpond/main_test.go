@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -20,6 +23,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	pages := httptest.NewServer(http.FileServer(http.Dir("testdata/pages")))
 	t.Cleanup(pages.Close) // the scripts run beside each other, once this function has returned
 	testscript.Run(t, testscript.Params{
@@ -28,10 +34,23 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Dir:                 "testdata/script",
+		Condition:           condition,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
+}
+
+// condition has the conditions of the scripts: race holds under the race detector.
+func condition(name string) (bool, error) {
+	if name != "race" {
+		return false, fmt.Errorf("no condition %q", name)
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return false, errors.New("the test binary has no build information")
+	}
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}), nil
 }
 
 // exits is a script command: exits CODE PROGRAM ARGS... runs the program, and fails unless its exit

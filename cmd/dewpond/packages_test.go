@@ -12,6 +12,9 @@ import (
 // run all of them are downloaded and compiled. The test cache cannot
 // serve a stale answer, because this test binary links the same packages.
 func TestLinkedPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	const golden = "testdata/packages.txt"
 	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".")
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "GOFLAGS=", "CGO_ENABLED=1")

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewarrow"
+	"github.com/dewpond/dewpond/dewtest"
 )
 
 // newAllocator returns an allocator whose pool is watched: misuse and leaks fail the test.
@@ -20,7 +21,7 @@ func newAllocator(t *testing.T) *dewarrow.Allocator {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		a.Pool().ReportLeaks()
+		dewtest.ReportLeaks(a.Pool())
 		a.Pool().Close()
 	})
 	return a

@@ -4,7 +4,7 @@ import (
 	"expvar"
 	"sync"
 
-	"github.com/dewpond/dewpond/contrib/internal/metric"
+	"github.com/dewpond/dewpond/internal/metric"
 )
 
 // Publish publishes [Var] as the variable "dewpond". A second call does nothing.

@@ -18,7 +18,7 @@ func TestVar(t *testing.T) {
 	dewexpvar.Publish()
 	dewexpvar.Publish() // once is enough
 	name := "a \"name\",\nwith <all> of it"
-	budget := dewpond.NewNamedBudget("shared", 1<<20)
+	budget := dewpond.MustBudget("shared", 1<<20)
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: name, Budget: budget})
 	defer p.Close()
 	q := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "q", Budget: budget})

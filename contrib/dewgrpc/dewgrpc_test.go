@@ -98,7 +98,7 @@ func TestClientsLeaveMidway(t *testing.T) {
 	for _, stop := range stops {
 		stop()
 	}
-	pool.ReportLeaks()
+	dewtest.ReportLeaks(pool)
 	pool.Close() // looks at all that is idle
 	mu.Lock()
 	defer mu.Unlock()

@@ -69,7 +69,7 @@ func consume(tb testing.TB, client *kgo.Client, batches int) {
 	}
 }
 
-// A shim is what one writes without Adopt and Hint: a block for each batch, of the size of what
+// A shim is what one writes without Adopt and BodyPool: a block for each batch, of the size of what
 // was compressed, and back what the client returns. The client returns what it has made
 // instead of a block that was too small, which is no block.
 type shim struct{ pool *dewpond.BytePool }
@@ -80,7 +80,7 @@ func (s shim) GetDecompressBytes(compressed []byte, _ kgo.CompressionCodecType) 
 func (s shim) PutDecompressBytes(b []byte) { s.pool.Put(b) }
 
 // Four of five batches are decompressed into a block that was used before, where a shim without
-// Adopt and Hint has none of these.
+// Adopt and BodyPool has none of these.
 func TestHits(t *testing.T) {
 	const batches, passes = 200, 4
 	for name, codec := range codecs {

@@ -12,27 +12,27 @@ import (
 // Decompressed batches are blocks of pool, whose size follows that of the batches: a client
 // loses the block that a batch outgrows, and gives back what it has made instead, which the
 // pool adopts. The records are in a pool NAME-records. Pools panics if pool is off the heap,
-// as [dewpond.BytePool.Hint] does.
+// as [dewpond.BytePool.Bodies] does.
 //
 // franz-go clears what it gives back. A pool with [dewpond.ZeroNever] does not do so again.
 func Pools(pool *dewpond.BytePool) kgo.Opt {
 	return kgo.WithPools(
-		&batches{pool.Hint()},
+		&batches{pool.Bodies()},
 		&records{dewpond.MustSlicePool(dewpond.SlicePoolOptions[kgo.Record]{Name: pool.Name() + "-records"})},
 	)
 }
 
-type batches struct{ hint *dewpond.Hint }
+type batches struct{ bodies *dewpond.BodyPool }
 
 var _ kgo.PoolDecompressBytes = (*batches)(nil)
 
 func (p *batches) GetDecompressBytes(_ []byte, _ kgo.CompressionCodecType) []byte {
-	return p.hint.Get()
+	return p.bodies.Get()
 }
 
 // PutDecompressBytes gives back what a batch was decompressed into. Its length is its cap,
-// so the Hint learns which blocks were too small, and never that they are too large.
-func (p *batches) PutDecompressBytes(b []byte) { p.hint.Put(b) }
+// so the BodyPool learns which blocks were too small, and never that they are too large.
+func (p *batches) PutDecompressBytes(b []byte) { p.bodies.Put(b) }
 
 type records struct {
 	pool *dewpond.SlicePool[kgo.Record]

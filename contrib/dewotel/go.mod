@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/dewpond/dewpond v0.0.0
-	github.com/dewpond/dewpond/contrib/internal/metric v0.0.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/stdout/stdoutmetric v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
@@ -23,7 +22,4 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 )
 
-replace (
-	github.com/dewpond/dewpond => ../..
-	github.com/dewpond/dewpond/contrib/internal/metric => ../../contrib/internal/metric
-)
+replace github.com/dewpond/dewpond => ../..

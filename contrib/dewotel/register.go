@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	otelmetric "go.opentelemetry.io/otel/metric"
 
-	"github.com/dewpond/dewpond/contrib/internal/metric"
+	"github.com/dewpond/dewpond/internal/metric"
 )
 
 // Scope is the name of the Meter.

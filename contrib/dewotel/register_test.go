@@ -26,7 +26,7 @@ func TestPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "exported", Budget: dewpond.NewNamedBudget("all", 1<<20)})
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "exported", Budget: dewpond.MustBudget("all", 1<<20)})
 	defer p.Close()
 	p.Put(p.Get(500))
 	p.Get(500)

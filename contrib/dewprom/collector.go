@@ -3,7 +3,7 @@ package dewprom
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/dewpond/dewpond/contrib/internal/metric"
+	"github.com/dewpond/dewpond/internal/metric"
 )
 
 // NewCollector returns a Collector of the statistics of every live pool, also of those that

@@ -78,7 +78,7 @@ func TestMissesShowExactly(t *testing.T) {
 
 // promlint has nothing to say.
 func TestLint(t *testing.T) {
-	p := pool(t, dewpond.BytePoolOptions{Name: "linted", Budget: dewpond.NewNamedBudget("b", 1<<20)})
+	p := pool(t, dewpond.BytePoolOptions{Name: "linted", Budget: dewpond.MustBudget("b", 1<<20)})
 	p.Put(p.Get(100))
 	problems, err := testutil.GatherAndLint(registry())
 	if err != nil {
@@ -101,7 +101,7 @@ func TestSecondCollectorIsRefused(t *testing.T) {
 func TestCountersNeverGoBack(t *testing.T) {
 	r := registry()
 	var pools []*dewpond.BytePool
-	budget := dewpond.NewNamedBudget("shared", 4<<20)
+	budget := dewpond.MustBudget("shared", 4<<20)
 	for i, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll} {
 		pools = append(pools,
 			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), Check: check, MaxIdlePerClass: 50, OnViolation: func(dewpond.Violation) {}}),

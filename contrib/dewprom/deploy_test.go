@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/contrib/internal/metric"
+	"github.com/dewpond/dewpond/internal/metric"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -38,7 +38,7 @@ func read(t *testing.T, name string) string {
 // program makes pools that have traffic of every kind, and returns what scrapes them.
 func program(t *testing.T) http.Handler {
 	t.Helper()
-	p := pool(t, dewpond.BytePoolOptions{Name: "frames", Budget: dewpond.NewNamedBudget("all", 64<<20)})
+	p := pool(t, dewpond.BytePoolOptions{Name: "frames", Budget: dewpond.MustBudget("all", 64<<20)})
 	p.Put(p.Get(1000))
 	p.Put(p.Get(1000))
 	if o, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "mapped"}, offheap.Options{}); err == nil {
@@ -154,6 +154,9 @@ func TestRunbook(t *testing.T) {
 // tool returns a program of Debian's package prometheus, or skips the test.
 func tool(t *testing.T, name string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skipf("starts %s; the run without -short does", name)
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Skipf("needs %s (apt-get install prometheus)", name)
@@ -178,9 +181,6 @@ func TestRulesByPromtool(t *testing.T) {
 // What is about events that this program has not had may be empty, but no error.
 func TestDashboardInPrometheus(t *testing.T) {
 	binary := tool(t, "prometheus")
-	if testing.Short() {
-		t.Skip("starts Prometheus")
-	}
 	target := httptest.NewServer(program(t))
 	defer target.Close()
 	address := startPrometheus(t, binary, strings.TrimPrefix(target.URL, "http://"))

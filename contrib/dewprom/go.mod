@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/dewpond/dewpond v0.0.0
-	github.com/dewpond/dewpond/contrib/internal/metric v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 )
 
@@ -20,7 +19,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace (
-	github.com/dewpond/dewpond => ../..
-	github.com/dewpond/dewpond/contrib/internal/metric => ../../contrib/internal/metric
-)
+replace github.com/dewpond/dewpond => ../..

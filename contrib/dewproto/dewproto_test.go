@@ -50,7 +50,7 @@ func TestThereAndBack(t *testing.T) {
 }
 
 // The block's size follows the messages of its type, whatever the others are.
-func TestHintFollows(t *testing.T) {
+func TestBodyPoolFollows(t *testing.T) {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
 	messages := dewproto.New(pool)
 	large, err := proto.Marshal(file(200))

@@ -14,9 +14,9 @@ import (
 type Pool struct {
 	blocks *dewpond.BytePool
 
-	// hints has a *dewpond.Hint for each protoreflect.MessageType. A message has no size
+	// bodies has a *dewpond.BodyPool for each protoreflect.MessageType. A message has no size
 	// before it is read, and messages of one type are of like sizes.
-	hints sync.Map
+	bodies sync.Map
 }
 
 // New returns a Pool on blocks of pool, which must not be off the heap.
@@ -46,12 +46,12 @@ func (p *Pool) Marshal(m proto.Message) ([]byte, error) {
 // was read into. The block has the size that messages of this type have had lately. A caller
 // that does not trust r limits it with [io.LimitReader] or [net/http.MaxBytesReader].
 func (p *Pool) Unmarshal(r io.Reader, m proto.Message) error {
-	hint := p.hintOf(m.ProtoReflect().Type())
-	b := hint.Get()
-	defer func() { hint.Put(b) }()
+	own := p.bodiesOf(m.ProtoReflect().Type())
+	b := own.Get()
+	defer func() { own.Put(b) }()
 	for {
 		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)] // lets go of the block; the Hint adopts the next
+			b = append(b, 0)[:len(b)] // lets go of the block; the BodyPool adopts the next
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -64,10 +64,10 @@ func (p *Pool) Unmarshal(r io.Reader, m proto.Message) error {
 	}
 }
 
-func (p *Pool) hintOf(t protoreflect.MessageType) *dewpond.Hint {
-	hint, ok := p.hints.Load(t)
+func (p *Pool) bodiesOf(t protoreflect.MessageType) *dewpond.BodyPool {
+	own, ok := p.bodies.Load(t)
 	if !ok {
-		hint, _ = p.hints.LoadOrStore(t, p.blocks.Hint())
+		own, _ = p.bodies.LoadOrStore(t, p.blocks.Bodies())
 	}
-	return hint.(*dewpond.Hint)
+	return own.(*dewpond.BodyPool)
 }

@@ -15,7 +15,7 @@ import (
 // at once.
 type Handler struct {
 	options slog.HandlerOptions
-	lines   *dewpond.Hint
+	lines   *dewpond.BodyPool
 	out     *output
 
 	attrs  []byte   // of WithAttrs, as they are in each line
@@ -31,9 +31,9 @@ type output struct {
 
 // New returns a handler that writes to w, one Write for each record, one at a time. w must
 // not keep the line. options may be nil. It panics if pool is off the heap, as
-// [dewpond.BytePool.Hint] does.
+// [dewpond.BytePool.Bodies] does.
 func New(w io.Writer, pool *dewpond.BytePool, options *slog.HandlerOptions) *Handler {
-	h := &Handler{lines: pool.Hint(), out: &output{w: w}}
+	h := &Handler{lines: pool.Bodies(), out: &output{w: w}}
 	if options != nil {
 		h.options = *options
 	}

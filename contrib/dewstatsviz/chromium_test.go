@@ -88,8 +88,8 @@ func TestPageInChromium(t *testing.T) {
 	}
 }
 
-// A browser is a tab of a Chromium without a window, to which one speaks by the DevTools
-// protocol (https://chromedevtools.github.io/devtools-protocol).
+// A browser is a tab of a Chromium without a window, to which one speaks by the "Chrome
+// DevTools Protocol" (https://chromedevtools.github.io/devtools-protocol).
 type browser struct {
 	t       *testing.T
 	conn    *websocket.Conn

@@ -6,8 +6,7 @@ import (
 	"net/http"
 
 	"github.com/arl/statsviz"
-
-	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // Register serves the page at /debug/statsviz, with statsviz's plots and those of the pools.
@@ -39,9 +38,9 @@ func Plots() ([]statsviz.Option, error) {
 	} {
 		options, errs = build(options, errs, p.name, p.title, p.axis, p.info, w.lines(p.format, p.value))
 	}
-	pressure := statsviz.TimeSeries{Name: "level", Unitfmt: ".0f", GetValue: func() float64 { return float64(dewpond.Pressure()) }}
+	level := statsviz.TimeSeries{Name: "level", Unitfmt: ".0f", GetValue: func() float64 { return float64(pressure.Current()) }}
 	options, errs = build(options, errs, "pressure", "Memory pressure", "0 low, 1 medium, 2 high",
-		"How scarce memory is for the process.", []statsviz.TimeSeries{pressure})
+		"How scarce memory is for the process.", []statsviz.TimeSeries{level})
 	return options, errors.Join(errs...)
 }
 

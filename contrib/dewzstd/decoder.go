@@ -13,16 +13,16 @@ type Decoder struct {
 	pool    *dewpond.BytePool
 	decoder *zstd.Decoder
 	most    int
-	unknown *dewpond.Hint // for frames whose header does not have the size
+	unknown *dewpond.BodyPool // for frames whose header does not have the size
 }
 
 // New returns a Decoder that takes blocks of pool. A frame that decompresses to more than
 // most bytes is refused, also if it only says so: give the decoder the same limit, by
 // [zstd.WithDecoderMaxMemory], for frames that do not say it. That also limits the window,
 // which has 8 MiB in frames that klauspost's encoder has streamed. New panics if pool is off
-// the heap, as [dewpond.BytePool.Hint] does.
+// the heap, as [dewpond.BytePool.Bodies] does.
 func New(pool *dewpond.BytePool, decoder *zstd.Decoder, most int) *Decoder {
-	return &Decoder{pool: pool, decoder: decoder, most: most, unknown: pool.Hint()}
+	return &Decoder{pool: pool, decoder: decoder, most: most, unknown: pool.Bodies()}
 }
 
 // DecodeAll decompresses all frames of in. The caller owns the result, and gives it back to

@@ -22,7 +22,7 @@ func (h scoped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	orders, err := appendOrders(dewpond.Slice[order](s, lines(body))[:0], body)
+	orders, err := appendOrders(dewpond.ScopeSlice[order](s, lines(body))[:0], body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

@@ -23,6 +23,7 @@ func (r *running) dial(t *testing.T, uid string) *websocket.Conn {
 }
 
 func TestChat(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	seven, eight := r.dial(t, "7"), r.dial(t, "8")
 	sendMessage(t, eight, &pb.Message{To: 9, Seq: 1, Text: "are you there?"}) // so that 8 is known to be connected
@@ -71,6 +72,7 @@ func TestChat(t *testing.T) {
 
 // A second socket of a user closes the first, which has its answers by then.
 func TestSecondSocket(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	first := r.dial(t, "7")
 	sendMessage(t, first, &pb.Message{To: 8, Seq: 1, Text: "hi"})

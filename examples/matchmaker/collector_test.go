@@ -8,6 +8,7 @@ import (
 
 // The collector is set while the service runs.
 func TestSetCollector(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	t.Cleanup(func() { debug.SetGCPercent(100); debug.SetMemoryLimit(noLimit) })
 	for _, tt := range []struct {

@@ -21,6 +21,7 @@ import (
 // Two variants are measured by three processes. What a short run on a busy machine measures is
 // chance; that no request fails is not.
 func TestCompare(t *testing.T) {
+	startsProcesses(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	c := &compareCommand{
 		Postgres: standIn, Redis: standIn, Connections: 8, JSON: file, Only: []string{"all"},
@@ -53,6 +54,7 @@ func TestCompare(t *testing.T) {
 
 // The processor time of backends is known if all are this command's own.
 func TestTargetsUsed(t *testing.T) {
+	startsProcesses(t)
 	if usedBy() < 0 {
 		t.Skip("no /proc on " + runtime.GOOS)
 	}

@@ -41,6 +41,7 @@ func (r *running) untilOK(t *testing.T, method, path, body string) {
 // Where a backend goes away, what needs it gets 503, and the rest goes on; when it is there again
 // all is well.
 func TestABackendGoesAway(t *testing.T) {
+	startsProcesses(t)
 	r := beginWith(t, withFaults)
 	match, popular, put, name := "/api/v1/matches?uid=7", "/api/v1/recommendations?uid=7", "/api/v1/users/7", `{"name":"Ada"}`
 	r.ask(t, "GET", match, "", 200)
@@ -83,6 +84,7 @@ func TestABackendGoesAway(t *testing.T) {
 
 // What cannot be played is refused, and a service without --faults plays nothing.
 func TestFaultsRefuse(t *testing.T) {
+	startsProcesses(t)
 	r := beginWith(t, withFaults)
 	for _, tt := range []struct{ path, body, says string }{
 		{"fault", `{"backend":"kafka","fault":"hang"}`, `there is no stand-in \"kafka\": the stand-ins are postgres, redis, redis/cn-east, redis/us-west, scorer`},

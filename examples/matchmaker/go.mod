@@ -27,7 +27,6 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/dewpond/dewpond/contrib/internal/metric v0.0.0 // indirect
 	github.com/dewpond/dewpond/internal/measure v0.0.0
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -52,7 +51,6 @@ replace (
 	github.com/dewpond/dewpond => ../..
 	github.com/dewpond/dewpond/contrib/dewhttp => ../../contrib/dewhttp
 	github.com/dewpond/dewpond/contrib/dewprom => ../../contrib/dewprom
-	github.com/dewpond/dewpond/contrib/internal/metric => ../../contrib/internal/metric
 	github.com/dewpond/dewpond/internal/measure => ../../internal/measure
 	github.com/dewpond/dewpond/load => ../../load
 )

@@ -18,6 +18,7 @@ import (
 // gRPC answers with the same match as HTTP, on its own port and on HTTP's, with health and
 // reflection.
 func TestGRPC(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	_, text := r.ask(t, "GET", "/api/v1/matches?uid=7", "", 200)
 	var want struct {

@@ -55,6 +55,7 @@ func TestCollect(t *testing.T) {
 
 // What cannot be is refused at the start, with the valid form, before anything listens.
 func TestServeRefuses(t *testing.T) {
+	startsProcesses(t)
 	taken, err := listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,7 @@ func TestServeRefuses(t *testing.T) {
 // A database that does not answer is no mistake in the arguments: the error has the host, the
 // reason and what would do.
 func TestServeWithoutItsDatabase(t *testing.T) {
+	startsProcesses(t)
 	for _, c := range []struct {
 		listens bool // and never answers
 		why     string

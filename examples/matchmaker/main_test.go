@@ -52,6 +52,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// startsProcesses skips a test that starts the service or what it stands on where -short leaves such tests out.
+func startsProcesses(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+}
+
 // A running service.
 type running struct {
 	Addresses
@@ -136,6 +144,7 @@ func (r *running) ask(t *testing.T, method, path, body string, status int) (*htt
 }
 
 func TestMatch(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	var sizes []int
 	for uid := 1; uid <= 60; uid++ {
@@ -182,6 +191,7 @@ func TestMatch(t *testing.T) {
 }
 
 func TestProfileAndRecommendations(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	r.ask(t, "GET", "/api/v1/users/7", "", 200)
 	r.ask(t, "PUT", "/api/v1/users/7", `{"name":"Änne \"x\" Müller"}`, 200)
@@ -202,6 +212,7 @@ func TestProfileAndRecommendations(t *testing.T) {
 }
 
 func TestAvatar(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	a, _ := r.ask(t, "GET", "/img/u/7_480p.jpg", "", 200)
 	q, _ := http.NewRequest("GET", "http://"+r.HTTP+"/img/u/7_480p.jpg", nil)
@@ -218,6 +229,7 @@ func TestAvatar(t *testing.T) {
 
 // One port speaks HTTP/1.1 and h2c, the other HTTP/2 over TLS; metrics tell them apart.
 func TestProtocols(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	transport := func(set func(p *http.Protocols)) *http.Transport {
 		tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, Protocols: new(http.Protocols)}
@@ -271,8 +283,9 @@ func TestProtocols(t *testing.T) {
 // The session that dewload knows runs without an error; only its times are longer, for a busy
 // machine.
 func TestSession(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
-	f, err := scenariofile.Read("session.yaml")
+	f, err := scenariofile.Parse("session.yaml", []byte(scenariofile.Example))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,6 +314,7 @@ func TestSession(t *testing.T) {
 
 // A service that is told to stop answers what is in flight and closes sockets with 1001.
 func TestStop(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	c, _, err := websocket.Dial(t.Context(), "ws://"+r.HTTP+"/ws?uid=7", nil)
 	if err != nil {

@@ -35,6 +35,7 @@ func TestObserve(t *testing.T) {
 
 // Connections that were killed while they were idle are all asked once, at once.
 func TestKilledOutage(t *testing.T) {
+	startsProcesses(t)
 	child, err := standin.Start(standin.Spec{Postgres: true, NoScorer: true})
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +50,7 @@ func TestKilledOutage(t *testing.T) {
 
 // Every outage is played in each mode, and printed. What callers see in so short a time is chance.
 func TestOutage(t *testing.T) {
+	startsProcesses(t)
 	c := &outageCommand{Postgres: standIn, Redis: standIn, Callers: 4, Duration: 50 * time.Millisecond, around: 20 * time.Millisecond, Only: []string{"hung", "slow"}}
 	var out strings.Builder
 	if err := c.outages(t.Context(), &out); err != nil {

@@ -11,6 +11,7 @@ import (
 
 // Every row is simulated and measured. What a short run measures is chance.
 func TestPools(t *testing.T) {
+	startsProcesses(t)
 	c := &poolsCommand{Rate: 300, Hold: time.Millisecond, Open: 50, Idle: 20, Lifetime: 30 * time.Minute, Duration: 200 * time.Millisecond, Patience: time.Hour}
 	var out strings.Builder
 	if err := c.pools(t.Context(), &out); err != nil {

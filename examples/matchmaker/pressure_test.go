@@ -12,6 +12,7 @@ import (
 // Degradation on and off are measured without ballast and with it, and no request fails. What so
 // short a run measures is chance.
 func TestPressure(t *testing.T) {
+	startsProcesses(t)
 	c := &pressureCommand{Rate: 100, Limit: "256MiB", Ballast: "200MiB", Duration: 200 * time.Millisecond, patience: 100 * time.Millisecond}
 	var out strings.Builder
 	if err := c.pressure(t.Context(), &out); err != nil {

@@ -86,6 +86,7 @@ func TestServeOnRealServers(t *testing.T) {
 
 // A node that is called a replica and is none is said to be, and is not read.
 func TestServeWithAFalseReplica(t *testing.T) {
+	startsProcesses(t)
 	primary, other := miniredis.RunT(t), miniredis.RunT(t)
 	r := beginWith(t, func(c *serveCommand) { c.Redis = "cn-east=" + primary.Addr() + "+" + other.Addr() })
 	if !strings.Contains(r.text, "("+other.Addr()+" is not read: ") {

@@ -13,6 +13,7 @@ var walked = regexp.MustCompile(`^curl(?: -X (\S+))?(?: -d '([^']*)')?(?: -o \S+
 
 // The walk through README's curl lines gives what README shows.
 func TestREADME(t *testing.T) {
+	startsProcesses(t)
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -101,13 +101,14 @@ func (c *copied) Write(b []byte) (int, error) { return c.body.Write(b) }
 // The server sees three avatars of one user in flight at once, and the message last. Its log has
 // each session as it was.
 func TestSessionAsTheServerSeesIt(t *testing.T) {
+	startsProcesses(t)
 	g := &gate{open: map[string]*trio{}}
 	file := filepath.Join(t.TempDir(), "sessions.jsonl")
 	r := beginWith(t, func(c *serveCommand) {
 		c.SessionLog = file
 		c.before = func(next http.Handler) http.Handler { g.next = next; return g }
 	})
-	f, err := scenariofile.Read("session.yaml")
+	f, err := scenariofile.Parse("session.yaml", []byte(scenariofile.Example))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 // A service that is told to stop while requests are in flight says that it is not ready, closes
 // sockets, answers what is in flight, and ends without an error.
 func TestStopAnswersWhatIsInFlight(t *testing.T) {
+	startsProcesses(t)
 	r := beginWith(t, withFaults)
 	socket := r.dial(t, "7")
 	r.fault(t, "scorer", "hang")
@@ -74,6 +75,7 @@ func TestStopAnswersWhatIsInFlight(t *testing.T) {
 // Under load, a service that gets SIGTERM has answered every request that it has accepted, by its
 // own log, and exits with 0.
 func TestTerminateUnderLoad(t *testing.T) {
+	startsProcesses(t)
 	file := filepath.Join(t.TempDir(), "sessions.jsonl")
 	s, err := startService(t.Context(), []string{"--session-log=" + file})
 	if err != nil {
@@ -140,6 +142,7 @@ func TestTerminateUnderLoad(t *testing.T) {
 
 // The stand-ins end with a service that is killed.
 func TestStandInsEndWithTheService(t *testing.T) {
+	startsProcesses(t)
 	c := exec.Command(os.Args[0], "--http=127.0.0.1:0", "--https=127.0.0.1:0", "--grpc=127.0.0.1:0", "--admin=127.0.0.1:0")
 	c.Env = append(os.Environ(), asService+"=1")
 	out, err := c.StdoutPipe()

@@ -52,6 +52,7 @@ func statsOf(t *testing.T, name string) dewpond.Stats {
 }
 
 func TestUpload(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	_, before := r.ask(t, "GET", "/img/u/7_480p.jpg", "", 200)
 	for _, driver := range []string{"memory", "disk", "postgres"} {
@@ -152,6 +153,7 @@ func (r *running) put(t *testing.T, uid int, body string) (code int, again strin
 // Where there is no room an upload waits, and then is told when to come again. Those that have the
 // room here never send what they have announced.
 func TestUploadsWaitForRoom(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	var taking []net.Conn
 	for s := statsOf(t, "uploads"); s.BudgetUsed+10<<20 < s.BudgetLimit; s = statsOf(t, "uploads") {
@@ -181,6 +183,7 @@ func TestUploadsWaitForRoom(t *testing.T) {
 // The driver is switched while 200 uploads run: each says which driver took it, and is read back
 // whole when all is over.
 func TestUploadsDuringSwitches(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	var (
 		uploading sync.WaitGroup
@@ -242,6 +245,7 @@ func shade(t *testing.T, n int) string {
 // 500 requests of 500 goroutines, each with a body of its own, are 500 Gets, and nothing of one
 // is in the answer to another.
 func TestProcess(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	var asking sync.WaitGroup
 	for i := range 500 {
@@ -307,6 +311,7 @@ func logged(t *testing.T) *bytes.Buffer {
 // What clients do wrong is answered with what would do, leaves nothing behind, and is not logged
 // as a fault of ours.
 func TestBadInput(t *testing.T) {
+	startsProcesses(t)
 	said := logged(t)
 	r := begin(t)
 	long := `{"uid":7,"x":"` + strings.Repeat("x", 64<<10) + `"}`
@@ -353,6 +358,7 @@ func TestBadInput(t *testing.T) {
 
 // Clients that hang up midway leave nothing behind.
 func TestHangUp(t *testing.T) {
+	startsProcesses(t)
 	r := begin(t)
 	for _, text := range []string{
 		"PUT /api/v1/photos/7 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc",

@@ -19,7 +19,7 @@ type Budget struct {
 	used  atomics.Int64
 
 	waiting atomics.Int64             // length of claims; changed under mu
-	refusal atomics.Hint              // a stamp of the last refusal
+	refusal atomics.Heuristic         // a stamp of the last refusal
 	members atomics.Pointer[[]member] // replaced under mu; a slice that is stored here is never changed
 
 	locked           // guards the wait queues of every pool of this Budget: they are served as one
@@ -77,7 +77,7 @@ func newAccount(b *Budget, sizes []int, heap bool) *account {
 	if heap {
 		a.blocks = memory.NewHeapBlocks(len(sizes), func(class uint8) {
 			a.uncharge(int64(sizes[class]))
-			a.serveLater()
+			a.grantBytesLater()
 		})
 	}
 	return a
@@ -120,7 +120,7 @@ func (a *account) forsake() {
 	if a.blocks == nil { // the collector tells of each block on the Go heap itself
 		a.uncharge(a.charged.Load() - a.large.Bytes())
 	}
-	a.serveInReach()
+	a.grantBytesInReach()
 }
 
 // charge charges n more bytes if they are within the Budget, and reports whether they are.
@@ -148,7 +148,7 @@ func (a *account) chargeAnyway(n int) {
 }
 
 // uncharge takes n bytes off the Budget, but at most what the pool has charged, whatever its
-// Source says. The caller must call serve later, without the lock.
+// Source says. The caller must call grantBytes later, without the lock.
 func (a *account) uncharge(n int64) {
 	if a == nil {
 		return
@@ -161,8 +161,8 @@ func (a *account) uncharge(n int64) {
 	}
 }
 
-// Hold notes a block of the Go heap that is charged to the Budget.
-func (g *Gate) Hold(class uint8, block magazine.Block) {
+// Register notes a block of the Go heap that is charged to the Budget.
+func (g *Gate) Register(class uint8, block magazine.Block) {
 	if g.account != nil {
 		g.account.blocks.Add((*byte)(block), class)
 	}
@@ -181,22 +181,22 @@ func (g *Gate) Adopt(class uint8, block magazine.Block) bool {
 			return true
 		}
 		a.uncharge(int64(size))
-		a.serve()
+		a.grantBytes()
 	}
-	g.counts[class].puts.Add(1)
-	g.counts[class].full.Add(1)
+	g.counters[class].puts.Add(1)
+	g.counters[class].full.Add(1)
 	return false
 }
 
 // Disown undoes Adopt.
 func (g *Gate) Disown(class uint8, block magazine.Block) {
 	g.account.unchargeBlock(class, block, g.sizes[class])
-	g.account.serve()
+	g.account.grantBytes()
 }
 
-// Holds reports whether a charged block of the class, not freed since, begins at address.
-// Without a Budget blocks are not noted, and Holds returns true.
-func (g *Gate) Holds(class uint8, address uintptr) bool {
+// Knows reports whether a charged block of the class, not freed since, begins at address.
+// Without a Budget blocks are not noted, and Knows returns true.
+func (g *Gate) Knows(class uint8, address uintptr) bool {
 	return g.account == nil || g.account.blocks.Has(address, class)
 }
 
@@ -208,24 +208,24 @@ func (a *account) unchargeBlock(class uint8, block magazine.Block, size int) {
 	a.uncharge(int64(size))
 }
 
-// HoldLarge notes a slice above the largest class that is charged to the Budget. data is its
+// RegisterLarge notes a slice above the largest class that is charged to the Budget. data is its
 // first byte.
-func (g *Gate) HoldLarge(data *byte, size int) {
+func (g *Gate) RegisterLarge(data *byte, size int) {
 	a := g.account
 	if a == nil {
 		return
 	}
 	a.large.Add(data, int64(size), func() {
 		a.uncharge(int64(size))
-		a.serveLater()
+		a.grantBytesLater()
 	})
 }
 
-// LetGoLarge takes a slice that was put back off the Budget, if it was charged. size is the
+// UnregisterLarge takes a slice that was put back off the Budget, if it was charged. size is the
 // whole capacity of the slice.
-func (g *Gate) LetGoLarge(data *byte, size int) {
+func (g *Gate) UnregisterLarge(data *byte, size int) {
 	if a := g.account; a != nil && a.large.Remove(data, int64(size)) {
 		a.uncharge(int64(size))
-		a.serve()
+		a.grantBytes()
 	}
 }

@@ -8,7 +8,7 @@
 // # How a waiter is served
 //
 // A waiter can be served in two ways, and stands in lists for both. One is a block of its
-// class, from a Put (hand) or from the engine (serveLocked). The other is permission to
+// class, from a Put (hand) or from the engine (offerBlocks). The other is permission to
 // allocate, which takes two steps: a miss that AllocLimit allows (the line), then bytes that
 // the Budget has left (the claims). A waiter for more than any class holds stands among the
 // claims alone. The goroutine that serves a waiter, or ends its wait because the pool is
@@ -45,12 +45,12 @@
 // looks are atomic, so all goroutines see them in one order, and the goroutine that counts
 // second sees the other's count:
 //
-//   - Put leaves its block with the engine and then looks at Engine.Waiting (serve). A
-//     waiter calls Engine.Wait and then looks for a block (serveLocked). The engine is
+//   - Put leaves its block with the engine and then looks at Engine.Waiting (offerBlocks).
+//     A waiter calls Engine.Wait and then looks for a block (offerBlocksLocked). The engine is
 //     in direct mode before that, because in a sharded engine Put does not look.
 //   - A goroutine that frees a block takes its bytes off the Budget (uncharge) and then looks
-//     at Budget.waiting (serve). A claim counts itself there and then looks for bytes, and
-//     frees idle blocks of all pools (claimLocked).
+//     at Budget.waiting (grantBytes). A claim counts itself there and then looks for bytes,
+//     and frees idle blocks of all pools (claimLocked).
 //   - Put leaves its block with the engine and then looks at Budget.waiting (returned),
 //     against the same claim.
 //

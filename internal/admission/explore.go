@@ -4,26 +4,26 @@ package admission
 
 import "github.com/dewpond/dewpond/internal/magazine"
 
-// A Waiter is a call of [Gate.Wait] or [Gate.WaitBytes] that the explorer drives. It does not
+// A DrivenWaiter is a call of [Gate.Wait] or [Gate.WaitBytes] that the explorer drives. It does not
 // sleep: the explorer calls Begin and then, instead of sleeping, Granted or Cancel.
-type Waiter struct{ waiter *waiter }
+type DrivenWaiter struct{ waiter *waiter }
 
-// NewWaiter returns a Waiter for n blocks of a class, which brings some with it, or, if large
+// Drive returns a waiter for n blocks of a class, which brings some with it, or, if large
 // is not 0, for that many bytes.
-func (g *Gate) NewWaiter(class uint8, n, large int, found []magazine.Block) Waiter {
-	w := Waiter{g.newWaiter(class, n, large)}
+func (g *Gate) Drive(class uint8, n, large int, found []magazine.Block) DrivenWaiter {
+	w := DrivenWaiter{g.newWaiter(class, n, large)}
 	w.waiter.blocks = found
 	return w
 }
 
 // Begin does what Wait does before it sleeps.
-func (w Waiter) Begin() error { return w.waiter.begin() }
+func (w DrivenWaiter) Begin() error { return w.waiter.begin() }
 
 // Cancel does what Wait does when its context is done.
-func (w Waiter) Cancel(cause error) error { return w.waiter.cancel(cause) }
+func (w DrivenWaiter) Cancel(cause error) error { return w.waiter.cancel(cause) }
 
 // Granted returns the grant, if there is one, and leaves it in place.
-func (w Waiter) Granted() (err error, ended bool) {
+func (w DrivenWaiter) Granted() (err error, ended bool) {
 	select {
 	case err := <-w.waiter.grant:
 		w.waiter.grant <- err
@@ -34,20 +34,20 @@ func (w Waiter) Granted() (err error, ended bool) {
 }
 
 // Blocks returns the blocks that the waiter has been given, or brings with it.
-func (w Waiter) Blocks() []magazine.Block { return w.waiter.blocks }
+func (w DrivenWaiter) Blocks() []magazine.Block { return w.waiter.blocks }
 
 // First reports whether the waiter is the oldest of its class.
-func (w Waiter) First() bool { return w.waiter.gate.queue.firstOf(w.waiter.class) == w.waiter }
+func (w DrivenWaiter) First() bool { return w.waiter.gate.queue.firstOf(w.waiter.class) == w.waiter }
 
 // Misses returns how many misses AllocLimit has allowed the waiter.
-func (w Waiter) Misses() int { return w.waiter.misses }
+func (w DrivenWaiter) Misses() int { return w.waiter.misses }
 
 // Turn returns the waiter's place among those of its Budget.
-func (w Waiter) Turn() uint64 { return w.waiter.turn }
+func (w DrivenWaiter) Turn() uint64 { return w.waiter.turn }
 
 // InLine reports whether AllocLimit has not yet allowed the waiter its misses, and whether it
 // should have.
-func (w Waiter) InLine() (waits, late bool) {
+func (w DrivenWaiter) InLine() (waits, late bool) {
 	g := w.waiter.gate
 	return w.waiter.line != nil, g.queue.firstInLine() == w.waiter && g.limiter.delay(w.waiter.lacks()) == 0
 }

@@ -45,11 +45,11 @@ type Gate struct {
 	name   string // of the pool
 	direct bool
 
-	limiter limiter
-	account *account // nil: no Budget
-	queue   queue
-	counts  []counts     // by class
-	slept   bubble.Slept // in Wait and WaitBytes
+	limiter  limiter
+	account  *account // nil: no Budget
+	queue    queue
+	counters []counters   // by class
+	slept    bubble.Slept // in Wait and WaitBytes
 }
 
 // Counts counts the blocks of one class that passed the Gate. Each number only grows.
@@ -60,13 +60,13 @@ type Counts struct {
 	Closed uint64 // dropped: the pool is closed
 }
 
-type counts struct{ puts, handed, full, closed atomics.Statistic }
+type counters struct{ puts, handed, full, closed atomics.Statistic }
 
 // Init prepares a Gate that no other goroutine has yet.
 func (g *Gate) Init(c Config) {
 	g.name, g.owner, g.engine, g.sizes, g.direct = c.Name, c.Owner, c.Engine, c.Sizes, c.Direct
 	g.limiter.init(c.AllocLimit)
-	g.counts = make([]counts, len(c.Sizes))
+	g.counters = make([]counters, len(c.Sizes))
 	g.queue.init(len(c.Sizes), c.Budget)
 	if c.Budget != nil {
 		g.account = newAccount(c.Budget, c.Sizes, c.Heap)
@@ -83,32 +83,32 @@ func (g *Gate) Join() {
 
 // Counts returns the counts of a class. A block is counted before a waiter has it.
 func (g *Gate) Counts(class uint8) Counts {
-	c := &g.counts[class]
+	c := &g.counters[class]
 	return Counts{c.puts.Load(), c.handed.Load(), c.full.Load(), c.closed.Load()}
 }
 
-// TryGet returns an idle block of a class, or an error. If it returns neither, the caller may
-// allocate a block, which has been charged. Call it after the engine had no block.
-func (g *Gate) TryGet(class uint8) (block magazine.Block, err error) {
+// TryGet returns an idle block of a class, or a permit: then the caller may allocate a block,
+// which has been charged. If there is neither it returns an error. Call it after the engine had
+// no block.
+func (g *Gate) TryGet(class uint8) (block magazine.Block, permit bool, err error) {
 	if !g.takeMisses(1) {
-		return g.Idle(class)
+		block, err = g.Idle(class)
+		return block, false, err
 	}
-	allowed := false
 	defer func() {
-		if !allowed { // also if a report panics
+		if !permit { // also if a report panics
 			g.returnMisses(1)
 		}
 	}()
-	if !g.charge(class, false) {
+	if !g.chargeFromDepots(class, false) {
 		if block, err = g.Idle(class); err != ErrExhausted {
-			return block, err
+			return block, false, err
 		}
 		if !g.account.makeRoom(g.sizes[class]) {
-			return nil, ErrExhausted
+			return nil, false, ErrExhausted
 		}
 	}
-	allowed = true
-	return nil, nil
+	return nil, true, nil
 }
 
 // Allow charges n blocks of a class that the caller may allocate, and reports whether
@@ -123,13 +123,13 @@ func (g *Gate) Allow(class uint8, n int) (allowed bool) {
 			g.returnMisses(n)
 		}
 	}()
-	return g.account == nil || g.chargeBytes(n*g.sizes[class], false)
+	return g.account == nil || g.chargeBytesFromDepots(n*g.sizes[class], false)
 }
 
 // TryBytes charges n bytes for slices that no class holds, and reports whether the Budget
 // has room for them. Without a Budget it returns true.
 func (g *Gate) TryBytes(n int) bool {
-	return g.account == nil || g.chargeBytes(n, false) || g.account.makeRoom(n)
+	return g.account == nil || g.chargeBytesFromDepots(n, false) || g.account.makeRoom(n)
 }
 
 // Idle returns a block of the class that is idle in any shard. If it returns ErrExhausted,
@@ -153,7 +153,7 @@ func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 // exceeds.
 func (g *Gate) Overrun(class uint8) (overLimit, overBudget bool) {
 	overLimit = !g.takeMisses(1)
-	if !g.charge(class, true) {
+	if !g.chargeFromDepots(class, true) {
 		g.account.chargeAnyway(g.sizes[class])
 		overBudget = true
 	}
@@ -162,7 +162,7 @@ func (g *Gate) Overrun(class uint8) (overLimit, overBudget bool) {
 
 // OverrunBytes is Overrun for a slice that no class holds.
 func (g *Gate) OverrunBytes(n int) (overBudget bool) {
-	if g.account == nil || g.chargeBytes(n, true) {
+	if g.account == nil || g.chargeBytesFromDepots(n, true) {
 		return false
 	}
 	g.account.chargeAnyway(n)
@@ -180,7 +180,7 @@ func (g *Gate) Uncharge(class uint8) { g.UnchargeBytes(g.sizes[class]) }
 // UnchargeBytes is Uncharge for a slice that no class holds.
 func (g *Gate) UnchargeBytes(n int) {
 	g.account.uncharge(int64(n))
-	g.account.serve()
+	g.account.grantBytes()
 }
 
 // Return gives back what TryGet, Allow or Wait permitted for n blocks: the charge, and the
@@ -210,16 +210,16 @@ func (g *Gate) returnMisses(n int) {
 	g.allowLocked()
 }
 
-// charge charges a block of the class, and reports whether the Budget has room for it. To
+// chargeFromDepots charges a block of the class, and reports whether the Budget has room for it. To
 // make room it frees idle blocks that it finds in depots. For Get it frees them even if they
 // are not enough, so that Get exceeds the Budget by less.
-func (g *Gate) charge(class uint8, get bool) bool {
-	return g.account == nil || g.chargeBytes(g.sizes[class], get)
+func (g *Gate) chargeFromDepots(class uint8, get bool) bool {
+	return g.account == nil || g.chargeBytesFromDepots(g.sizes[class], get)
 }
 
-// chargeBytes is charge for any size. The Gate must have a Budget.
-func (g *Gate) chargeBytes(n int, get bool) bool {
-	return g.account.charge(n) || (get || g.account.budget.inReach(n)) && g.account.shed(n)
+// chargeBytesFromDepots is chargeFromDepots for any size. The Gate must have a Budget.
+func (g *Gate) chargeBytesFromDepots(n int, get bool) bool {
+	return g.account.charge(n) || (get || g.account.budget.inReach(n)) && g.account.makeRoomInDepots(n)
 }
 
 // Budget returns the Budget, or nil.

@@ -57,8 +57,8 @@ func newPool(perSecond int, b *Budget) *pool {
 func exhausted(t *testing.T) *pool {
 	t.Helper()
 	p := newPool(1, nil)
-	if block, err := p.gate.TryGet(0); block != nil || err != nil {
-		t.Fatalf("the first miss: %v, %v", block, err)
+	if _, permit, err := p.gate.TryGet(0); !permit || err != nil {
+		t.Fatalf("the first miss: permit %v, %v", permit, err)
 	}
 	return p
 }
@@ -123,17 +123,17 @@ func (p *pool) waitBytes(t *testing.T, n int) func() (magazine.Block, error) {
 func TestTryGetTakesWhatIsIdleBeforeItRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
-		if _, err := p.gate.TryGet(0); err != ErrExhausted {
+		if _, _, err := p.gate.TryGet(0); err != ErrExhausted {
 			t.Errorf("past AllocLimit: %v", err)
 		}
 		block := newBlock()
 		p.gate.Put(0, block)
-		if got, err := p.gate.TryGet(0); got != block || err != nil {
-			t.Errorf("%v, %v, want the block that is idle", got, err)
+		if got, permit, err := p.gate.TryGet(0); got != block || permit || err != nil {
+			t.Errorf("%v, permit %v, %v, want the block that is idle", got, permit, err)
 		}
 		time.Sleep(time.Second)
-		if got, err := p.gate.TryGet(0); got != nil || err != nil {
-			t.Errorf("a second later: %v, %v, want permission to allocate", got, err)
+		if got, permit, err := p.gate.TryGet(0); got != nil || !permit || err != nil {
+			t.Errorf("a second later: %v, permit %v, %v, want a permit", got, permit, err)
 		}
 		p.close()
 		if _, err := p.gate.Idle(0); err != ErrClosed {
@@ -147,10 +147,10 @@ func TestReturnGivesBackMissAndCharge(t *testing.T) {
 	b := newBudget(small)
 	p := newPool(1, b)
 	for range 3 {
-		if block, err := p.gate.TryGet(0); block != nil || err != nil || b.Used() != small {
-			t.Fatalf("%v, %v, %d bytes are charged", block, err, b.Used())
+		if _, permit, err := p.gate.TryGet(0); !permit || err != nil || b.Used() != small {
+			t.Fatalf("%v, %v, %d bytes are charged", permit, err, b.Used())
 		}
-		if _, err := p.gate.TryGet(0); err != ErrExhausted || b.Used() != small {
+		if _, _, err := p.gate.TryGet(0); err != ErrExhausted || b.Used() != small {
 			t.Errorf("the second: %v, %d bytes are charged", err, b.Used())
 		}
 		p.gate.Return(0, 1)
@@ -184,8 +184,8 @@ func TestPanicGivesBackMissAndCharge(t *testing.T) {
 			if !b.Unlocked() || b.Used() != 0 || b.Waiting() != 0 || p.gate.Waiting() != 0 {
 				t.Errorf("unlocked %v, charged %d, %d and %d wait", b.Unlocked(), b.Used(), b.Waiting(), p.gate.Waiting())
 			}
-			if block, err := p.gate.TryGet(0); block != nil || err != nil {
-				t.Errorf("the next TryGet: %v, %v", block, err)
+			if _, permit, err := p.gate.TryGet(0); !permit || err != nil {
+				t.Errorf("the next TryGet: %v, %v", permit, err)
 			}
 		})
 	}
@@ -291,9 +291,9 @@ func TestCollectedPoolLeavesItsBudget(t *testing.T) {
 		p := newPool(0, b)
 		p.gate.Charge(0)
 		p.gate.TryBytes(len(slice))
-		p.gate.HoldLarge(&slice[0], len(slice))
+		p.gate.RegisterLarge(&slice[0], len(slice))
 	}()
-	for b.Members() > 0 || b.Used() != 2*small {
+	for b.MemberCount() > 0 || b.Used() != 2*small {
 		runtime.GC()
 	}
 	runtime.KeepAlive(slice)
@@ -310,30 +310,30 @@ func TestHeapBlocksAreLetGoOnce(t *testing.T) {
 	block := magazine.Block(&mine[0])
 	p.gate.Charge(0)
 	p.gate.Charge(0)
-	p.gate.Hold(0, block)
+	p.gate.Register(0, block)
 	address := func(data *byte) uintptr { return uintptr(magazine.Block(data)) }
-	if !p.gate.Holds(0, address(&mine[0])) || p.gate.Holds(0, address(&other[0])) {
-		t.Error("a block that is held is not known, or one that is not held is")
+	if !p.gate.Knows(0, address(&mine[0])) || p.gate.Knows(0, address(&other[0])) {
+		t.Error("a block that is registered is not known, or one that is not registered is")
 	}
 	p.gate.Put(0, block)
 	p.gate.Put(0, block)
-	if b.Used() != small || p.gate.Holds(0, address(&mine[0])) {
+	if b.Used() != small || p.gate.Knows(0, address(&mine[0])) {
 		t.Errorf("one of two blocks was put back twice, and %d bytes are charged", b.Used())
 	}
-	p.gate.HoldLarge(&other[0], small)
-	p.gate.LetGoLarge(&other[0], small-1)
+	p.gate.RegisterLarge(&other[0], small)
+	p.gate.UnregisterLarge(&other[0], small-1)
 	if b.Used() != small {
 		t.Error("half of a slice was taken off the Budget")
 	}
-	p.gate.LetGoLarge(&other[0], small)
-	p.gate.LetGoLarge(&other[0], small)
+	p.gate.UnregisterLarge(&other[0], small)
+	p.gate.UnregisterLarge(&other[0], small)
 	if b.Used() != 0 {
 		t.Errorf("everything is back, and %d bytes are charged", b.Used())
 	}
 	func() {
 		lost := make([]byte, small)
 		p.gate.Charge(0)
-		p.gate.Hold(0, magazine.Block(&lost[0]))
+		p.gate.Register(0, magazine.Block(&lost[0]))
 	}()
 	for b.Used() > 0 {
 		runtime.GC()

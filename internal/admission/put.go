@@ -12,24 +12,25 @@ func (g *Gate) Put(class uint8, block magazine.Block) {
 		g.Full(class, block)
 		return
 	}
-	g.put(class, block, g.engine.Push(class, block))
+	g.handOrFinish(class, block, g.engine.Push(class, block))
 }
 
 // PutSlow is Put for a block for which the shard has no room. The Budget is not overdrawn.
 func (g *Gate) PutSlow(class uint8, block magazine.Block) {
-	g.put(class, block, g.engine.PushSlow(class, block))
+	g.handOrFinish(class, block, g.engine.PushSlow(class, block))
 }
 
 // Full is Put for a block that nobody may have, because the Budget is overdrawn: what Get took
 // past the limit is the first to go.
 func (g *Gate) Full(class uint8, block magazine.Block) {
-	g.counts[class].puts.Add(1)
-	g.finish(class, block, magazine.Full)
+	g.counters[class].puts.Add(1)
+	g.finish(class, block, magazine.NoRoom)
 }
 
-// put continues after the engine was offered a block, with result r. The engine counts the
-// Puts of the blocks that it keeps.
-func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
+// handOrFinish continues a Put after the engine was offered the block, with result r: if a
+// waiter wants it, it is handed over, and else the Put ends. The engine counts the Puts of the
+// blocks that it keeps.
+func (g *Gate) handOrFinish(class uint8, block magazine.Block, r magazine.Result) {
 	for r == magazine.Wanted {
 		if g.hand(class, block) {
 			return
@@ -37,13 +38,13 @@ func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
 		r = g.engine.PushSlow(class, block) // the waiter has gone
 	}
 	switch r {
-	case magazine.Full:
+	case magazine.NoRoom:
 		if g.engine.Waiting(class) && g.hand(class, block) { // a waiter came after Push looked
 			return
 		}
 		fallthrough
-	case magazine.Closed:
-		g.counts[class].puts.Add(1)
+	case magazine.AfterClose:
+		g.counters[class].puts.Add(1)
 	}
 	g.finish(class, block, r)
 }
@@ -51,7 +52,7 @@ func (g *Gate) put(class uint8, block magazine.Block, r magazine.Result) {
 // Requeue gives the engine a block whose Put has been counted.
 func (g *Gate) Requeue(class uint8, block magazine.Block) {
 	if g.Overdrawn() {
-		g.finish(class, block, magazine.Full)
+		g.finish(class, block, magazine.NoRoom)
 		return
 	}
 	g.finish(class, block, g.engine.Add(class, block))
@@ -66,27 +67,27 @@ func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 	case magazine.KeptDirect:
 		g.keptDirect(class)
 		g.leaveDirect()
-	case magazine.Full:
+	case magazine.NoRoom:
 		if g.engine.Closed() { // the Budget is overdrawn, so the engine was not offered the block
-			g.finish(class, block, magazine.Closed)
+			g.finish(class, block, magazine.AfterClose)
 			return
 		}
-		g.counts[class].full.Add(1)
-		g.drop(class, block)
+		g.counters[class].full.Add(1)
+		g.dropAndGrant(class, block)
 		g.owner.Loosened()
-	case magazine.Closed:
-		g.counts[class].closed.Add(1)
-		g.drop(class, block)
+	case magazine.AfterClose:
+		g.counters[class].closed.Add(1)
+		g.dropAndGrant(class, block)
 	}
 }
 
-// keptDirect runs after an engine in direct mode has kept a block. A waiter may have come after the
-// engine looked. The claims for bytes come first: while there is one, serve keeps the block from
-// a younger waiter, and once it is met nobody would look again.
+// keptDirect runs after an engine in direct mode has kept a block. A waiter may have come
+// after the engine looked. The claims for bytes come first: while there is one, offerBlocks keeps
+// the block from a younger waiter, and once it is met nobody would look again.
 func (g *Gate) keptDirect(class uint8) {
 	g.owner.Kept()
 	g.returned(class)
-	g.serve(class)
+	g.offerBlocks(class)
 }
 
 // Add gives the engine a block that is charged and was never handed out. If the engine does
@@ -98,8 +99,8 @@ func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 		g.owner.Kept()
 	case magazine.KeptDirect:
 		g.keptDirect(class)
-	case magazine.Full, magazine.Closed:
-		g.drop(class, block)
+	case magazine.NoRoom, magazine.AfterClose:
+		g.dropAndGrant(class, block)
 	}
 	return r
 }
@@ -107,19 +108,19 @@ func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 // Shed frees up to n blocks of a class from the depot, for decay. It is for timers: a waiter
 // that it cannot wake waits for a call from its own bubble.
 func (g *Gate) Shed(class uint8, n int) {
-	defer g.account.serveInReach()
-	g.shed(class, n)
+	defer g.account.grantBytesInReach()
+	g.shedInDepot(class, n)
 }
 
 // Trim is [magazine.Engine.Trim]. Reports and panics are added to l.
 func (g *Gate) Trim(l *late.List) (released int64) {
 	released = g.engine.Trim(g.free(l))
-	g.account.serve()
+	g.account.grantBytes()
 	return released
 }
 
-// ServeInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
-func (g *Gate) ServeInReach() { g.account.serveInReach() }
+// GrantBytesInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
+func (g *Gate) GrantBytesInReach() { g.account.grantBytesInReach() }
 
 // Close closes the engine, which keeps nothing from then on, and frees what waiters have been
 // given. The caller must call End after.
@@ -137,36 +138,36 @@ func (g *Gate) Close(l *late.List) {
 // closeBlocksLocked frees what a waiter of a closed pool has been given.
 func (g *Gate) closeBlocksLocked(w *waiter, l *late.List) {
 	for block := w.takeBlock(); block != nil; block = w.takeBlock() {
-		g.counts[w.class].puts.Add(1)
-		g.counts[w.class].closed.Add(1)
+		g.counters[w.class].puts.Add(1)
+		g.counters[w.class].closed.Add(1)
 		g.Drop(w.class, block, l)
 	}
 }
 
 // Drop frees a block that the engine does not have, and wakes no waiter: the caller must call
-// Trim, End or ServeInReach afterwards. Reports and panics are added to l.
+// Trim, End or GrantBytesInReach afterwards. Reports and panics are added to l.
 func (g *Gate) Drop(class uint8, block magazine.Block, l *late.List) {
 	g.owner.Free(class, block, l)
 	g.account.unchargeBlock(class, block, g.sizes[class])
 }
 
-// drop is Drop that also wakes waiters for bytes.
-func (g *Gate) drop(class uint8, block magazine.Block) {
+// dropAndGrant is Drop that also wakes waiters for bytes.
+func (g *Gate) dropAndGrant(class uint8, block magazine.Block) {
 	var l late.List
 	defer l.End()
 	g.Drop(class, block, &l)
-	g.account.serve()
+	g.account.grantBytes()
 }
 
 // free returns a function that frees a block of the engine. After its last call the caller
-// must call serve or serveInReach, and then l.End.
+// must call grantBytes or grantBytesInReach, and then l.End.
 func (g *Gate) free(l *late.List) func(class uint8, block magazine.Block) {
 	return func(class uint8, block magazine.Block) { g.Drop(class, block, l) }
 }
 
-// shed frees up to n blocks of a class from the depot, and returns how many it freed. The
-// caller must serve the waiters for bytes afterwards.
-func (g *Gate) shed(class uint8, n int) int {
+// shedInDepot frees up to n blocks of a class from the depot, and returns how many it freed. The
+// caller must call grantBytes or grantBytesInReach afterwards.
+func (g *Gate) shedInDepot(class uint8, n int) int {
 	var l late.List
 	defer l.End()
 	return g.engine.Shed(class, n, g.free(&l))

@@ -17,9 +17,9 @@ const directFor = 100 * time.Millisecond
 // A queue holds the waiters for blocks of one pool. While it has any, the engine is in direct mode,
 // so that every Put goes through the Gate.
 type queue struct {
-	waiting atomics.Int64 // number of waiters of all classes; changed under mu
-	refusal atomics.Hint  // a stamp of the last refusal
-	puts    atomics.Hint  // how often leaveDirect was called
+	waiting atomics.Int64     // number of waiters of all classes; changed under mu
+	refusal atomics.Heuristic // a stamp of the last refusal
+	puts    atomics.Heuristic // how often leaveDirect was called
 
 	*locked // the queue's own, or the Budget's: then all pools of the Budget have one queue
 	own     locked
@@ -82,7 +82,7 @@ func (w *waiter) enlist() (open bool) {
 	w.bringLocked()
 	q.waiting.Add(1)
 	g.engine.Wait(w.class, 1)
-	g.serveLocked(w.class) // what was put back before anybody could see this waiter
+	g.offerBlocksLocked(w.class) // what was put back before anybody could see this waiter
 	g.allowLocked()
 	return true
 }
@@ -92,7 +92,7 @@ func (w *waiter) enlist() (open bool) {
 func (w *waiter) bringLocked() {
 	g := w.gate
 	for len(w.blocks) > 0 && (g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {
-		g.counts[w.class].puts.Add(1)
+		g.counters[w.class].puts.Add(1)
 		g.giveLocked(w.class, w.takeBlock())
 	}
 }
@@ -106,7 +106,7 @@ func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	if g.queue.firstOf(class) == nil {
 		return false
 	}
-	g.counts[class].puts.Add(1)
+	g.counters[class].puts.Add(1)
 	if !g.queue.sleepers.InReach() {
 		g.dropFullLocked(class, block)
 		panic(g.queue.sleepers.Apart(g.name))
@@ -120,24 +120,24 @@ func (g *Gate) giveLocked(class uint8, block magazine.Block) {
 	w := g.queue.firstOf(class)
 	if g.account.olderLocked(w) {
 		g.dropFullLocked(class, block)
-		g.account.budget.mustServeLocked()
+		g.account.budget.mustGrantBytesLocked()
 		return
 	}
-	g.counts[class].handed.Add(1)
+	g.counters[class].handed.Add(1)
 	w.handLocked(block)
 	w.proceedLocked()
 }
 
 // dropFullLocked frees a block that was put back, for a waiter for bytes.
 func (g *Gate) dropFullLocked(class uint8, block magazine.Block) {
-	g.counts[class].full.Add(1)
+	g.counters[class].full.Add(1)
 	g.Drop(class, block, &g.queue.late)
 	g.owner.Loosened()
 }
 
-// serve gives idle blocks of the class to waiters that came after a Push of a block looked for
-// them. It panics if it cannot wake them.
-func (g *Gate) serve(class uint8) {
+// offerBlocks gives idle blocks of the class to waiters that came after a Push of a block looked
+// for them. It panics if it cannot wake them.
+func (g *Gate) offerBlocks(class uint8) {
 	if g.engine.Waiting(class) {
 		g.queue.mu.Lock()
 		defer g.queue.unlock()
@@ -145,12 +145,12 @@ func (g *Gate) serve(class uint8) {
 			g.shedLocked(class, many) // as hand does: no waiter sleeps while a block is idle
 			panic(g.queue.sleepers.Apart(g.name))
 		}
-		g.serveLocked(class)
+		g.offerBlocksLocked(class)
 	}
 }
 
-// serveLocked gives idle blocks of the class to its waiters.
-func (g *Gate) serveLocked(class uint8) {
+// offerBlocksLocked gives idle blocks of the class to its waiters.
+func (g *Gate) offerBlocksLocked(class uint8) {
 	for {
 		w := g.queue.firstOf(class)
 		if w == nil || g.account.olderLocked(w) {
@@ -278,6 +278,6 @@ func (g *Gate) End() {
 	}
 	if g.account != nil {
 		g.account.budget.endClaimsLocked(g)
-		g.account.budget.mustServeLocked()
+		g.account.budget.mustGrantBytesLocked()
 	}
 }

@@ -52,11 +52,11 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			t.Error("a Put left its block idle while a waiter sleeps")
 		}
 		s = sleeps(t, "s", nil, p.wait(t, 0))
-		p.gate.put(0, block, magazine.Full) // a Put that found no room before there was one
+		p.gate.handOrFinish(0, block, magazine.NoRoom) // a Put that found no room before there was one
 		if synctest.Wait(); s.block != block {
 			t.Error("a Put dropped its block while a waiter sleeps")
 		}
-		p.gate.put(0, block, magazine.Wanted) // a Put that found a waiter, which is gone
+		p.gate.handOrFinish(0, block, magazine.Wanted) // a Put that found a waiter, which is gone
 		if p.engine.Deposited(0) != 1 {
 			t.Error("a block is lost whose waiter was gone")
 		}
@@ -144,7 +144,7 @@ func TestTimerLetsWaitersAllocate(t *testing.T) {
 		o.expect(t)
 		time.Sleep(time.Nanosecond)
 		o.expect(t, "a")
-		if _, err := p.gate.TryGet(1); err != ErrExhausted {
+		if _, _, err := p.gate.TryGet(1); err != ErrExhausted {
 			t.Errorf("TryGet while there are waiters: %v", err)
 		}
 		time.Sleep(500 * time.Millisecond)
@@ -160,7 +160,7 @@ func TestReturnedMissGoesToAWaiter(t *testing.T) {
 		p := exhausted(t)
 		s := sleeps(t, "s", nil, p.wait(t, 0))
 		p.gate.limiter.restore(bubble.Of(time.Now()), 1) // returnMiss is about to look for waiters
-		if _, err := p.gate.TryGet(0); err != ErrExhausted {
+		if _, _, err := p.gate.TryGet(0); err != ErrExhausted {
 			t.Errorf("TryGet took a miss that is for a waiter: %v", err)
 		}
 		p.gate.limiter.allow(1)
@@ -189,8 +189,8 @@ func TestCloseEndsWaits(t *testing.T) {
 				t.Errorf("a wait has ended %v with %v", s.done, s.err)
 			}
 		}
-		if elsewhere.done || b.Waiting() != 1 || b.Members() != 1 {
-			t.Errorf("served elsewhere %v, %d wait for %d pools", elsewhere.done, b.Waiting(), b.Members())
+		if elsewhere.done || b.Waiting() != 1 || b.MemberCount() != 1 {
+			t.Errorf("served elsewhere %v, %d wait for %d pools", elsewhere.done, b.Waiting(), b.MemberCount())
 		}
 		if _, err := p.gate.Wait(t.Context(), 0, 1, nil); err != ErrClosed {
 			t.Errorf("a wait after Close: %v", err)

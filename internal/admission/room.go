@@ -13,12 +13,12 @@ import (
 // While there are waiters for bytes, every pool of the Budget is in direct mode, and nothing is idle
 // in them: claimLocked ensures it, and each block that is put back after that passes returned.
 
-// shed frees idle blocks until n more bytes are within the Budget, and charges them. It finds
-// only blocks in depots, and does not block.
-func (a *account) shed(n int) (ok bool) {
+// makeRoomInDepots frees idle blocks until n more bytes are within the Budget, and charges
+// them. It finds only blocks in depots, and does not block.
+func (a *account) makeRoomInDepots(n int) (ok bool) {
 	b := a.budget
 	defer func() { // for waiters that came while blocks were being freed
-		if asleep := a.serveInReach(); asleep != nil {
+		if asleep := a.grantBytesInReach(); asleep != nil {
 			if ok {
 				a.uncharge(int64(n))
 			}
@@ -30,7 +30,7 @@ func (a *account) shed(n int) (ok bool) {
 			return true
 		}
 		g, class := b.mostIdle()
-		if g == nil || g.shed(class, b.missing(n, g.sizes[class])) == 0 {
+		if g == nil || g.shedInDepot(class, b.missing(n, g.sizes[class])) == 0 {
 			return false
 		}
 		g.owner.Loosened()
@@ -70,25 +70,25 @@ func (b *Budget) inReach(n int) bool {
 	return over <= 0
 }
 
-// makeRoom is shed for every idle block of every pool, also those in shards. If all idle
+// makeRoom is makeRoomInDepots for every idle block of every pool, also those in shards. If all idle
 // blocks together would not suffice, it frees none and returns false. That answer is exact
 // for each pool, not for one instant across pools: for each pool there was a moment during
 // the call at which it had no more idle blocks than makeRoom found.
 func (a *account) makeRoom(n int) bool {
-	made, panics := false, true
+	charged, panics := false, true
 	defer func() {
-		if made && panics { // a report of what was found, or a Source's Free
+		if charged && panics { // a report of what was found, or a Source's Free
 			a.uncharge(int64(n))
-			a.serve()
+			a.grantBytes()
 		}
 	}()
-	a.tryMakeRoom(n, &made)
+	a.tryMakeRoom(n, &charged)
 	panics = false
-	return made
+	return charged
 }
 
-// tryMakeRoom is makeRoom that sets made even if it panics after making room.
-func (a *account) tryMakeRoom(n int, made *bool) {
+// tryMakeRoom is makeRoom that sets charged even if it panics after it has charged.
+func (a *account) tryMakeRoom(n int, charged *bool) {
 	b := a.budget
 	b.mu.Lock()
 	defer b.unlock()
@@ -96,15 +96,15 @@ func (a *account) tryMakeRoom(n int, made *bool) {
 	case b.waiting.Load() > 0:
 		return
 	case a.reserve(n):
-		*made = true
+		*charged = true
 		return
 	}
 	b.enterDirectLocked()
 	if b.inReach(n) {
-		*made = a.makeRoomLocked(n)
+		*charged = a.makeRoomLocked(n)
 		return
 	}
-	*made = a.reserve(n) // what other goroutines have freed meanwhile may suffice
+	*charged = a.reserve(n) // what other goroutines have freed meanwhile may suffice
 }
 
 // enterDirectLocked moves the idle blocks of all pools into their depots.
@@ -152,50 +152,50 @@ func (g *Gate) returned(class uint8) {
 	defer b.unlock()
 	if b.claims.Len() > 0 {
 		g.shedLocked(class, many)
-		b.mustServeLocked()
+		b.mustGrantBytesLocked()
 	}
 }
 
-// serve comes after uncharge: it lets waiters for bytes allocate. It panics if it cannot wake
-// them.
-func (a *account) serve() {
+// grantBytes comes after uncharge: it lets waiters for bytes allocate. It panics if it cannot
+// wake them.
+func (a *account) grantBytes() {
 	if a == nil || a.budget.waiting.Load() == 0 {
 		return
 	}
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
-	a.budget.mustServeLocked()
+	a.budget.mustGrantBytesLocked()
 }
 
-// serveInReach is serve for timers and cleanups, where a panic would reach no caller. It
-// returns the waiter that must wait for a call from its own bubble, or nil.
-func (a *account) serveInReach() (asleep *waiter) {
+// grantBytesInReach is grantBytes for timers and cleanups, where a panic would reach no caller.
+// It returns the waiter that must wait for a call from its own bubble, or nil.
+func (a *account) grantBytesInReach() (asleep *waiter) {
 	if a == nil || a.budget.waiting.Load() == 0 {
 		return nil
 	}
 	a.budget.mu.Lock()
 	defer a.budget.mu.Unlock()
-	return a.budget.serveLocked()
+	return a.budget.grantBytesLocked()
 }
 
-// serveLater is serveInReach for a finalizer. It does not block, because all finalizers of the
-// process run one after the other.
-func (a *account) serveLater() {
+// grantBytesLater is grantBytesInReach for a finalizer. It does not block, because all
+// finalizers of the process run one after the other.
+func (a *account) grantBytesLater() {
 	if a.budget.waiting.Load() > 0 {
-		go a.serveInReach()
+		go a.grantBytesInReach()
 	}
 }
 
-// mustServeLocked is serveLocked for a call: it panics if it cannot wake a waiter.
-func (b *Budget) mustServeLocked() {
-	if asleep := b.serveLocked(); asleep != nil {
+// mustGrantBytesLocked is grantBytesLocked for a call: it panics if it cannot wake a waiter.
+func (b *Budget) mustGrantBytesLocked() {
+	if asleep := b.grantBytesLocked(); asleep != nil {
 		panic(b.sleepers.Apart(asleep.gate.name))
 	}
 }
 
-// serveLocked lets waiters for bytes allocate, oldest first, as long as there are bytes. It
+// grantBytesLocked lets waiters for bytes allocate, oldest first, as long as there are bytes. It
 // returns the waiter that could allocate but cannot be woken by the caller, or nil.
-func (b *Budget) serveLocked() (asleep *waiter) {
+func (b *Budget) grantBytesLocked() (asleep *waiter) {
 	for place := b.claims.Front(); place != nil; place = b.claims.Front() {
 		w := place.Value.(*waiter)
 		if !w.gate.account.reserve(w.size()) {
@@ -218,7 +218,7 @@ func (b *Budget) claimLocked(w *waiter) {
 		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocLimit
 	}
 	if b.waiting.Add(1) > 1 {
-		b.serveLocked() // nothing is idle, but the first waiter may now want no more than is left
+		b.grantBytesLocked() // nothing is idle, but the first waiter may now want no more than is left
 		if b.claims.Front() == w.claim {
 			b.takeBackLocked(w)
 		}
@@ -246,7 +246,7 @@ func (b *Budget) takeBackLocked(w *waiter) {
 				continue
 			}
 			for block := younger.takeBlock(); block != nil; block = younger.takeBlock() {
-				g.counts[class].puts.Add(1)
+				g.counters[class].puts.Add(1)
 				g.dropFullLocked(uint8(class), block)
 				any = true
 			}
@@ -254,7 +254,7 @@ func (b *Budget) takeBackLocked(w *waiter) {
 		}
 	}
 	if any {
-		b.serveLocked()
+		b.grantBytesLocked()
 	}
 }
 

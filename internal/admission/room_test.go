@@ -27,10 +27,10 @@ func TestRoomIsMadeOfWhatIsIdle(t *testing.T) {
 	if p.gate.TryBytes(5*small) || p.gate.TryBytes(4*small) || len(other.freed) != 0 {
 		t.Errorf("%d blocks were let go in vain", len(other.freed))
 	}
-	if block, err := p.gate.TryGet(0); block != nil || err != nil || len(other.freed) != 1 || b.Used() != 4*small || other.loosened != 1 {
-		t.Errorf("%v, %v: %d were let go for one, %d bytes are charged", block, err, len(other.freed), b.Used())
+	if _, permit, err := p.gate.TryGet(0); !permit || err != nil || len(other.freed) != 1 || b.Used() != 4*small || other.loosened != 1 {
+		t.Errorf("%v, %v: %d were let go for one, %d bytes are charged", permit, err, len(other.freed), b.Used())
 	}
-	other.engine.EnterDirect() // so that makeRoom finds them as shed does
+	other.engine.EnterDirect() // so that makeRoom finds them as makeRoomInDepots does
 	if !p.gate.account.makeRoom(large) || len(other.freed) != 3 || b.Used() != 4*small {
 		t.Errorf("%d were let go, %d bytes are charged", len(other.freed), b.Used())
 	}
@@ -90,7 +90,7 @@ func TestClaimsAreServedByTurn(t *testing.T) {
 		sleeps(t, "small", &o, p.wait(t, 0))
 		p.gate.Put(0, newBlock()) // the second could have it
 		o.expect(t)
-		if _, err := p.gate.TryGet(0); err != ErrExhausted || p.gate.TryBytes(1) || p.gate.Charge(0) {
+		if _, _, err := p.gate.TryGet(0); err != ErrExhausted || p.gate.TryBytes(1) || p.gate.Charge(0) {
 			t.Errorf("beside one that waits there is something left: %v", err)
 		}
 		p.gate.Put(0, newBlock())
@@ -194,7 +194,7 @@ func TestClaimsAreServedByAll(t *testing.T) {
 		}
 		s = sleeps(t, "s", nil, p.waitBytes(t, small))
 		p.gate.account.uncharge(small)
-		p.gate.account.serveLater()
+		p.gate.account.grantBytesLater()
 		if synctest.Wait(); !s.done || b.Used() != small {
 			t.Errorf("served %v, %d bytes are charged", s.done, b.Used())
 		}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"time"
@@ -89,7 +90,7 @@ func (w *waiter) wait(ctx context.Context) error {
 		case <-done:
 		}
 	}
-	return w.cancel(ctx.Err())
+	return w.cancel(cmp.Or(ctx.Err(), context.Canceled)) // a careless Context is done without an error
 }
 
 // begin puts the waiter into its lists. It returns an error if the pool is closed, or if the
@@ -194,7 +195,7 @@ func (w *waiter) proceedLocked() {
 	switch {
 	case len(w.blocks) == 0 || w.lacks() == 0:
 	case w.claim != nil:
-		w.gate.account.budget.serveLocked() // it wants fewer bytes than before
+		w.gate.account.budget.grantBytesLocked() // it wants fewer bytes than before
 	case w.line != nil:
 		w.gate.allowLocked() // it wants fewer misses than before
 	}
@@ -242,7 +243,7 @@ func (w *waiter) passOnLocked() {
 		w.gate.allowLocked() // the next in line may want fewer misses
 	}
 	if w.claim != nil {
-		w.gate.account.budget.serveLocked()
+		w.gate.account.budget.grantBytesLocked()
 	}
 }
 

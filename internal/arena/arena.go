@@ -107,7 +107,7 @@ type Arena struct {
 	space    space
 	sizes    map[int]*sizeList
 	isolated bool  // layouts are isolated
-	held     int   // blocks that are not free
+	inUse    int   // blocks that are not free
 	bytes    int64 // their sizes
 	spans    int
 	busy     bool // Decommit has spans in hand
@@ -239,7 +239,7 @@ func (a *Arena) take(size int) (s *span, slot uint32, dirty, inHand bool, err er
 	if s.full() {
 		list.remove(s)
 	}
-	a.held++
+	a.inUse++
 	a.bytes += int64(size)
 	return s, slot, dirty, false, nil
 }
@@ -315,7 +315,7 @@ func (a *Arena) Free(block []byte) {
 	if wasFull {
 		a.sizes[s.size].insert(s)
 	}
-	a.held--
+	a.inUse--
 	a.bytes -= int64(s.size)
 	// If the system refuses, the range stays, and another Close reports it.
 	_ = a.unmapLocked()

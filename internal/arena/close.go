@@ -11,8 +11,8 @@ func (a *Arena) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
-	if a.held > 0 {
-		return &InUseError{Blocks: a.held, Bytes: a.bytes}
+	if a.inUse > 0 {
+		return &InUseError{Blocks: a.inUse, Bytes: a.bytes}
 	}
 	return a.unmapLocked()
 }
@@ -49,7 +49,7 @@ func (a *Arena) Abandon() {
 					a.sizes[s.size].insert(s)
 				}
 				s.give(slot)
-				a.held--
+				a.inUse--
 				a.bytes -= int64(s.size)
 			}
 		}
@@ -96,7 +96,7 @@ func (s *span) anyOut() bool {
 // unmapLocked unmaps the range if the arena is closed, no block is held, and no
 // Decommit has spans in hand.
 func (a *Arena) unmapLocked() error {
-	if !a.closed || a.held > 0 || a.busy {
+	if !a.closed || a.inUse > 0 || a.busy {
 		return nil
 	}
 	was := a.space.memory != nil

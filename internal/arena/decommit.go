@@ -22,7 +22,7 @@ func (a *Arena) Decommit() (released int64, err error) {
 	var errs []error
 	refused := make(map[*span]bool)
 	for _, together := range neighbours(spans) {
-		if err := a.decommit(together); err != nil {
+		if err := a.decommitTogether(together); err != nil {
 			errs = append(errs, fmt.Errorf("arena: decommitting %d bytes: %w", bytesOf(together), err))
 			for _, s := range together {
 				refused[s] = true
@@ -65,7 +65,7 @@ func (a *Arena) retire() (spans []*span) {
 	defer a.mu.Unlock()
 	for _, list := range a.sizes {
 		list.spans = slices.DeleteFunc(list.spans, func(s *span) bool {
-			if s.held > 0 {
+			if s.inUse > 0 {
 				return false
 			}
 			a.leave(s)
@@ -92,7 +92,7 @@ func neighbours(spans []*span) (all [][]*span) {
 	return all
 }
 
-func (a *Arena) decommit(together []*span) error {
+func (a *Arena) decommitTogether(together []*span) error {
 	if a.heap != nil {
 		return nil // the collector takes them
 	}

@@ -69,13 +69,13 @@ func (a *Arena) Unguard(block []byte) {
 	if s == nil || !s.guards {
 		return
 	}
-	giveBack := a.space.sys.open
+	makeAccessible := a.space.sys.open
 	if s.fenced == byMarks {
-		giveBack = a.space.sys.unmark
+		makeAccessible = a.space.sys.unmark
 	}
 	// This needs no mapping and no memory, so no system refuses it. If one did, the
 	// caller would be left with a block that faults.
-	if err := giveBack(s.pages(slot)); err != nil {
+	if err := makeAccessible(s.pages(slot)); err != nil {
 		panic(fmt.Sprintf("arena: a block of %d bytes cannot be made accessible again: %v", s.size, err))
 	}
 }

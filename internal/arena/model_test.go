@@ -168,8 +168,8 @@ func checkModel(t *testing.T, a *Arena, blocks []*modelBlock) {
 				t.Fatalf("block %d of %d bytes: free in the span: %v, by its state: %v", slot, s.size, inRoom, s.free(slot))
 			}
 		}
-		if n != int(s.held) {
-			t.Fatalf("a span of %d says that it holds %d blocks, and %d are not free", s.size, s.held, n)
+		if n != int(s.inUse) {
+			t.Fatalf("a span of %d says that it holds %d blocks, and %d are not free", s.size, s.inUse, n)
 		}
 		held += n
 		if !s.full() {

@@ -78,7 +78,7 @@ type span struct {
 	// The arena's mu guards the rest.
 	first int      // granule
 	room  []uint64 // one bit for each block: 1 if it is free
-	held  uint32   // blocks that are not free
+	inUse uint32   // blocks that are not free
 	fresh uint32   // blocks from this one on have not been handed out since the span began: they are zero
 }
 
@@ -124,7 +124,7 @@ func (s *span) free(slot uint32) bool {
 	return state.Free(whenOut)
 }
 
-func (s *span) full() bool { return s.held == s.count }
+func (s *span) full() bool { return s.inUse == s.count }
 
 // take returns the first free block, which must exist, and whether it may hold anything
 // but zeros.
@@ -136,14 +136,14 @@ func (s *span) take() (slot uint32, dirty bool) {
 			break
 		}
 	}
-	s.held++
+	s.inUse++
 	return slot, slot < s.fresh
 }
 
 // give takes a block back.
 func (s *span) give(slot uint32) {
 	s.room[slot/64] |= 1 << (slot % 64)
-	s.held--
+	s.inUse--
 }
 
 // wrote records that a fresh block is handed out, and returns how many bytes of pages

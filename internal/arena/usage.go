@@ -11,7 +11,7 @@ func (a *Arena) Usage() memory.Usage {
 		Spanned:     a.space.used(),
 		Committed:   a.counted.committed,
 		Decommitted: a.counted.decommitted,
-		Blocks:      a.held,
+		Blocks:      a.inUse,
 		Bytes:       a.bytes,
 		Spans:       a.spans,
 		Refused:     a.counted.refused,

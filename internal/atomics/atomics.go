@@ -22,9 +22,9 @@ type (
 	// it as an access.
 	Statistic = atomic.Uint64
 
-	// A Hint changes how much is done, never whether it is right: the explorer does not count it
+	// A Heuristic changes how much is done, never whether it is right: the explorer does not count it
 	// as an access either.
-	Hint = atomic.Int64
+	Heuristic = atomic.Int64
 )
 
 // Yield lets other goroutines run. A loop that waits for one of them calls it.

@@ -87,14 +87,14 @@ type Statistic struct{ v uint64 }
 func (s *Statistic) Load() uint64 { return s.v }
 func (s *Statistic) Add(d uint64) { s.v += d }
 
-// A Hint is no access: the result is right whatever its value.
-type Hint struct{ v int64 }
+// A Heuristic is no access: the result is right whatever its value.
+type Heuristic struct{ v int64 }
 
-func (h *Hint) Load() int64        { return h.v }
-func (h *Hint) Store(v int64)      { h.v = v }
-func (h *Hint) Add(d int64) int64  { h.v += d; return h.v }
-func (h *Hint) Swap(v int64) int64 { old := h.v; h.v = v; return old }
-func (h *Hint) CompareAndSwap(old, new int64) bool {
+func (h *Heuristic) Load() int64        { return h.v }
+func (h *Heuristic) Store(v int64)      { h.v = v }
+func (h *Heuristic) Add(d int64) int64  { h.v += d; return h.v }
+func (h *Heuristic) Swap(v int64) int64 { old := h.v; h.v = v; return old }
+func (h *Heuristic) CompareAndSwap(old, new int64) bool {
 	if h.v != old {
 		return false
 	}

@@ -92,10 +92,10 @@ func TestEachAccessIsAnnounced(t *testing.T) {
 	want("Lock of a locked mutex", "wait")
 
 	var s Statistic
-	var h Hint
+	var h Heuristic
 	s.Add(1)
 	if h.Add(1); s.Load() != 1 || h.Load() != 1 || h.Swap(2) != 1 || !h.CompareAndSwap(2, 3) || h.CompareAndSwap(2, 4) {
-		t.Error("Statistic and Hint")
+		t.Error("Statistic and Heuristic")
 	}
-	want("a Statistic and a Hint")
+	want("a Statistic and a Heuristic")
 }

@@ -16,9 +16,9 @@ type bytePond struct {
 	*dewpond.BytePool
 	o       dewpond.BytePoolOptions
 	offHeap bool
-	obeys   bool          // no attacker calls its Get
-	source  *moodySource  // nil: the pool's own
-	hint    *dewpond.Hint // nil: the pool has a Source
+	obeys   bool              // no attacker calls its Get
+	source  *moodySource      // nil: the pool's own
+	hint    *dewpond.BodyPool // nil: the pool has a Source
 	// upset says that a callback has panicked: the counts are then unknown. It is a
 	// separate allocation, because an OnViolation that refers to its pool would keep
 	// the pool alive for as long as any of its blocks is watched.
@@ -77,7 +77,7 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 		panic(err)
 	}
 	if !p.offHeap && p.source == nil {
-		p.hint = p.Hint()
+		p.hint = p.Bodies()
 	}
 	r.pools.Add(1)
 	r.mu.Lock()

@@ -23,7 +23,7 @@ func (a *attacker) misuse() {
 		}
 	}
 	p := &bytePond{upset: new(atomic.Bool)}
-	p.o = dewpond.BytePoolOptions{Name: "misused", Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: report(p.upset)}
+	p.o = dewpond.BytePoolOptions{Name: "misused", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: report(p.upset)}
 	// A caller that needs room in a Budget takes idle blocks of all its pools: a late
 	// write races with that.
 	shared := !raceEnabled && a.rng.IntN(2) == 0
@@ -33,7 +33,7 @@ func (a *attacker) misuse() {
 	p.BytePool = dewpond.MustBytePool(p.o)
 	q := &objectPond{strict: true}
 	q.o = dewpond.PoolOptions[object]{
-		Name: "misused objects", Limit: 1, Check: dewpond.CheckAll, IdleTimeout: -1, OnViolation: report(&q.upset),
+		Name: "misused objects", Limit: 1, Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: report(&q.upset),
 		New: func() *object { return &object{mind: new(mind)} }, Reset: func(v *object) { v.data = [5]uint64{} },
 	}
 	q.Pool = dewpond.MustPool(q.o)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 const (
@@ -52,7 +53,7 @@ func play(t *testing.T, seed, number uint64, all *tally) {
 	rng := rand.New(rand.NewPCG(seed, number))
 	r := &round{t: t, tally: all, number: number, obeyed: rng.IntN(2) == 0}
 	for i := range r.budgets {
-		r.budgets[i] = dewpond.NewBudget(int64(256+rng.IntN(2048)) << 10)
+		r.budgets[i] = dewpond.MustBudget("", int64(256+rng.IntN(2048))<<10)
 	}
 	for i := range r.bytes {
 		r.bytes[i].Store(r.newBytePond(rng, i))
@@ -116,7 +117,7 @@ func (r *round) direct(rng *rand.Rand, gifts <-chan *loan) {
 			r.safely(&p.upset, func() { p.Trim() })
 		case 9: // the heap is larger than this: pressure
 			debug.SetMemoryLimit(1 << 20)
-			dewpond.Pressure()
+			pressure.Current()
 			runtime.Gosched()
 			debug.SetMemoryLimit(limit)
 		case 10:

@@ -78,10 +78,10 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	var found *Violation
 	switch {
 	case r == nil || r.state == out || r.size != len(block): // new, or at the address of a lost block
-		if r != nil && r.watched && r.leaks() { // before its cleanup has run
+		if r != nil && r.hasCleanup && r.leaks() { // before its cleanup has run
 			found = r.violation(Leak, nil)
 		}
-		r = c.watch(s, at, block, heap)
+		r = c.track(s, at, block, heap)
 	case !c.verify(r, block):
 		found = r.written(block, stack)
 	}
@@ -110,13 +110,15 @@ const (
 )
 
 // Put records that the block at an address comes back. A watched block must be out.
-func (c *Checker) Put(at uintptr, size int) Verdict { return c.put(at, size, nil) }
+func (c *Checker) Put(at uintptr, size int) Verdict { return c.putOrAdopt(at, size, nil) }
 
 // Adopt is Put for an object of the Go heap that need not come from the pool: an object
 // that is not watched is watched from now on.
-func (c *Checker) Adopt(at uintptr, object []byte) Verdict { return c.put(at, len(object), object) }
+func (c *Checker) Adopt(at uintptr, object []byte) Verdict {
+	return c.putOrAdopt(at, len(object), object)
+}
 
-func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
+func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 	s := c.shard(at)
 	s.mu.Lock()
 	r := s.at[at]
@@ -128,7 +130,7 @@ func (c *Checker) put(at uintptr, size int, adopted []byte) Verdict {
 		if r != nil && r.size == size {
 			r.leak.Stop() // has no effect if the memory is another object's, but does if a finalizer resurrected this one
 		}
-		r = c.watch(s, at, adopted, true)
+		r = c.track(s, at, adopted, true)
 	}
 	var room pcs
 	stack := c.callers(&room)
@@ -232,7 +234,7 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	}
 	delete(s.at, at)
 	filter[slot(at)].Add(^uint32(0))
-	if r.watched {
+	if r.hasCleanup {
 		r.leak.Stop()
 	}
 	s.forget(r)

@@ -141,7 +141,7 @@ func TestWritten(t *testing.T) {
 			d, b := newDesk(), make([]byte, 64)
 			d.getHere(b)
 			d.putHere(b)
-			was := byte(poison)
+			was := byte(poisonByte)
 			if seal {
 				was = 0
 				d.Seal(at(b), b)
@@ -286,7 +286,7 @@ func TestCollectedLate(t *testing.T) {
 	late.collected() // the record is unused
 	s := d.shard(at(b))
 	s.mu.Lock()
-	again := d.watch(s, at(b), b, true)
+	again := d.track(s, at(b), b, true)
 	s.mu.Unlock()
 	if again != r {
 		t.Fatal("the record is not used again: this shows nothing")

@@ -11,7 +11,7 @@ import (
 // no block twice. n is how many blocks these are, and left how many others of that clock
 // are out.
 func (c *Checker) Out(age time.Duration, now time.Time) (leaks []Violation, n, left int) {
-	leaks = c.leaks(func(r *record) bool {
+	leaks = c.gather(func(r *record) bool {
 		switch {
 		case r.state != out || r.reported || r.excused || age > 0 && !sameClock(now, r.gotAt):
 			return false
@@ -31,15 +31,15 @@ func (c *Checker) Out(age time.Duration, now time.Time) (leaks []Violation, n, l
 // and not told of yet: where all blocks are watched, one report for each place tells what a
 // collection has found.
 func (c *Checker) reportLost(v Violation) {
-	others := c.leaks(func(r *record) bool { return r.state == out && !r.reported && !r.excused && r.dead() })
+	others := c.gather(func(r *record) bool { return r.state == out && !r.reported && !r.excused && r.dead() })
 	for _, v := range byPlace(append(others, v)) {
 		c.report(v)
 	}
 }
 
-// leaks returns the leaks among the blocks, one Violation for each place, those of the most
+// gather returns the leaks among the blocks, one Violation for each place, those of the most
 // bytes first. leaked is called with a shard locked.
-func (c *Checker) leaks(leaked func(r *record) bool) (all []Violation) {
+func (c *Checker) gather(leaked func(r *record) bool) (all []Violation) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()

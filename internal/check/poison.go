@@ -2,11 +2,11 @@ package check
 
 import "bytes"
 
-// poison is the byte that idle blocks are filled with. It is unlikely as text, length
+// poisonByte is the byte that idle blocks are filled with. It is unlikely as text, length
 // or pointer, and odd, so that a counter that is incremented shows.
-const poison = 0xDB
+const poisonByte = 0xDB
 
-var page = bytes.Repeat([]byte{poison}, 4096)
+var page = bytes.Repeat([]byte{poisonByte}, 4096)
 
 // Poison fills a block.
 func Poison(b []byte) {
@@ -43,7 +43,7 @@ func (r *record) written(block []byte, offence Stack) *Violation {
 		if r.sealed {
 			return r.seal[i]
 		}
-		return poison
+		return poisonByte
 	}
 	first, last := 0, len(block)-1
 	for first < last && block[first] == was(first) {

@@ -10,25 +10,25 @@ import (
 // Records are reused, so a cleanup, which may run late, names the use as well as the
 // record.
 type record struct {
-	use      uint64
-	checker  *Checker
-	address  uintptr
-	size     int
-	state    state
-	got, put Stack
-	gotAt    time.Time
-	putAt    time.Time
-	seal     []byte   // what an idle block must be like, if it is sealed and not poisoned
-	owners   []*Owner // of a lease of the block: those that Retain made and that have not released
-	leak     runtime.Cleanup
-	alive    weak.Pointer[byte] // the block, if all blocks are watched and on the Go heap
-	sealed   bool               // seal is in force
-	released bool               // the owner of a lease that got the block has released
-	guarded  bool               // idle, and faults on any touch
-	watched  bool               // leak was set
-	reported bool               // its leak has been reported
-	excused  bool               // its owner may lose it: see Excuse
-	profiled bool               // in the profile
+	use        uint64
+	checker    *Checker
+	address    uintptr
+	size       int
+	state      state
+	got, put   Stack
+	gotAt      time.Time
+	putAt      time.Time
+	seal       []byte   // what an idle block must be like, if it is sealed and not poisoned
+	owners     []*Owner // of a lease of the block: those that Retain made and that have not released
+	leak       runtime.Cleanup
+	alive      weak.Pointer[byte] // the block, if all blocks are watched and on the Go heap
+	sealed     bool               // seal is in force
+	released   bool               // the owner of a lease that got the block has released
+	guarded    bool               // idle, and faults on any touch
+	hasCleanup bool               // leak was set
+	reported   bool               // its leak has been reported
+	excused    bool               // its owner may lose it: see Excuse
+	profiled   bool               // in the profile
 }
 
 type state uint8
@@ -38,8 +38,8 @@ const (
 	idle
 )
 
-// watch makes a record of a block. The shard is locked.
-func (c *Checker) watch(s *shard, at uintptr, block []byte, heap bool) *record {
+// track makes a record of a block. The shard is locked.
+func (c *Checker) track(s *shard, at uintptr, block []byte, heap bool) *record {
 	r := s.blank()
 	r.checker, r.address, r.size = c, at, len(block)
 	if s.at[at] == nil {
@@ -47,16 +47,16 @@ func (c *Checker) watch(s *shard, at uintptr, block []byte, heap bool) *record {
 	}
 	s.at[at] = r
 	if heap {
-		r.watchCollection(collectedBlock{c, at, r, r.use}, block)
+		r.addCleanup(collectedBlock{c, at, r, r.use}, block)
 	}
 	return r
 }
 
-// watchCollection makes the collector report a lost block. AddCleanup panics for a block that is
+// addCleanup makes the collector report a lost block. AddCleanup panics for a block that is
 // not on the Go heap, as a Source of the caller's may return it: such a block is never
 // collected.
-func (r *record) watchCollection(b collectedBlock, block []byte) {
-	defer func() { r.watched = recover() == nil }()
+func (r *record) addCleanup(b collectedBlock, block []byte) {
+	defer func() { r.hasCleanup = recover() == nil }()
 	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, b)
 	if !b.checker.sampled {
 		r.alive = weak.Make(&block[0])

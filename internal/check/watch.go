@@ -40,7 +40,7 @@ type Watch struct {
 
 	all    bool
 	sealed bool           // blocks are sealed, since they cannot be poisoned
-	held   []atomic.Int64 // blocks in quarantine or on their way to the Keeper, by class
+	counts []atomic.Int64 // blocks in quarantine or on their way to the Keeper, by class
 }
 
 // NewWatch returns a Watch of so many classes, with a quarantine that takes nothing until
@@ -51,17 +51,17 @@ func NewWatch(all, sealed bool, classes int, report func(Violation)) *Watch {
 		Checker: New(!all, report),
 		all:     all,
 		sealed:  sealed,
-		held:    make([]atomic.Int64, classes),
+		counts:  make([]atomic.Int64, classes),
 	}
 }
 
 // All reports whether every block is watched.
 func (w *Watch) All() bool { return w.all }
 
-// Held returns how many blocks of a class are in quarantine. One that leaves it meanwhile
-// is counted here and where it goes, or only there: read it before the Keeper's own counts,
-// and no block is missed.
-func (w *Watch) Held(class uint8) int { return int(w.held[class].Load()) }
+// InQuarantine returns how many blocks of a class are in quarantine. One that leaves it
+// meanwhile is counted here and where it goes, or only there: read it before the Keeper's own
+// counts, and no block is missed.
+func (w *Watch) InQuarantine(class uint8) int { return int(w.counts[class].Load()) }
 
 // Retire has a block that came back wait, and the Keeper keep those that have waited for
 // long enough. Its caller alone has the block, which Put or Adopt has accepted.
@@ -71,7 +71,7 @@ func (w *Watch) Retire(b Block) {
 	} else {
 		w.Poison(b.At, b.Bytes)
 	}
-	w.held[b.Class].Add(1)
+	w.counts[b.Class].Add(1)
 	if !w.Quarantine.Add(b) {
 		w.leave(b, false)
 		return
@@ -84,7 +84,7 @@ func (w *Watch) Retire(b Block) {
 
 // leave gives a block to the Keeper at last.
 func (w *Watch) leave(b Block, counted bool) {
-	defer w.held[b.Class].Add(-1) // after all else, see Held; also if Keep panics
+	defer w.counts[b.Class].Add(-1) // after all else, see InQuarantine; also if Keep panics
 	var l late.List
 	defer l.End()
 	if !w.all {
@@ -112,7 +112,7 @@ func (w *Watch) Empty(end bool, l *late.List) (blocks int, bytes int64) {
 	for _, b := range all { // before Free, which may panic
 		bytes += int64(len(b.Bytes))
 		w.Keeper.Count(b.Class, Trimmed)
-		w.held[b.Class].Add(-1)
+		w.counts[b.Class].Add(-1)
 	}
 	for _, b := range all {
 		w.Keeper.Free(b, l)

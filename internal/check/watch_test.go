@@ -25,7 +25,7 @@ func (k *fakeKeeper) Count(class uint8, did Deed) {
 
 func (k *fakeKeeper) Keep(b Block, counted bool) {
 	k.did = append(k.did, fmt.Sprint("keep ", b.Class, " ", counted))
-	k.inside = append(k.inside, k.w.Held(b.Class))
+	k.inside = append(k.inside, k.w.InQuarantine(b.Class))
 	k.kept = append(k.kept, b)
 	if k.keep != nil {
 		k.keep(b)
@@ -68,27 +68,27 @@ func TestRetire(t *testing.T) {
 	first, second, third := w.idle(1), w.idle(0), w.idle(1)
 	w.Retire(first)
 	w.Retire(second)
-	if did := k.take(); !slices.Equal(did, []string{"quarantined 1", "quarantined 0"}) || w.Held(0) != 1 || w.Held(1) != 1 {
-		t.Errorf("%q; %d and %d are held", did, w.Held(0), w.Held(1))
+	if did := k.take(); !slices.Equal(did, []string{"quarantined 1", "quarantined 0"}) || w.InQuarantine(0) != 1 || w.InQuarantine(1) != 1 {
+		t.Errorf("%q; %d and %d are in quarantine", did, w.InQuarantine(0), w.InQuarantine(1))
 	}
 	if !Intact(first.Bytes) {
 		t.Error("an idle block is not poisoned")
 	}
 	w.Retire(third)
-	if did := k.take(); !slices.Equal(did, []string{"quarantined 1", "keep 1 true"}) || w.Held(1) != 1 {
-		t.Errorf("%q; %d are held", did, w.Held(1))
+	if did := k.take(); !slices.Equal(did, []string{"quarantined 1", "keep 1 true"}) || w.InQuarantine(1) != 1 {
+		t.Errorf("%q; %d are in quarantine", did, w.InQuarantine(1))
 	}
 	if &k.kept[0].Bytes[0] != &first.Bytes[0] || k.inside[0] != 2 {
-		t.Errorf("the first left as another, or %d were held meanwhile, want 2", k.inside[0])
+		t.Errorf("the first left as another, or %d were in quarantine meanwhile, want 2", k.inside[0])
 	}
 	w.Quarantine.Bytes = 0
 	w.Retire(w.idle(0))
-	if did := k.take(); !slices.Equal(did, []string{"keep 0 false"}) || w.Held(0) != 1 {
-		t.Errorf("without a quarantine: %q; %d are held", did, w.Held(0))
+	if did := k.take(); !slices.Equal(did, []string{"keep 0 false"}) || w.InQuarantine(0) != 1 {
+		t.Errorf("without a quarantine: %q; %d are in quarantine", did, w.InQuarantine(0))
 	}
 	w.Flush()
-	if did := k.take(); !slices.Equal(did, []string{"keep 0 true", "keep 1 true"}) || w.Held(0)+w.Held(1) != 0 {
-		t.Errorf("Flush: %q; %d and %d are held", did, w.Held(0), w.Held(1))
+	if did := k.take(); !slices.Equal(did, []string{"keep 0 true", "keep 1 true"}) || w.InQuarantine(0)+w.InQuarantine(1) != 0 {
+		t.Errorf("Flush: %q; %d and %d are in quarantine", did, w.InQuarantine(0), w.InQuarantine(1))
 	}
 	if w.Flush(); k.take() != nil || *found != nil {
 		t.Errorf("found %v", *found)
@@ -104,8 +104,8 @@ func TestKeepPanics(t *testing.T) {
 		w.Retire(w.idle(0))
 		t.Error("the panic is lost")
 	}()
-	if w.Held(0) != 0 {
-		t.Error("what was kept is held")
+	if w.InQuarantine(0) != 0 {
+		t.Error("what was kept is in quarantine")
 	}
 }
 
@@ -153,8 +153,8 @@ func TestEmpty(t *testing.T) {
 	if did := k.take(); !slices.Equal(did, []string{"trimmed 0", "trimmed 1", "free 0", "free 1"}) || blocks != 2 || bytes != 128 {
 		t.Errorf("%q: %d blocks of %d bytes", did, blocks, bytes)
 	}
-	if w.Held(0)+w.Held(1) != 0 || *found != nil {
-		t.Errorf("%d and %d are held; reported too early: %v", w.Held(0), w.Held(1), *found)
+	if w.InQuarantine(0)+w.InQuarantine(1) != 0 || *found != nil {
+		t.Errorf("%d and %d are in quarantine; reported too early: %v", w.InQuarantine(0), w.InQuarantine(1), *found)
 	}
 	if l.End(); !slices.Equal(*found, []Kind{WriteAfterPut, WriteAfterPut}) {
 		t.Errorf("found %v", *found)

@@ -5,7 +5,8 @@
 // one more timeout:
 //
 //   - The surplus is the least number of blocks that were idle at any moment of the last
-//     timeout (the working set of Bonwick and Adams, "Magazines and Vmem", USENIX 2001). A
+//     timeout: the working set of Bonwick and Adams in "Magazines and Vmem"
+//     (https://www.usenix.org/legacy/event/usenix01/full_papers/bonwick/bonwick_html/). A
 //     program that repeats what it did in that time does not need them. So a burst that comes
 //     back before the timeout is over costs no miss.
 //   - The curve is jemalloc's: each amount that becomes surplus is a backlog entry, of which a

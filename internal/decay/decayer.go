@@ -19,8 +19,8 @@ const (
 )
 
 const (
-	// hurry is the factor by which Hurry is faster.
-	hurry = 4
+	// hurryFactor is the factor by which Hurry is faster.
+	hurryFactor = 4
 	// bubbleLife is longer than a testing/synctest bubble lives, even on a busy machine.
 	bubbleLife = time.Minute
 	// strandedAfter is how many ticks a place must be unused before it is tidied.
@@ -51,11 +51,11 @@ type Part struct {
 	Trim    func()
 }
 
-// A part is a Part with the history of its classes; nil for a class that never had anything
-// idle.
-type part struct {
+// A partHistory is a Part with the history of its classes; nil for a class that never had
+// anything idle.
+type partHistory struct {
 	Part
-	classes []*Class
+	history []*Class
 }
 
 // A Decayer frees what has been idle for long in the pool that it is a field of. It has no
@@ -73,7 +73,7 @@ type Decayer struct {
 	timeout time.Duration   // 0: never
 	alive   func() *Decayer // nil once the pool is gone
 	haste   func() Haste
-	parts   []part
+	parts   []partHistory
 	settle  func() // called after blocks have been let go; may be nil
 
 	unsettled atomics.Bool // settle has something to do
@@ -100,7 +100,7 @@ func (d *Decayer) Init(timeout time.Duration, haste func() Haste, settle func(),
 	d.timeout, d.haste, d.settle = timeout, haste, settle
 	d.alive = weak.Make(d).Value
 	for _, p := range parts {
-		d.parts = append(d.parts, part{p, make([]*Class, p.Classes)})
+		d.parts = append(d.parts, partHistory{p, make([]*Class, p.Classes)})
 	}
 }
 
@@ -168,7 +168,7 @@ func (d *Decayer) tick(number uint64) {
 	d.soon = haste == AllAtOnce && !trim
 	d.mu.Unlock()
 
-	d.shed(surplus, trim)
+	d.freeDue(surplus, trim)
 	for i := range d.parts {
 		d.parts[i].Tidy(strandedAfter)
 	}
@@ -212,7 +212,7 @@ type surplus struct {
 func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	timeout := d.timeout
 	if haste != NoHaste {
-		timeout /= hurry
+		timeout /= hurryFactor
 	}
 	epochs, rest := Elapsed(now.Sub(d.last), Epoch(timeout))
 	d.last = now.Add(-rest)
@@ -223,15 +223,15 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	d.looked = now
 	for i := range d.parts {
 		p := &d.parts[i]
-		for class := range p.classes {
+		for class := range p.history {
 			low := p.Low(uint8(class))
-			if p.classes[class] == nil {
+			if p.history[class] == nil {
 				if low == 0 {
 					continue
 				}
-				p.classes[class] = new(Class)
+				p.history[class] = new(Class)
 			}
-			if n := p.classes[class].Advance(epochs, low); n > 0 {
+			if n := p.history[class].Advance(epochs, low); n > 0 {
 				all = append(all, surplus{p.Shed, uint8(class), n})
 			}
 		}
@@ -251,7 +251,7 @@ func (d *Decayer) Oldest() (age time.Duration) {
 		return 0
 	}
 	p := &d.parts[0]
-	for class, c := range p.classes {
+	for class, c := range p.history {
 		if p.Least(uint8(class)) == 0 {
 			continue
 		}
@@ -271,9 +271,9 @@ func (d *Decayer) mayTrimLocked(now time.Time, haste Haste) bool {
 	return haste == AllAtOnce && d.trimmed.begin(now)
 }
 
-// shed frees what is due, or with trim everything, and has the rest of the work done that
+// freeDue frees what is due, or with trim everything, and has the rest of the work done that
 // frees leave behind.
-func (d *Decayer) shed(all []surplus, trim bool) {
+func (d *Decayer) freeDue(all []surplus, trim bool) {
 	if trim {
 		d.trim()
 	} else {
@@ -356,7 +356,7 @@ func (d *Decayer) collected() {
 		d.setTimerLocked()
 	}
 	d.mu.Unlock()
-	d.shed(surplus, trim)
+	d.freeDue(surplus, trim)
 }
 
 // outliveLocked takes over from the timer of a bubble that must be dead.

@@ -36,7 +36,7 @@ func (b *Bodies) Init(classes *sizeclass.Table) {
 
 // class returns the class for n bytes, or the largest one.
 func (b *Bodies) class(n int) uint8 {
-	if class, ok := b.classes.Class(n); ok {
+	if class, ok := b.classes.Index(n); ok {
 		return class
 	}
 	return uint8(b.classes.Len() - 1)

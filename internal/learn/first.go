@@ -37,7 +37,7 @@ func (f *First) Init(classes *sizeclass.Table) {
 
 // fit returns the size of the class of n bytes.
 func (f *First) fit(n int) uint32 {
-	class, _ := f.classes.Class(min(n, f.classes.Largest()))
+	class, _ := f.classes.Index(min(n, f.classes.Largest()))
 	return uint32(f.classes.Size(class))
 }
 
@@ -47,8 +47,8 @@ func (f *First) Size() int { return int(f.bytes.Load()) }
 // Outgrown notes that a first block of had bytes was too small.
 func (f *First) Outgrown(had int) { f.learn(had, 2*had) }
 
-// Held notes that a first block of had bytes had to hold no more than n.
-func (f *First) Held(n, had int) {
+// Sufficed notes that a first block of had bytes had to hold no more than n.
+func (f *First) Sufficed(n, had int) {
 	if less := had - had/4; n <= less && had > Least {
 		f.learn(had, less)
 	}

@@ -37,18 +37,18 @@ func TestFirstLearns(t *testing.T) {
 	}
 	for was := f.Size(); was > Least; was = f.Size() {
 		for range 1000 {
-			f.Held(was-was/4+1, was)
+			f.Sufficed(was-was/4+1, was)
 		}
 		if f.Size() != was {
 			t.Errorf("%d bytes in a block of %d make it %d", was-was/4+1, was, f.Size())
 		}
-		until(func() bool { return f.Size() != was }, func() { f.Held(was-was/4, was) })
+		until(func() bool { return f.Size() != was }, func() { f.Sufficed(was-was/4, was) })
 		if least := was - was/4; f.Size() < max(least, Least) || f.Size() >= was {
 			t.Errorf("it falls from %d to %d", was, f.Size())
 		}
 	}
 	for range 1000 {
-		f.Held(0, Least)
+		f.Sufficed(0, Least)
 	}
 	if f.Size() != Least {
 		t.Errorf("it falls to %d bytes", f.Size())
@@ -62,7 +62,7 @@ func TestFirstForgetsOldBlocks(t *testing.T) {
 	until(func() bool { return f.Size() != Least }, func() { f.Outgrown(Least) })
 	for range 1000 {
 		f.Outgrown(Least)
-		f.Held(10, 4096)
+		f.Sufficed(10, 4096)
 	}
 	if f.Size() != 2*Least {
 		t.Errorf("its size is %d", f.Size())
@@ -92,7 +92,7 @@ func TestFirstIsAClass(t *testing.T) {
 		f.Init(table(classes...))
 		for i := range 1000 {
 			f.Outgrown(f.Size())
-			f.Held(i%100, f.Size())
+			f.Sufficed(i%100, f.Size())
 			if !slices.Contains(classes, f.Size()) {
 				t.Fatalf("classes %v: %d bytes", classes, f.Size())
 			}

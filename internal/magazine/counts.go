@@ -50,13 +50,13 @@ func (e *Engine) Counts() []Counts {
 	e.fold(e.array())
 	counts := make([]Counts, len(e.depots))
 	for i := range counts {
-		counts[i] = e.counts(i)
+		counts[i] = e.classCounts(i)
 	}
 	return counts
 }
 
-// counts returns the counts of one class. The caller holds e.mu and has folded.
-func (e *Engine) counts(class int) Counts {
+// classCounts returns the counts of one class. The caller holds e.mu and has folded.
+func (e *Engine) classCounts(class int) Counts {
 	d, c := &e.depots[class], e.total[class]
 	// Read what left before what came, so that a block that passes through meanwhile is
 	// not counted as gone before it came.

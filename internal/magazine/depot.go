@@ -26,11 +26,11 @@ type depot struct {
 
 	// blocks is how many blocks are in the full and aged stacks, and low the least that
 	// it has been since the last call of Low.
-	blocks, low atomics.Hint
+	blocks, low atomics.Heuristic
 
 	// spares is how many magazines are in empty, and spareLow the least that it has
-	// been since the last call of ShedSpares.
-	spares, spareLow atomics.Hint
+	// been since the last call of DropSpares.
+	spares, spareLow atomics.Heuristic
 
 	// A goroutine that takes one block from a magazine of several holds the others in
 	// hand for a moment, in which no other goroutine finds them. started and ended
@@ -47,9 +47,9 @@ type depot struct {
 	_ [64]byte
 }
 
-// pop takes a magazine with blocks. It prefers a young one, whose blocks are more
+// popMagazine takes a magazine with blocks. It prefers a young one, whose blocks are more
 // likely to be in a cache. It may miss one that age has in hand.
-func (e *Engine) pop(d *depot) *magazine {
+func (e *Engine) popMagazine(d *depot) *magazine {
 	m := d.full.pop(&e.table)
 	if m == nil {
 		m = d.aged.pop(&e.table)
@@ -69,7 +69,7 @@ func (d *depot) went(n uint16) {
 }
 
 // lower records in low that a count is now v, if that is less than it has been.
-func lower(low *atomics.Hint, v int64) {
+func lower(low *atomics.Heuristic, v int64) {
 	for least := low.Load(); v < least; least = low.Load() {
 		if low.CompareAndSwap(least, v) {
 			return
@@ -93,7 +93,7 @@ func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 }
 
 func (e *Engine) popOne(d *depot) unsafe.Pointer {
-	m := e.pop(d)
+	m := e.popMagazine(d)
 	if m == nil {
 		return nil
 	}

@@ -32,6 +32,11 @@ type Config struct {
 	MaxIdleBytes    int64 // 0: keep nothing
 	MaxIdlePerClass int   // 0: no limit of its own
 
+	// Sampled has each slot begin to count its hits at a random number, for callers that
+	// choose some of them by it: see section.Slot and slot.Hits. Otherwise the first hits
+	// of each new array, of which there are many, would be chosen always or never.
+	Sampled bool
+
 	// Direct keeps every block in the depots, where any Pop finds it. That is slower,
 	// but Pop returns nil only if there was a moment at which no block of the class was
 	// idle.
@@ -65,6 +70,7 @@ type Engine struct {
 	none slot // never has a block or a place
 
 	reclaimable atomics.Bool // see Reclaim
+	sampled     bool         // Config.Sampled
 
 	depots  []depot // by class
 	sharded int     // classes below this index can have magazines in shards
@@ -95,6 +101,7 @@ func (e *Engine) Init(c Config) {
 	}
 	e.reclaimable.Store(true)
 	e.stride = stride(e.sharded)
+	e.sampled = c.Sampled
 	a := e.newArray(sharded, procs)
 	for i := range e.depots {
 		e.depots[i].several = a.rounds[i] > 1
@@ -130,8 +137,8 @@ const (
 	Kept       Result = iota // in a shard, or in the depot of a sharded engine
 	KeptDirect               // in the depot of an engine that is in direct mode, or that Trim is emptying
 	Wanted                   // not kept: a caller waits for it, see Wait
-	Full                     // not kept: the bounds are reached
-	Closed                   // not kept: the engine is closed
+	NoRoom                   // not kept: the bounds are reached
+	AfterClose               // not kept: the engine is closed
 )
 
 // Push gives the engine a block of a class. Unless the block is kept, it stays with the

@@ -26,7 +26,7 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 		if e.makeWay(x, class, int(s.rounds)-int(s.previousRoom)) {
 			m := e.fetch(x.array(), class)
 			if m == nil {
-				if m = e.pop(d); m != nil {
+				if m = e.popMagazine(d); m != nil {
 					d.went(m.n)
 				}
 			}
@@ -64,18 +64,18 @@ func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointe
 
 // PushSlow is [Engine.Push] when the loaded magazine was full, or the class has none.
 func (e *Engine) PushSlow(class uint8, block unsafe.Pointer) Result {
-	return e.push(class, block, false)
+	return e.pushOrAdd(class, block, false)
 }
 
 // Add puts a block that no Pop returned into the depot, so that it does not count as a
 // Put.
 func (e *Engine) Add(class uint8, block unsafe.Pointer) Result {
-	return e.push(class, block, true)
+	return e.pushOrAdd(class, block, true)
 }
 
-// push tries in a section, and tries again if that needs an empty magazine, which
+// pushOrAdd tries in a section, and tries again if that needs an empty magazine, which
 // cannot be allocated in a section.
-func (e *Engine) push(class uint8, block unsafe.Pointer, added bool) Result {
+func (e *Engine) pushOrAdd(class uint8, block unsafe.Pointer, added bool) Result {
 	var spare *magazine
 	for {
 		x := e.enterGrown()
@@ -110,7 +110,7 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	}
 	switch {
 	case x.array().mode == closed:
-		return Closed, false
+		return AfterClose, false
 	case x.array().mode != sharded && !added && d.waiting.Load() > 0:
 		return Wanted, false
 	case x.array().mode == trimming:
@@ -118,7 +118,7 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	}
 	kept, wantsSpare := e.pushDirect(d, rounds, block, spare)
 	if !kept {
-		return Full, wantsSpare
+		return NoRoom, wantsSpare
 	}
 	if added {
 		d.added.Add(1)
@@ -139,7 +139,7 @@ func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, s
 	if s.widens() {
 		more := e.reserve(d, uint32(s.rounds-s.room))
 		if more == 0 {
-			return Full, false
+			return NoRoom, false
 		}
 		s.room += uint8(more)
 		sh.bytes += int(more) * d.size
@@ -148,12 +148,12 @@ func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, s
 	}
 	m := e.emptyMagazine(d, spare)
 	if m == nil {
-		return Full, true
+		return NoRoom, true
 	}
 	room := uint8(e.reserve(d, uint32(s.rounds)))
 	if room == 0 {
 		d.putSpare(m)
-		return Full, false
+		return NoRoom, false
 	}
 	sh.bytes += (int(room) - int(s.previousRoom)) * d.size
 	if s.previousRoom != s.rounds || !e.park(x.array(), class, s.previous) {

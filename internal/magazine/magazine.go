@@ -9,10 +9,11 @@ import (
 // MaxRounds is the most blocks that one magazine holds.
 const MaxRounds = 64
 
-// A magazine is a fixed array of idle blocks (Bonwick and Adams, "Magazines and Vmem",
-// USENIX 2001). It is always in one of five places: a slot of a shard, a cell of a
-// transfer cache, a depot's full stack, a depot's empty stack, or the hands of one
-// goroutine. The goroutine that takes it from there owns all its fields but next.
+// A magazine is a fixed array of idle blocks, as in Bonwick and Adams, "Magazines and Vmem"
+// (https://www.usenix.org/legacy/event/usenix01/full_papers/bonwick/bonwick_html/). It is
+// always in one of five places: a slot of a shard, a cell of a transfer cache, a depot's
+// full stack, a depot's empty stack, or the hands of one goroutine. The goroutine that takes
+// it from there owns all its fields but next.
 //
 // This struct is its head. The items follow in the same allocation: see newMagazine.
 type magazine struct {

@@ -53,7 +53,7 @@ func TestEngineFollowsModel(t *testing.T) {
 			}
 			m.empty(m.engine.Close)
 			m.check()
-			if r := m.engine.Push(0, block()); r != Closed || m.engine.Pop(0) != nil || m.engine.EnterDirect() {
+			if r := m.engine.Push(0, block()); r != AfterClose || m.engine.Pop(0) != nil || m.engine.EnterDirect() {
 				t.Error("a closed engine does something")
 			}
 		})
@@ -124,7 +124,7 @@ func (m *model) pushed(class uint8, b unsafe.Pointer, r Result) {
 	switch r {
 	case want:
 		m.idle[class][b] = true
-	case Full:
+	case NoRoom:
 		bytes := int64(0)
 		for class, idle := range m.idle {
 			bytes += int64(len(idle)) * int64(m.config.Sizes[class])

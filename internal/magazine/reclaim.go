@@ -20,7 +20,7 @@ func (e *Engine) Reclaim(class uint8) bool {
 		return false
 	}
 	e.foldClass(a, int(class))
-	if int64(e.counts(int(class)).Idle) <= d.blocks.Load() {
+	if int64(e.classCounts(int(class)).Idle) <= d.blocks.Load() {
 		return false
 	}
 	e.reclaimable.Store(false)

@@ -91,7 +91,7 @@ func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
 		e.Trim(release)
 		return
 	}
-	e.ShedSpares()
+	e.DropSpares()
 }
 
 // Close is [Engine.Trim], after which the engine keeps nothing. A Push that races it

@@ -1,6 +1,7 @@
 package magazine
 
 import (
+	"math/rand/v2"
 	"sync"
 	"unsafe"
 
@@ -48,7 +49,7 @@ type array struct {
 	slots     []slot // the first leads to this array
 	shards    []shard
 	transfers []transfer               // by class
-	left      atomics.Hint             // bytes of places in all transfer caches
+	left      atomics.Heuristic        // bytes of places in all transfer caches
 	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
 	parked    [][transferCells]uintptr // by class: the marks that ReclaimStranded saw last
 }
@@ -84,6 +85,12 @@ func (e *Engine) newArray(m mode, procs int) *array {
 		for class := range e.sharded {
 			s := e.slotOf(a, uint(id), class)
 			s.transfer, s.rounds = &a.transfers[class], uint8(a.rounds[class])
+			if e.sampled {
+				start := rand.Uint32()
+				s.hits.low = uintptr(start)
+				n := uint64(start)
+				a.counted[id][class] = counted{hits: n, used: n, seen: n, cleared: n}
+			}
 		}
 	}
 	a.slots[0].array = a
@@ -138,13 +145,13 @@ func (e *Engine) EnterBeside(x section) section {
 // old array in turn, no goroutine is left in it. The zero Engine has no array, and a
 // section of it no guard.
 func (e *Engine) enterGuarded() section {
-	hint := uint(percpu.Pin())
+	preferred := uint(percpu.Pin())
 	for {
 		first := e.current.Load()
 		if first == nil {
 			return section{}
 		}
-		id := first.array.lockAny(hint)
+		id := first.array.lockAny(preferred)
 		if e.current.Load() == first {
 			return section{int(id), first}
 		}
@@ -152,10 +159,10 @@ func (e *Engine) enterGuarded() section {
 	}
 }
 
-// lockAny locks the first free guard from the hint on, or the hint's own when all are
+// lockAny locks the first free guard from the preferred one on, or that one when all are
 // held, and returns its shard.
-func (a *array) lockAny(hint uint) (id uint) {
-	id = hint % a.procs
+func (a *array) lockAny(preferred uint) (id uint) {
+	id = preferred % a.procs
 	for i := range a.procs {
 		if next := (id + i) % a.procs; a.shards[next].guard.TryLock() {
 			return next
@@ -182,6 +189,9 @@ func (x section) ExitBeside() {
 		x.shard().guard.Unlock()
 	}
 }
+
+// OnlySlot is the number of the slot of the class, in an engine of one class.
+const OnlySlot = 1
 
 // Slot returns the slot of a class in the section's shard, by number: the class plus 1,
 // or 0 for a size that has no class. If the P is newer than the array, Slot returns a

@@ -11,8 +11,8 @@ import (
 // [Engine.ReclaimStranded].
 func (e *Engine) Low(class uint8) int {
 	d := &e.depots[class]
-	held := d.blocks.Load()
-	return int(max(0, min(held, d.low.Swap(held))))
+	blocks := d.blocks.Load()
+	return int(max(0, min(blocks, d.low.Swap(blocks))))
 }
 
 // Least returns what [Engine.Low] would, and leaves it to be returned again.

@@ -100,8 +100,8 @@ func (s *slot) Take() unsafe.Pointer {
 	return block
 }
 
-// Hits returns how many blocks were taken from the slot. Only the slot's owner may call
-// it.
+// Hits returns how many blocks were taken from the slot, from a random number on if
+// Config.Sampled is set. Only the slot's owner may call it.
 func (s *slot) Hits() uintptr { return s.hits.low }
 
 // Give makes a block the hot one, and reports whether there was a place for it. If not,

@@ -2,16 +2,16 @@ package magazine
 
 import "unsafe"
 
-// Tidy does what is due from time to time: [Engine.ReclaimStranded] and [Engine.ShedSpares].
+// Tidy does what is due from time to time: [Engine.ReclaimStranded] and [Engine.DropSpares].
 func (e *Engine) Tidy(calls uint8) {
 	e.ReclaimStranded(calls)
-	e.ShedSpares()
+	e.DropSpares()
 }
 
-// ShedSpares lets go of empty magazines. It is meant to be called periodically. Of the
+// DropSpares lets go of empty magazines. It is meant to be called periodically. Of the
 // magazines that no Put needed since the last call it drops an eighth, at least one,
 // and all of them once nothing is idle any more.
-func (e *Engine) ShedSpares() {
+func (e *Engine) DropSpares() {
 	all := e.Reserved() == 0
 	for class := range e.depots {
 		d := &e.depots[class]

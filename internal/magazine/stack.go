@@ -2,8 +2,8 @@ package magazine
 
 import "github.com/dewpond/dewpond/internal/atomics"
 
-// A stack is a lock-free stack of magazines (R. K. Treiber, "Systems Programming:
-// Coping with Parallelism", IBM RJ 5118, 1986).
+// A stack is a lock-free stack of magazines, as in R. K. Treiber, "Systems Programming:
+// Coping with Parallelism" (https://dominoweb.draco.res.ibm.com/reports/rj5118.pdf).
 //
 // Magazines are reused, so a plain Treiber stack would be open to ABA: a goroutine
 // reads head A and its next B, others pop A and B and push A again, and its swap would

@@ -19,7 +19,7 @@ import (
 // a Get looks into the depots only. One grace period serves all engines. An engine that
 // is being replaced at that moment is skipped: its new slots point to nothing.
 func ClearStale(engines []*Engine) {
-	var held []*Engine
+	var stale []*Engine
 	for _, e := range engines {
 		if !e.mu.TryLock() {
 			continue
@@ -29,13 +29,13 @@ func ClearStale(engines []*Engine) {
 			e.mu.Unlock()
 			continue
 		}
-		held = append(held, e)
+		stale = append(stale, e)
 		e.procs.Store(0)
 	}
-	if held != nil && percpu.Pinned {
+	if stale != nil && percpu.Pinned {
 		gracePeriod()
 	}
-	for _, e := range held {
+	for _, e := range stale {
 		e.clearStale()
 		e.procs.Store(uintptr(e.array().procs))
 		e.mu.Unlock()

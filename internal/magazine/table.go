@@ -21,7 +21,7 @@ type table struct {
 	// element before.
 	chunks [indexBits - chunkBits + 1]atomics.Pointer[atomics.Pointer[magazine]]
 
-	bytes atomics.Hint // of the magazines and the chunks
+	bytes atomics.Heuristic // of the magazines and the chunks
 
 	mu   atomics.Mutex // held for a few instructions and one allocation
 	free []uint32

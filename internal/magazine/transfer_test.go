@@ -158,21 +158,21 @@ func TestShedSpares(t *testing.T) {
 	for range blocks - 1 {
 		e.Pop(0)
 	}
-	e.ShedSpares() // records how many there are
+	e.DropSpares() // records how many there are
 	full := e.Overhead()
-	e.ShedSpares()
+	e.DropSpares()
 	if now := e.Overhead(); now >= full || now < full*3/4 {
 		t.Errorf("of %d bytes %d are left after one call", full, now)
 	}
 	for range 50 {
-		e.ShedSpares()
+		e.DropSpares()
 	}
 	table := int64(2 * blocks * unsafe.Sizeof(uintptr(0))) // the table stays
 	if now := e.Overhead(); now-empty > table+64 {
 		t.Errorf("%d bytes are left for one block", now-empty)
 	}
 	e.Pop(0)
-	e.ShedSpares()
+	e.DropSpares()
 	if left := e.depots[0].spares.Load(); left != 0 || e.takeSpare(&e.depots[0]) != nil {
 		t.Errorf("%d empty magazines are left in an empty engine", left)
 	}

@@ -5,7 +5,11 @@
 //   - process_linux.go asks the kernel for resident memory;
 //   - environment.go describes the machine.
 //
-// It is the root of a separate module, which knows no pool. Packages child and rounds run what
-// is measured, each round in a process of its own. Package result holds what they return. The
-// other packages make a report of that: see package report.
+// It is the root of a separate module, which imports no pool. It knows the bench of cmd/dewpond
+// by name: package palette its contenders, the packages that make its report its scenarios.
+//
+// Packages child and rounds run what is measured, each round in a process of its own. Package
+// result holds what they return, and package report says which packages make a report of it.
+// Packages outputs, progress and terminal are what a command shows meanwhile and where it
+// writes. Package garbage is work for the collector, package documented for tests.
 package measure

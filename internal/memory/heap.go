@@ -147,7 +147,7 @@ func (h *HeapSlices) Add(data *byte, size int64, lost func()) {
 	h.bytes += size
 	h.mu.Unlock()
 	runtime.SetFinalizer(data, func(data *byte) {
-		if h.remove(addressOf(data), size) {
+		if h.removeAt(addressOf(data), size) {
 			lost()
 		}
 	})
@@ -155,14 +155,14 @@ func (h *HeapSlices) Add(data *byte, size int64, lost func()) {
 
 // Remove removes a slice and reports whether the set had it, with this size.
 func (h *HeapSlices) Remove(data *byte, size int64) bool {
-	if !h.remove(addressOf(data), size) {
+	if !h.removeAt(addressOf(data), size) {
 		return false
 	}
 	runtime.SetFinalizer(data, nil)
 	return true
 }
 
-func (h *HeapSlices) remove(address uintptr, size int64) bool {
+func (h *HeapSlices) removeAt(address uintptr, size int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sizes[address] != size {

@@ -33,7 +33,7 @@ type Limit struct {
 	mu      sync.Mutex // held for a few calls of set
 	state   limitState
 	found   int64 // the limit that the first Lower found, in state lowered
-	made    int64 // the limit that the last Lower set
+	imposed int64 // the limit that the last Lower set
 	atFloor bool  // the last Lower was limited by the floor
 }
 
@@ -72,25 +72,25 @@ func (l *Limit) Lower(bytes int64) {
 	switch {
 	case l.state == lost:
 		return
-	case l.state == lowered && now != l.made:
+	case l.state == lowered && now != l.imposed:
 		l.state = lost
 		return
 	case l.state == untouched && now == math.MaxInt64:
 		return
 	case l.state == untouched:
-		l.state, l.found, l.made = lowered, now, now
+		l.state, l.found, l.imposed = lowered, now, now
 	}
 	to := max(l.found-bytes, floor(l.found))
 	l.atFloor = to > l.found-bytes
-	if to == l.made {
+	if to == l.imposed {
 		return
 	}
-	if now = l.set(to); now != l.made {
+	if now = l.set(to); now != l.imposed {
 		l.set(now) // another goroutine changed it since it was read: keep that value
 		l.state = lost
 		return
 	}
-	l.made = to
+	l.imposed = to
 }
 
 // Restore sets the limit back to the value that Lower first found, if it is still what
@@ -99,7 +99,7 @@ func (l *Limit) Restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.loweredLocked() {
-		if now := l.set(l.found); now != l.made {
+		if now := l.set(l.found); now != l.imposed {
 			l.set(now)
 		}
 	}
@@ -111,31 +111,31 @@ func (l *Limit) Restore() {
 func (l *Limit) Found() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.set(-1); l.state != lowered || now != l.made {
+	if now := l.set(-1); l.state != lowered || now != l.imposed {
 		return now
 	}
 	return l.found
 }
 
-// Lowered describes how far a Limit is lowered.
-type Lowered struct {
+// A Lowering describes how far a Limit is lowered.
+type Lowering struct {
 	Bytes   int64
 	AtFloor bool // Lower was limited by the floor
 	Lost    bool // another caller has changed the limit; the other fields are zero
 }
 
 // Lowered returns how far the limit is lowered now.
-func (l *Limit) Lowered() Lowered {
+func (l *Limit) Lowered() Lowering {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.state == untouched:
-		return Lowered{}
+		return Lowering{}
 	case !l.loweredLocked():
-		return Lowered{Lost: true}
+		return Lowering{Lost: true}
 	}
-	return Lowered{Bytes: l.found - l.made, AtFloor: l.atFloor}
+	return Lowering{Bytes: l.found - l.imposed, AtFloor: l.atFloor}
 }
 
 // loweredLocked reports whether the limit is what Lower made it. The caller holds l.mu.
-func (l *Limit) loweredLocked() bool { return l.state == lowered && l.set(-1) == l.made }
+func (l *Limit) loweredLocked() bool { return l.state == lowered && l.set(-1) == l.imposed }

@@ -31,7 +31,7 @@ func (f *fakeLimit) set(to int64) int64 {
 	return was
 }
 
-func (f *fakeLimit) check(t *testing.T, l *Limit, when string, now int64, want Lowered) {
+func (f *fakeLimit) check(t *testing.T, l *Limit, when string, now int64, want Lowering) {
 	t.Helper()
 	if f.now != now || l.Lowered() != want {
 		t.Errorf("%s: the limit is %d, %+v; want %d, %+v", when, f.now, l.Lowered(), now, want)
@@ -41,10 +41,10 @@ func (f *fakeLimit) check(t *testing.T, l *Limit, when string, now int64, want L
 func TestLowerAndRestore(t *testing.T) {
 	f := &fakeLimit{now: gib}
 	l := NewLimit(f.set)
-	f.check(t, l, "untouched", gib, Lowered{})
+	f.check(t, l, "untouched", gib, Lowering{})
 	for _, bytes := range []int64{1, 300 * mib, 300 * mib, 200 * mib, 0, 5} {
 		l.Lower(bytes)
-		f.check(t, l, "lowered", gib-bytes, Lowered{Bytes: bytes})
+		f.check(t, l, "lowered", gib-bytes, Lowering{Bytes: bytes})
 		if got := l.Found(); got != gib {
 			t.Errorf("lowered by %d: found %d", bytes, got)
 		}
@@ -54,14 +54,14 @@ func TestLowerAndRestore(t *testing.T) {
 	}
 	for range 2 {
 		l.Restore()
-		f.check(t, l, "restored", gib, Lowered{})
+		f.check(t, l, "restored", gib, Lowering{})
 	}
 	f.now = 2 * gib
 	if got := l.Found(); got != 2*gib {
 		t.Errorf("restored: found %d", got)
 	}
 	l.Lower(mib)
-	f.check(t, l, "taken up again", 2*gib-mib, Lowered{Bytes: mib})
+	f.check(t, l, "taken up again", 2*gib-mib, Lowering{Bytes: mib})
 }
 
 func TestFloor(t *testing.T) {
@@ -77,18 +77,18 @@ func TestFloor(t *testing.T) {
 		l := NewLimit(f.set)
 		room := tt.found - tt.floor
 		l.Lower(room)
-		f.check(t, l, "at the floor", tt.floor, Lowered{Bytes: room})
+		f.check(t, l, "at the floor", tt.floor, Lowering{Bytes: room})
 		for _, more := range []int64{1, gib, math.MaxInt64 - room} {
 			l.Lower(room + more)
-			f.check(t, l, "below the floor", tt.floor, Lowered{Bytes: room, AtFloor: true})
+			f.check(t, l, "below the floor", tt.floor, Lowering{Bytes: room, AtFloor: true})
 		}
 		if got := l.Found(); got != tt.found {
 			t.Errorf("limit %d: found %d at the floor", tt.found, got)
 		}
 		l.Lower(room / 2)
-		f.check(t, l, "above the floor", tt.found-room/2, Lowered{Bytes: room / 2})
+		f.check(t, l, "above the floor", tt.found-room/2, Lowering{Bytes: room / 2})
 		l.Restore()
-		f.check(t, l, "restored", tt.found, Lowered{})
+		f.check(t, l, "restored", tt.found, Lowering{})
 	}
 }
 
@@ -97,7 +97,7 @@ func TestNoLimit(t *testing.T) {
 	f := &fakeLimit{now: math.MaxInt64}
 	l := NewLimit(f.set)
 	l.Lower(gib)
-	f.check(t, l, "no limit", math.MaxInt64, Lowered{})
+	f.check(t, l, "no limit", math.MaxInt64, Lowering{})
 	l.Restore()
 	if f.sets != 0 || l.Found() != math.MaxInt64 {
 		t.Errorf("set %d times, found %d", f.sets, l.Found())
@@ -105,7 +105,7 @@ func TestNoLimit(t *testing.T) {
 	l.Lower(gib)
 	f.now = 4 * gib
 	l.Lower(gib)
-	f.check(t, l, "a limit now", 3*gib, Lowered{Bytes: gib})
+	f.check(t, l, "a limit now", 3*gib, Lowering{Bytes: gib})
 }
 
 // A limit that another caller has set stays, whatever is called, until a Restore: it is
@@ -116,23 +116,23 @@ func TestAnothersLimitStays(t *testing.T) {
 		l := NewLimit(f.set)
 		l.Lower(100 * mib)
 		f.now = theirs
-		f.check(t, l, "before it is noticed", theirs, Lowered{Lost: true})
+		f.check(t, l, "before it is noticed", theirs, Lowering{Lost: true})
 		if got := l.Found(); got != theirs {
 			t.Errorf("before it is noticed: found %d, want theirs, %d", got, theirs)
 		}
 		l.Lower(200 * mib)
 		l.Lower(0)
-		f.check(t, l, "noticed", theirs, Lowered{Lost: true})
+		f.check(t, l, "noticed", theirs, Lowering{Lost: true})
 		if f.sets != 1 {
 			t.Errorf("noticed: set %d times, want the one from before", f.sets)
 		}
 		f.now = gib - 100*mib // as Lower had made it, by chance: it is still the other caller's
 		l.Lower(300 * mib)
-		f.check(t, l, "noticed before", gib-100*mib, Lowered{Lost: true})
+		f.check(t, l, "noticed before", gib-100*mib, Lowering{Lost: true})
 		l.Restore()
-		f.check(t, l, "restored", gib-100*mib, Lowered{})
+		f.check(t, l, "restored", gib-100*mib, Lowering{})
 		l.Lower(mib)
-		f.check(t, l, "taken up again", gib-101*mib, Lowered{Bytes: mib})
+		f.check(t, l, "taken up again", gib-101*mib, Lowering{Bytes: mib})
 	}
 }
 
@@ -142,7 +142,7 @@ func TestRestoreLeavesAnothersLimit(t *testing.T) {
 	l.Lower(mib)
 	f.now = 3 * gib
 	l.Restore()
-	f.check(t, l, "restored", 3*gib, Lowered{})
+	f.check(t, l, "restored", 3*gib, Lowering{})
 	if f.sets != 1 {
 		t.Errorf("set %d times, want the one from before", f.sets)
 	}
@@ -160,13 +160,13 @@ func TestAnothersLimitMeanwhile(t *testing.T) {
 		}
 		if how == "Lower" {
 			l.Lower(2 * mib)
-			f.check(t, l, how, 7*gib, Lowered{Lost: true})
+			f.check(t, l, how, 7*gib, Lowering{Lost: true})
 			l.Lower(3 * mib)
 			l.Restore()
 		} else {
 			l.Restore()
 		}
-		f.check(t, l, how, 7*gib, Lowered{})
+		f.check(t, l, how, 7*gib, Lowering{})
 	}
 }
 
@@ -193,7 +193,7 @@ func TestFoundWhileItMoves(t *testing.T) {
 	}
 	wg.Wait()
 	l.Restore()
-	f.check(t, l, "in the end", gib, Lowered{})
+	f.check(t, l, "in the end", gib, Lowering{})
 }
 
 func TestGoLimit(t *testing.T) {

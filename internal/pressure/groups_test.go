@@ -233,7 +233,7 @@ func TestGroups(t *testing.T) {
 		goUse: 0.25, group: 0.75,
 	}} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newReader(tt.tree.fs(), noLimit(used))
+			r := readerOf(tt.tree.fs(), noLimit(used))
 			if !slices.Equal(r.located.dirs, tt.dirs) {
 				t.Errorf("groups in %q, want %q", r.located.dirs, tt.dirs)
 			}
@@ -274,21 +274,21 @@ func TestUnreadableAndGarbage(t *testing.T) {
 				}
 			}
 			used := noLimit(95 * mib)
-			if got := newReader(healthy.fs(), used).Read(0, start); got != full {
+			if got := readerOf(healthy.fs(), used).Read(0, start); got != full {
 				t.Fatalf("the healthy tree reads %+v, want %+v", got, full)
 			}
-			check("no permission", newReader(denied{FS: healthy.fs(), open: map[string]bool{name: true}}, used))
-			check("unreadable", newReader(denied{FS: healthy.fs(), read: map[string]bool{name: true}}, used))
+			check("no permission", readerOf(denied{FS: healthy.fs(), open: map[string]bool{name: true}}, used))
+			check("unreadable", readerOf(denied{FS: healthy.fs(), read: map[string]bool{name: true}}, used))
 			for _, garbage := range []string{
 				"", "\n", "garbage\n", "-1\n", "+1\n", "0x10\n", "1e3\n", "1.5\n", "1 2\n", "\x00\xff\xfe", "99999999999999999999999\n",
 				"inactive_file\n", "inactive_file x\n", "inactive_file -5\ninactive_file 5\n", "some total=\n", "0::\n", ":::\n", "a - b\n", " - cgroup2\n",
 				string(make([]byte, 2*maxFile)), "1" + strings.Repeat(" ", 2*maxFile),
 			} {
-				check("garbage", newReader(healthy.with(tree{name: garbage}).fs(), used))
+				check("garbage", readerOf(healthy.with(tree{name: garbage}).fs(), used))
 			}
 			// The files break after they were found.
 			m := healthy.fs()
-			r := newReader(m, used)
+			r := readerOf(m, used)
 			delete(m, name)
 			if name == "proc/self/cgroup" || name == "proc/self/mountinfo" {
 				want = full // read once
@@ -310,7 +310,7 @@ func TestField(t *testing.T) {
 
 func TestLimitsAreReadAgain(t *testing.T) {
 	m := process("0::/a\n", hostV2).with(groupV2("sys/fs/cgroup/a", "max", "max", 300*mib, 0)).fs()
-	r := newReader(m, noLimit(95*mib))
+	r := readerOf(m, noLimit(95*mib))
 	if got := r.Read(0, start); got != (Reading{}) {
 		t.Fatalf("without a limit: %+v", got)
 	}
@@ -327,7 +327,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add("12:memory:/docker/4f5c\n0::/../x\n", dockerV1, "0\n", "hierarchical_memory_limit 1\ntotal_inactive_file 0\n", "full total=1\n")
 	f.Fuzz(func(t *testing.T, cgroup, mountinfo, number, stat, stalls string) {
 		m := process(cgroup, mountinfo).with(tree{"proc/pressure/memory": stalls}).fs()
-		for _, dir := range newReader(m, noLimit(1)).located.dirs {
+		for _, dir := range readerOf(m, noLimit(1)).located.dirs {
 			for name, content := range map[string]string{
 				"memory.max": number, "memory.high": number, "memory.current": number, "memory.stat": stat, "memory.pressure": stalls,
 				"memory.limit_in_bytes": number, "memory.usage_in_bytes": number, "memory.use_hierarchy": number,
@@ -337,7 +337,7 @@ func FuzzFiles(f *testing.F) {
 				}
 			}
 		}
-		r := newReader(m, noLimit(1))
+		r := readerOf(m, noLimit(1))
 		for i := range 3 {
 			reading := r.Read(0, start.Add(time.Duration(i)*time.Second))
 			if reading.Use() < 0 || reading.Use() != reading.Use() || reading.Some < 0 || reading.Full < 0 {

@@ -10,16 +10,16 @@ const levelsKept = 64
 // reads it now and then misses none. The zero Log is empty, which counts as Low. It is
 // safe for concurrent use.
 type Log struct {
-	mu    sync.Mutex
-	count int               // number of levels ever added
-	last  [levelsKept]Level // the last of them, each at its number modulo levelsKept
+	mu     sync.Mutex
+	count  int               // number of levels ever added
+	recent [levelsKept]Level // the last of them, each at its number modulo levelsKept
 }
 
 // Add adds a level that is about to be shown.
 func (l *Log) Add(level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last[l.count%levelsKept] = level
+	l.recent[l.count%levelsKept] = level
 	l.count++
 }
 
@@ -33,7 +33,7 @@ func (l *Log) Next(number int) (level Level, next int, ok bool) {
 		return Low, number, false
 	}
 	number = max(number, l.count-levelsKept)
-	return l.last[number%levelsKept], number + 1, true
+	return l.recent[number%levelsKept], number + 1, true
 }
 
 // Last returns the number of the last level that was added, or, if there is none, of

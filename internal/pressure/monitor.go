@@ -66,7 +66,7 @@ func (m *Monitor) Sources() []string {
 // system returns the reader. The caller holds mu.
 func (m *Monitor) system() *Reader {
 	if m.reader == nil {
-		m.reader = newReader(System(), newGoMetrics(m.Limit).read)
+		m.reader = readerOf(System(), newGoMetrics(m.Limit).read)
 	}
 	return m.reader
 }

@@ -25,7 +25,7 @@ func (c *counted) read() goMemory {
 func TestMonitorReadsWhenAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a bubble would also wait for goroutines that Level leaves behind
 		c := &counted{memory: goMemory{used: 50, limit: 100}}
-		m := &Monitor{reader: newReader(nil, c.read)}
+		m := &Monitor{reader: readerOf(nil, c.read)}
 		check := func(offHeap int64, level Level, readings int) {
 			t.Helper()
 			if got := m.Level(offHeap); got != level || c.readings != readings {
@@ -62,7 +62,7 @@ func TestMonitorTellsEachLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counted{memory: goMemory{limit: 100}}
 		var told []Level
-		m := &Monitor{reader: newReader(nil, c.read)}
+		m := &Monitor{reader: readerOf(nil, c.read)}
 		m.Changed = func(l Level) {
 			told = append(told, l)
 			if got := m.Level(0); got == l {
@@ -91,7 +91,7 @@ func TestMonitorDoesNotWait(t *testing.T) {
 	var m *Monitor
 	var within Level
 	c := &counted{memory: goMemory{used: 95, limit: 100}}
-	m = &Monitor{reader: newReader(nil, func() goMemory {
+	m = &Monitor{reader: readerOf(nil, func() goMemory {
 		within = m.Level(0) // would wait forever
 		return c.read()
 	})}

@@ -26,9 +26,9 @@ type Reader struct {
 
 // NewReader returns a Reader of the running program, on the system whose files are in
 // root: / for a real one. If root is nil, it reads only the Go runtime.
-func NewReader(root fs.FS) *Reader { return newReader(root, newGoMetrics(nil).read) }
+func NewReader(root fs.FS) *Reader { return readerOf(root, newGoMetrics(nil).read) }
 
-func newReader(root fs.FS, memory func() goMemory) *Reader {
+func readerOf(root fs.FS, memory func() goMemory) *Reader {
 	r := &Reader{files: files{root: root}, memory: memory, located: locate(root)}
 	for _, name := range r.located.pressure {
 		if data, ok := r.files.read(name); ok {

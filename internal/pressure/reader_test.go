@@ -28,7 +28,7 @@ func TestGoShare(t *testing.T) {
 		{name: "GOMEMLIMIT of nothing", used: 1, limit: 0, want: 1},
 		{name: "past the limit", used: 1500, limit: 1000, want: 1.5},
 	} {
-		r := newReader(tt.tree.fs(), func() goMemory { return goMemory{used: tt.used, limit: tt.limit} })
+		r := readerOf(tt.tree.fs(), func() goMemory { return goMemory{used: tt.used, limit: tt.limit} })
 		if got, want := r.Read(tt.offHeap, start), (Reading{Go: tt.want}); got != want {
 			t.Errorf("%s: read %+v, want %+v", tt.name, got, want)
 		}
@@ -37,7 +37,7 @@ func TestGoShare(t *testing.T) {
 
 func TestGCLimited(t *testing.T) {
 	var memory goMemory
-	r := newReader(nil, func() goMemory { return memory })
+	r := readerOf(nil, func() goMemory { return memory })
 	for i, step := range []struct {
 		cycle uint64
 		want  bool
@@ -77,7 +77,7 @@ func TestGoMetrics(t *testing.T) {
 // A limit that the program passes replaces the runtime's.
 func TestGivenLimit(t *testing.T) {
 	limit := int64(1 << 40)
-	r := newReader(nil, newGoMetrics(func() int64 { return limit }).read)
+	r := readerOf(nil, newGoMetrics(func() int64 { return limit }).read)
 	if got := r.Read(1<<39, start).Go; got < 0.5 || got > 0.51 {
 		t.Errorf("half of the limit is off the heap: %v of it is used", got)
 	}
@@ -105,7 +105,7 @@ func TestSources(t *testing.T) {
 		{"version 1", process("12:memory:/docker/4f5c\n", dockerV1).with(groupV1("sys/fs/cgroup/memory", noneV1, noneV1, 1, 0), psi("proc/pressure/memory", 0, 0)),
 			[]string{"GOMEMLIMIT: none", "cgroup: version 1, /sys/fs/cgroup/memory and 0 above it; hard limit: none; high: none", "PSI: /proc/pressure/memory"}},
 	} {
-		if got := newReader(tt.tree.fs(), noLimit(1)).Sources(); !slices.Equal(got, tt.want) {
+		if got := readerOf(tt.tree.fs(), noLimit(1)).Sources(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

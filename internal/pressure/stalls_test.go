@@ -45,7 +45,7 @@ func TestStalls(t *testing.T) {
 				}
 			}
 			set(tt.steps[0].some, tt.steps[0].full)
-			r := newReader(m, noLimit(1))
+			r := readerOf(m, noLimit(1))
 			for i, step := range tt.steps {
 				set(step.some, step.full)
 				got := r.Read(0, start.Add(step.at))
@@ -64,7 +64,7 @@ func TestStallBoundary(t *testing.T) {
 		want       Level
 	}{{100_000, 0, Low}, {100_001, 0, Medium}, {100_000, 100_000, Low}, {100_001, 100_000, Medium}, {100_001, 100_001, High}} {
 		m := psi("proc/pressure/memory", 0, 0).fs()
-		r := newReader(m, noLimit(1))
+		r := readerOf(m, noLimit(1))
 		r.Read(0, start)
 		m["proc/pressure/memory"] = psi("proc/pressure/memory", tt.some, tt.full).fs()["proc/pressure/memory"]
 		if got := r.Read(0, start.Add(2*time.Second)).Level(); got != tt.want {
@@ -91,7 +91,7 @@ func TestStallSource(t *testing.T) {
 		{"no PSI", denied{FS: both.fs(), read: map[string]bool{own: true, "proc/pressure/memory": true}}, ""},
 		{"no cgroup", denied{FS: psi("proc/pressure/memory", 0, 0).fs()}, "proc/pressure/memory"},
 	} {
-		if got := newReader(tt.root, noLimit(1)).pressure; got != tt.want {
+		if got := readerOf(tt.root, noLimit(1)).pressure; got != tt.want {
 			t.Errorf("%s: PSI from %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestStallSource(t *testing.T) {
 func TestStallsAfterAFailure(t *testing.T) {
 	const name = "proc/pressure/memory"
 	m := psi(name, 0, 0).fs()
-	r := newReader(m, noLimit(1))
+	r := readerOf(m, noLimit(1))
 	for i, step := range []struct {
 		content string
 		want    float64

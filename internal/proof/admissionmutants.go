@@ -5,33 +5,33 @@ var AdmissionMutants = []Mutant{
 	// Wake-ups that get lost.
 	{
 		Name: "waiter-looks-before-it-counts", File: "queue.go", Scenarios: []string{"wake"},
-		Old: "	g.engine.Wait(w.class, 1)\n	g.serveLocked(w.class) // what was put back before anybody could see this waiter\n",
-		New: "	g.serveLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
+		Old: "	g.engine.Wait(w.class, 1)\n	g.offerBlocksLocked(w.class) // what was put back before anybody could see this waiter\n",
+		New: "	g.offerBlocksLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
 	},
 	{
 		Name: "put-does-not-look", File: "put.go", Scenarios: []string{"wake"},
-		Old: "	g.returned(class)\n	g.serve(class)\n",
+		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
 		New: "	g.returned(class)\n",
 	},
 	{
 		Name: "put-looks-before-the-claims", File: "put.go", Scenarios: []string{"turns-claim"},
-		Old: "	g.returned(class)\n	g.serve(class)\n",
-		New: "	g.serve(class)\n	g.returned(class)\n",
+		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
+		New: "	g.offerBlocks(class)\n	g.returned(class)\n",
 	},
 	{
 		Name: "put-does-not-look-for-claims", File: "put.go", Scenarios: []string{"room"},
-		Old: "	g.returned(class)\n	g.serve(class)\n",
-		New: "	g.serve(class)\n",
+		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
+		New: "	g.offerBlocks(class)\n",
 	},
 	{
 		Name: "drop-serves-nobody", File: "put.go", Scenarios: []string{"room-full"},
-		Old: "	g.Drop(class, block, &l)\n	g.account.serve()\n",
+		Old: "	g.Drop(class, block, &l)\n	g.account.grantBytes()\n",
 		New: "	g.Drop(class, block, &l)\n",
 	},
 	{
 		Name: "decay-serves-nobody", File: "put.go", Scenarios: []string{"room-decay"},
-		Old: "	defer g.account.serveInReach()\n	g.shed(class, n)\n",
-		New: "	g.shed(class, n)\n",
+		Old: "	defer g.account.grantBytesInReach()\n	g.shedInDepot(class, n)\n",
+		New: "	g.shedInDepot(class, n)\n",
 	},
 	{
 		Name: "claim-looks-before-it-counts", File: "room.go", Scenarios: []string{"room-full"},
@@ -64,8 +64,8 @@ var AdmissionMutants = []Mutant{
 	// Bytes of a Budget that are charged twice, or past its limit.
 	{
 		Name: "room-found-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
-		Old: "		*made = true\n		return\n",
-		New: "		*made = true\n",
+		Old: "		*charged = true\n		return\n",
+		New: "		*charged = true\n",
 	},
 	{
 		Name: "charge-checks-then-acts", File: "budget.go", Scenarios: []string{"room-charge"},
@@ -86,7 +86,7 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "next-claim-is-not-served", File: "waiter.go", Scenarios: []string{"room-next"},
-		Old: "	w.gate.account.budget.serveLocked()\n",
+		Old: "	w.gate.account.budget.grantBytesLocked()\n",
 		New: "",
 	},
 
@@ -115,7 +115,7 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "batch-that-wants-less-is-not-served", File: "waiter.go", Scenarios: []string{"batch-room"},
-		Old: "		w.gate.account.budget.serveLocked() // it wants fewer bytes than before\n",
+		Old: "		w.gate.account.budget.grantBytesLocked() // it wants fewer bytes than before\n",
 		New: "",
 	},
 	{

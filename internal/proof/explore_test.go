@@ -1,11 +1,8 @@
 package proof
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +10,17 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("dewpond.long", false, "explore the long scenarios too, and everything else for longer: minutes")
+var long = flag.Bool("dewpond.long", false, "test everything for longer: minutes")
+
+// startsProcesses skips a test that starts the Go tool, or what it has built, where -short leaves such tests out.
+func startsProcesses(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+}
+
+var mutants = flag.String("dewpond.mutants", "some", "some: find every eighth seeded bug; all: each of them, as .ci/run mutants does, which takes minutes")
 
 const engineDir = "../magazine"
 
@@ -24,63 +31,17 @@ const engineTag = "dewpond_explore,dewpond_engine"
 // build compiles the explorer, with some of its files and the engine's replaced.
 func build(t *testing.T, tags string, replaced map[string]string) (program string) {
 	t.Helper()
-	dir := t.TempDir()
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	program, err := BuildExplorer("../..", t.TempDir(), tags, replaced)
 	if err != nil {
 		t.Fatal(err)
-	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	program = filepath.Join(dir, "explore")
-	cmd := exec.Command("go", "build", "-tags", tags, "-overlay", overlayFile, "-o", program, "./explore")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, out)
 	}
 	return program
 }
 
-// readExplored opens the files that the explorer is compiled from, so that go test's
-// cache knows that a test depends on them.
 func readExplored(t *testing.T) {
 	t.Helper()
-	for _, pattern := range []string{"../../*.go", "../*/*.go", "explore/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no %s: %v", pattern, err)
-		}
-		for _, file := range files {
-			if _, err := os.ReadFile(file); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-// TestAllIsExplored checks that nothing goes wrong in any interleaving of any scenario.
-func TestAllIsExplored(t *testing.T) {
-	readExplored(t)
-	program := build(t, "dewpond_explore", nil)
-	list, err := exec.Command(program, "-list", fmt.Sprint("-long=", *long)).Output()
-	if err != nil || bytes.Count(list, []byte("\n")) < 40 {
-		t.Fatalf("%v; the scenarios are\n%s", err, list)
-	}
-	for line := range strings.Lines(string(list)) {
-		scenario, _, _ := strings.Cut(line, " ")
-		t.Run(scenario, func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.Command(program, "-scenario", scenario)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
-			t.Logf("\n%s", out)
-			if err != nil {
-				t.Error(err)
-			}
-			if !*long && strings.Contains(string(out), "NOT all") || !strings.Contains(string(out), " ok, ") {
-				t.Error("it was not explored to its end")
-			}
-		})
+	if err := ReadExplored("../.."); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -88,6 +49,7 @@ func TestAllIsExplored(t *testing.T) {
 // execution that running all orders finds, and that a search that chose the wrong
 // thread to reverse a race would not.
 func TestSearchMissesNothing(t *testing.T) {
+	startsProcesses(t)
 	programs := "150"
 	if *long {
 		programs = "3000"
@@ -138,28 +100,50 @@ func TestMutantsApply(t *testing.T) {
 }
 
 // TestMutantsAreFound checks that each seeded bug makes some interleaving go wrong. A
-// test that passes on every engine proves nothing about this one.
-func TestMutantsAreFound(t *testing.T) { mutantsAreFound(t, Mutants, engineDir, engineTag) }
+// test that passes on every engine proves nothing about this one. It takes every eighth of
+// them, or all with -dewpond.mutants=all.
+func TestMutantsAreFound(t *testing.T) {
+	startsProcesses(t)
+	mutantsAreFound(t, Mutants, engineDir, engineTag)
+}
 
 // TestPoolMutantsAreFound is TestMutantsAreFound for what a pool adds to its engine.
 func TestPoolMutantsAreFound(t *testing.T) {
+	startsProcesses(t)
 	mutantsAreFound(t, PoolMutants, "../..", "dewpond_explore")
 }
 
 // TestAdmissionMutantsAreFound is TestMutantsAreFound for internal/admission: which
 // caller may have a block, and which waits for one.
 func TestAdmissionMutantsAreFound(t *testing.T) {
+	startsProcesses(t)
 	mutantsAreFound(t, AdmissionMutants, "../admission", engineTag)
 }
 
-func mutantsAreFound(t *testing.T, mutants []Mutant, dir, tags string) {
+func mutantsAreFound(t *testing.T, list []Mutant, dir, tags string) {
 	readExplored(t)
-	for _, m := range mutants {
+	for _, m := range chosen(t, list) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			find(t, m, build(t, tags, mutate(t, m, dir)))
 		})
 	}
+}
+
+// chosen returns the mutants that -dewpond.mutants asks for.
+func chosen(t *testing.T, list []Mutant) (some []Mutant) {
+	t.Helper()
+	switch *mutants {
+	case "all":
+		return list
+	case "some":
+		for i := 0; i < len(list); i += 8 {
+			some = append(some, list[i])
+		}
+		return some
+	}
+	t.Fatalf("-dewpond.mutants %s: give some or all", *mutants)
+	return nil
 }
 
 // find runs the explorer that was built with a mutant, which one of its scenarios must

@@ -3,6 +3,9 @@ package proof
 import (
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"os/exec"
@@ -10,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,6 +30,7 @@ var update = flag.Bool("update", false, "rewrite testdata/fastpath.golden from w
 //
 // Then docs/hot-path.md, which says what each instruction is for, may be out of date.
 func TestFastPathIsAsItWas(t *testing.T) {
+	startsProcesses(t)
 	const golden = "testdata/fastpath.golden"
 	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
 		t.Skipf("%s was made by go1.26; this is %s", golden, v)
@@ -126,25 +131,67 @@ func instructions(t *testing.T, arch string) string {
 }
 
 // hot matches the functions that must be inlined into Get, Put and the like.
-var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Small\.(?:Size|Number)|\(\*Table\)\.Small|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
+var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Class\.(?:Size|Slot)|\(\*Table\)\.OfSmall|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
 
-// escape matches allocations in the files of the fast path.
-var escape = regexp.MustCompile(`^(?:\./|internal/magazine/)((?:bytepool|lease|pool|shards|exchange)\.go):\d+:\d+: (.* escapes to heap|moved to heap: .*)\n`)
+// escape matches allocations.
+var escape = regexp.MustCompile(`^((?:\./|internal/magazine/)\w+\.go):(\d+):\d+: (.* escapes to heap|moved to heap: .*)\n`)
+
+// onFastPath matches the functions whose allocations the golden file lists, a panic's
+// too: those that Get, Put and the like call as long as a shard serves them.
+var onFastPath = regexp.MustCompile(`^(BytePool\.(Get|getLarge|prepare|note|Put|Return|putLarge|tryClean|overflow|putCharged|Lease|getLeased|putLeased|newLease|handle|putHandle)|` +
+	`Lease\.(Len|Bytes|Retain|Slice|Truncate|share|pin|Release|releaseOnce)|handle\..*|Pool\.(Get|Put|asked|tryClean|acquired)|SlicePool\.(Get|Put|tryClean)|slot\..*|section\..*|Engine\.(Enter|EnterBeside|Slot|PopSlow|PushSlow))$`)
 
 // compilerSays returns what the hot functions cost, and what moves to the heap in the
-// files of the fast path.
+// functions of the fast path.
 func compilerSays(t *testing.T) string {
 	lines := map[string]bool{}
+	functions := map[string]func(line int) string{}
 	out := toolchain(t, []string{"GOFLAGS=", "GOWORK=off", "GOARCH=amd64"}, "go", "build", "-gcflags=./...=-m=2", "./...")
 	for line := range strings.Lines(out) {
 		if m := hot.FindStringSubmatch(line); m != nil {
 			lines[fmt.Sprintf("inlined: %s costs %s of 80\n", m[1], m[2])] = true
 		}
 		if m := escape.FindStringSubmatch(line); m != nil {
-			lines[fmt.Sprintf("escapes: %s: %s\n", m[1], m[2])] = true
+			if functions[m[1]] == nil {
+				functions[m[1]] = functionsOf(t, filepath.Join("../..", m[1]))
+			}
+			at, _ := strconv.Atoi(m[2])
+			if f := functions[m[1]](at); onFastPath.MatchString(f) {
+				lines[fmt.Sprintf("escapes: %s: %s\n", f, m[3])] = true
+			}
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Keys(lines)), "")
+}
+
+// functionsOf returns which function of a file a line is in, such as BytePool.Get, or "".
+func functionsOf(t *testing.T, path string) func(line int) string {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(line int) string {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || line < files.Position(f.Pos()).Line || line > files.Position(f.End()).Line {
+				continue
+			}
+			if f.Recv == nil {
+				return f.Name.Name
+			}
+			receiver := f.Recv.List[0].Type
+			if pointer, ok := receiver.(*ast.StarExpr); ok {
+				receiver = pointer.X
+			}
+			if generic, ok := receiver.(*ast.IndexExpr); ok {
+				receiver = generic.X
+			}
+			return fmt.Sprint(receiver) + "." + f.Name.Name
+		}
+		return ""
+	}
 }
 
 // byHand matches the comment on a copy of a function that the compiler would not inline, with
@@ -154,6 +201,7 @@ var byHand = regexp.MustCompile(`(?:engine|p|h)\.(\w+)(?: twice)?, inlined\s(?:/
 // TestInlinedByHandSaysItsCost compares the costs in the comments on copies that are inlined by
 // hand with what the compiler says. A function that costs 80 or less needs no copy.
 func TestInlinedByHandSaysItsCost(t *testing.T) {
+	startsProcesses(t)
 	if v := runtime.Version(); !strings.HasPrefix(v, "go1.26") {
 		t.Skipf("the comments have the costs of go1.26; this is %s", v)
 	}

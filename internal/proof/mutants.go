@@ -103,7 +103,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "closed-not-seen", File: "exchange.go", Scenarios: []string{"close"},
-		Old: "	case x.array().mode == closed:\n		return Closed, false\n",
+		Old: "	case x.array().mode == closed:\n		return AfterClose, false\n",
 		New: "",
 	},
 	{

@@ -25,16 +25,16 @@ var PoolMutants = []Mutant{
 	},
 	{
 		Name: "bytes-looks-at-word-first", File: "lease.go", Scenarios: []string{"lease-stale"},
-		Old: "		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.holds(l.h.word.Load()) {\n",
-		New: "		word := l.h.word.Load()\n		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.holds(word) {\n",
+		Old: "		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.valid(l.h.word.Load()) {\n",
+		New: "		word := l.h.word.Load()\n		data, end := l.h.data.Load(), uintptr(l.n)\n		if l.mark&capBits == capOfSlice {\n			end = l.h.size.Load()\n		}\n		if l.valid(word) {\n",
 	},
 	{
 		Name: "truncate-does-not-look", File: "lease.go", Scenarios: []string{"lease-part"},
-		Old: "	case l.h == nil, !l.holds(l.h.word.Load()):\n		panic(\"dewpond: Truncate",
+		Old: "	case l.h == nil, !l.valid(l.h.word.Load()):\n		panic(\"dewpond: Truncate",
 		New: "	case l.h == nil:\n		panic(\"dewpond: Truncate",
 	},
 	{
-		Name: "size-looked-up-too-late", File: "lease.go", Scenarios: []string{"lease-of"},
+		Name: "size-looked-up-too-late", File: "bytepool.go", Scenarios: []string{"lease-of"},
 		Old: "			size = uint(h.size.Load())\n		}\n		h.noteRelease(h.word.Load() - generationUnit)\n		h.recycle()\n",
 		New: "			defer func() { p.Put(unsafe.Slice((*byte)(block), h.size.Load())) }()\n			h.recycle()\n			return\n		}\n		h.noteRelease(h.word.Load() - generationUnit)\n		h.recycle()\n",
 	},
@@ -95,8 +95,8 @@ var PoolMutants = []Mutant{
 	},
 	{
 		Name: "kept-looks-first", File: "internal/admission/put.go", Scenarios: []string{"decay-put"},
-		Old: "	g.put(class, block, g.engine.Push(class, block))\n",
-		New: "	g.owner.Kept()\n	if r := g.engine.Push(class, block); r != magazine.Kept {\n		g.put(class, block, r)\n	}\n",
+		Old: "	g.handOrFinish(class, block, g.engine.Push(class, block))\n",
+		New: "	g.owner.Kept()\n	if r := g.engine.Push(class, block); r != magazine.Kept {\n		g.handOrFinish(class, block, r)\n	}\n",
 	},
 	{
 		Name: "still-armed-forgotten", File: "internal/decay/decayer.go", Scenarios: []string{"decay-put"},

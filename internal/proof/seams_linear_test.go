@@ -163,7 +163,7 @@ func runSeamed(t *testing.T, kind seamed, goroutines, each int, seed uint64) (hi
 	slow := &seams{seed: seed}
 	var budget *dewpond.Budget
 	if kind.room > 0 {
-		budget = dewpond.NewBudget(int64(kind.room * kind.size))
+		budget = dewpond.MustBudget("", int64(kind.room*kind.size))
 	}
 	var pools []*dewpond.BytePool
 	var seen []*witness
@@ -317,15 +317,16 @@ var historyMutants = []Mutant{
 		New: "	g.giveLocked(class, block)\n	return false\n",
 	},
 	{
-		Name: "not-issued", File: "block.go",
-		Old: "		p.issue(b)\n	}\n	return b\n",
+		Name: "not-issued", File: "bytepool.go",
+		Old: "		p.makeReady(b)\n	}\n	return b\n",
 		New: "	}\n	return b\n",
 	},
 }
 
 // TestHistoryMutantsAreFound checks that a pool that breaks a promise is not accepted.
 func TestHistoryMutantsAreFound(t *testing.T) {
-	for _, m := range historyMutants {
+	startsProcesses(t)
+	for _, m := range chosen(t, historyMutants) {
 		t.Run(m.Name, func(t *testing.T) {
 			overlay, err := json.Marshal(map[string]any{"Replace": mutate(t, m, "../..")})
 			if err != nil {

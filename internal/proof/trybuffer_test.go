@@ -13,10 +13,10 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A tried is a TryBuffer on a pool with a Budget, what it must hold, and the blocks of
+// A tried is a Buffer of TryBuffer on a pool with a Budget, what it must hold, and the blocks of
 // another user of the pool.
 type tried struct {
-	*dewpond.TryBuffer
+	*dewpond.Buffer
 	pool   *dewpond.BytePool
 	budget *dewpond.Budget
 	holds  []byte
@@ -34,10 +34,10 @@ func TestTryBufferObeysItsBudget(t *testing.T) {
 	var written, refused int
 	for min(written, refused) < 3000 && !t.Failed() {
 		rapid.Check(t, func(t *rapid.T) {
-			budget := dewpond.NewBudget(rapid.SampledFrom([]int64{1, 64, 700, 3000, 9000, 20_000}).Draw(t, "budget"))
+			budget := dewpond.MustBudget("", rapid.SampledFrom([]int64{1, 64, 700, 3000, 9000, 20_000}).Draw(t, "budget"))
 			pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Classes: triedClasses, Budget: budget})
 			defer pool.Close()
-			w := &tried{TryBuffer: pool.TryBuffer(), pool: pool, budget: budget}
+			w := &tried{Buffer: pool.TryBuffer(), pool: pool, budget: budget}
 			t.Repeat(map[string]func(*rapid.T){
 				"write": func(t *rapid.T) {
 					if w.write(t) {
@@ -90,7 +90,7 @@ func (w *tried) write(t *rapid.T) bool {
 	p := piece(t)
 	n, room, before := len(p), w.Available(), w.pool.Stats().Refused
 	var err error
-	switch rapid.SampledFrom([]string{"Write", "WriteString", "WriteByte", "WriteRune", "Grow", "itself"}).Draw(t, "call") {
+	switch rapid.SampledFrom([]string{"Write", "WriteString", "WriteByte", "WriteRune", "TryGrow", "itself"}).Draw(t, "call") {
 	case "Write":
 		n, err = w.Write(p)
 	case "WriteString":
@@ -106,9 +106,9 @@ func (w *tried) write(t *rapid.T) bool {
 		r := anyRune(t)
 		p = utf8.AppendRune(nil, r)
 		n, err = w.WriteRune(r)
-	case "Grow":
-		if err = w.Grow(n); err == nil && w.Available() < n {
-			t.Fatalf("Grow(%d) left room for %d", n, w.Available())
+	case "TryGrow":
+		if err = w.TryGrow(n); err == nil && w.Available() < n {
+			t.Fatalf("TryGrow(%d) left room for %d", n, w.Available())
 		}
 		if err == nil {
 			return true

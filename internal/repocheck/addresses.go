@@ -16,6 +16,7 @@ var (
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
 		"internal/proof/...",                        // drives the engine, whose blocks are unsafe pointers
+		"tools/childless",                           // makes system calls with arguments in memory
 	}
 
 	// A test may also play a caller that does what the docs forbid. (The lists above
@@ -36,6 +37,14 @@ var (
 		"examples/matchmaker/signals.go", // os has no name for SIGTERM
 
 		"examples/matchmaker/internal/liveness/peek_linux.go", // net cannot peek
+		"tools/childless", // has the kernel refuse one
+	}
+
+	// The root module starts a process here and nowhere else, and its tests start none.
+	processAddresses = []string{
+		"dewtest/again.go",  // in tests whose pools are older than Main
+		"internal/upstream", // has tests of contrib run a library's own, if they are asked to
+		"internal/recipe",   // has tests of other modules compile what a recipe adds
 	}
 
 	// The counters of a shard are plain words that only their owner writes: an atomic

@@ -49,16 +49,35 @@ func nanotime() int64
 	)
 }
 
+func TestAssembly(t *testing.T) {
+	breaks(t, `
+-- internal/callers/walk_amd64.s --
+TEXT walk(SB) // allowed
+-- internal/percpu/pin_amd64.s --
+TEXT runtime·procPin(SB)
+-- internal/magazine/engine.syso --
+x
+-- internal/callers/walk.c --
+x
+-- internal/arena/testdata/crash.c --
+x
+`,
+		"internal/percpu/pin_amd64.s: assembly: .s:",
+		"internal/magazine/engine.syso: assembly: .syso:",
+		"internal/callers/walk.c: assembly: .c:",
+	)
+}
+
 func TestSyscall(t *testing.T) {
 	breaks(t, `
 -- offheap/map.go --
 package offheap
 
-import (
-	"syscall"
+import "syscall"
+-- cmd/dewpond/signal.go --
+package main
 
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 -- internal/check/guard_windows.go --
 package check
 
@@ -74,10 +93,10 @@ import "syscall" // allowed
 -- internal/arena/arena_linux.go --
 package arena
 
-import "golang.org/x/sys/unix" // allowed
+import "syscall" // allowed
 `,
-		"offheap/map.go:4: syscall: syscall:",
-		"offheap/map.go:6: syscall: golang.org/x/sys/unix:",
+		"offheap/map.go:3: syscall: syscall:",
+		"cmd/dewpond/signal.go:3: syscall: golang.org/x/sys/unix:",
 		"internal/check/guard_windows.go:3: syscall: C:",
 		"cmd/dewpond/bench.go:3: syscall: syscall:",
 	)
@@ -165,26 +184,6 @@ var mu sync.Mutex // allowed: nobody explores it
 		"lease.go:5: explored: the explorer does not see atomic.Uint64",
 		"internal/semaphore/semaphore.go:4: explored: the explorer does not see package sync",
 		"internal/semaphore/semaphore.go:10: explored: the explorer does not see time.AfterFunc",
-	)
-}
-
-func TestTestingOutsideTests(t *testing.T) {
-	breaks(t, `
--- issue_test_1.26.go --
-package dewpond
-
-import "testing"
--- internal/memory/fake.go --
-package memory
-
-import "testing/iotest"
--- dewtest/dewtest.go --
-package dewtest
-
-import "testing" // allowed
-`,
-		"issue_test_1.26.go:3: testing: testing outside",
-		"internal/memory/fake.go:3: testing: testing/iotest outside",
 	)
 }
 

@@ -35,30 +35,31 @@ var rules = []rule{
 	{"replace", checkReplaces},
 	{"layer", checkLayers},
 	{"dependency", checkDependencies},
-	{"guest", checkGuests},
-	{"foreign", checkForeign},
 	{"unsafe", checkUnsafe},
 	{"linkname", checkLinkname},
+	{"assembly", checkAssembly},
 	{"syscall", checkSyscall},
+	{"process", checkProcesses},
 	{"document", checkDocuments},
+	{"adapter", checkAdapters},
 	{"hacking", checkHacking},
+	{"recipe", checkRecipes},
 	{"atomic", checkAtomics},
 	{"explored", checkExplored},
-	{"testing", checkTesting},
-	{"testname", checkTestNames},
-	{"rootfiles", checkRootFiles},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
-	{"copies", checkCopies},
 	{"citation", checkCitations},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns the
 // findings, sorted by path and line. The error says that a file could not be read or
 // parsed.
-func Check(fsys fs.FS) ([]Finding, error) {
-	r, err := read(fsys)
+func Check(fsys fs.FS) ([]Finding, error) { return CheckEdited(fsys, nil) }
+
+// CheckEdited is Check with other contents of some files, or files that are not there.
+func CheckEdited(fsys fs.FS, edited map[string][]byte) ([]Finding, error) {
+	r, err := read(fsys, edited)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package repocheck
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -163,8 +162,6 @@ func TestDependency(t *testing.T) {
 -- go.mod --
 module github.com/dewpond/dewpond
 
-require golang.org/x/sys v0.49.0
-
 require (
 	go.uber.org/goleak v1.3.0
 )
@@ -173,137 +170,7 @@ package dewpond_test
 
 import "go.uber.org/goleak"
 `,
-		"go.mod:6: dependency: the root module requires go.uber.org/goleak",
+		"go.mod:4: dependency: the root module requires go.uber.org/goleak",
 		"main_test.go:3: dependency: the root module imports go.uber.org/goleak",
 	)
-}
-
-func TestForeignDirectory(t *testing.T) {
-	breaks(t, `
--- vendor/example.com/x/x.go --
-not even Go
--- cmd/dewpond/internal/report/page/node_modules/d3/index.js --
-x
-`,
-		"vendor: foreign:",
-		"cmd/dewpond/internal/report/page/node_modules: foreign:",
-	)
-}
-
-func TestForeignFile(t *testing.T) {
-	breaks(t, `
--- .gitmodules --
-[submodule "x"]
--- cmd/dewpond/internal/report/page/chart.min.js --
-x
--- cmd/dewpond/internal/report/page/bundle.css --
-`+strings.Repeat("a{b:c}", 100)+`
--- internal/callers/walk_amd64.s --
--- internal/percpu/pin_amd64.s --
-TEXT runtime·procPin(SB)
--- internal/magazine/engine.syso --
-x
-`,
-		".gitmodules: foreign:",
-		"cmd/dewpond/internal/report/page/chart.min.js: foreign: minified",
-		"cmd/dewpond/internal/report/page/bundle.css: foreign: minified",
-		"internal/percpu/pin_amd64.s: foreign: .s:",
-		"internal/magazine/engine.syso: foreign: a binary",
-	)
-}
-
-func TestForeignNotice(t *testing.T) {
-	for _, notice := range []string{
-		"// Copyright 2014 The Go Authors. All rights reserved.",
-		"// Copyright (c) 2019 Somebody Else",
-		"//   copyright © 2019, somebody else",
-		"// Copyright The OpenTelemetry Authors",
-		"/* (c) 2020 Somebody */",
-		"// SPDX-FileCopyrightText: Somebody <a@example.com>",
-		"// SPDX-License-Identifier: MIT",
-		"// SPDX-License-Identifier: AGPL-3.0-only",
-		"// Permission is hereby granted, free of charge, to any person",
-		"// Use of this source code is governed by a BSD-style",
-		"// Code copied from puddle.",
-		"// adapted from https://example.com/x",
-		"// Ported from github.com/a/b.",
-	} {
-		for _, file := range []string{"internal/magazine/ring.go", "internal/magazine/testdata/ring.txt", "docs/ring.md"} {
-			breaks(t, fmt.Sprintf("-- %s --\n%s\n\npackage magazine\n", file, notice), file+":1: foreign:")
-		}
-	}
-}
-
-func TestOwnNotice(t *testing.T) {
-	breaks(t, `
--- docs/licence.md --
-Copyright stays with those who wrote it; the copyright owner is named in LICENSE. (c) is the
-third point of a list. Options are copied from the caller, and what follows is code. The block is
-taken from the shard.
--- internal/magazine/ours.go --
-// Copyright 2026 The dewpond Authors
-// SPDX-License-Identifier: Apache-2.0
-
-package magazine
--- THIRD_PARTY_NOTICES --
-Copyright (c) 2013 HdrHistogram's authors
-`)
-}
-
-func TestTestNames(t *testing.T) {
-	breaks(t, `
--- buffer.go --
-package dewpond
--- docs/memory-model.md --
-# Why it is correct
--- internal/decay/decay.go --
-package decay
--- buffer_grow_test.go --
-package dewpond_test
--- memorymodel_test.go --
-package dewpond_test
--- decay_test.go --
-package dewpond_test
--- stress_test.go --
-package dewpond_test
--- various_test.go --
-package dewpond_test
--- internal/decay/various_test.go --
-package decay
--- internal/decay/decay_bench_test.go --
-package decay
--- internal/decay/timer_linux.go --
-package decay
--- internal/decay/timer_linux_test.go --
-package decay
--- internal/decay/kit_test.go --
-package decay
--- internal/decay/decaying_test.go --
-package decay
--- internal/magazine/magazine_slow_test.go --
-package magazine
--- internal/attack/doc.go --
-package attack
--- internal/attack/objects_test.go --
-package attack
--- cmd/dewpond/bench_test.go --
-package main
-`,
-		"internal/decay/decaying_test.go: testname: begin its name with the source file that it tests, with decay for the whole package, or with one of example, export, fuzz, kit, main, model, stress",
-		"internal/decay/various_test.go: testname:",
-		"various_test.go: testname: begin its name with the source file, internal package or document that it tests, or with one of example, export, fuzz, kit, main, model, stress",
-	)
-}
-
-func TestRootFiles(t *testing.T) {
-	var files strings.Builder
-	for i := range mostRootFiles { // beside bytepool.go
-		fmt.Fprintf(&files, "-- file%02d.go --\npackage dewpond\n-- file%02d_test.go --\npackage dewpond\n", i, i)
-	}
-	breaks(t, files.String(), ".: rootfiles: the root package has 23 source files, more than 22")
-
-	long := strings.Repeat("// x\n", mostRootLines)
-	breaks(t, "-- long.go --\npackage dewpond\n"+long+"-- long_test.go --\npackage dewpond\n"+long,
-		"long.go: rootfiles: it has 521 lines, more than 520")
-	breaks(t, "-- as_long.go --\npackage dewpond\n"+strings.TrimPrefix(long, "// x\n"))
 }

@@ -1,12 +1,13 @@
-// Package repocheck holds the repository's own rules, as tests: which package may
-// import which, where dangerous code may be, and that all code here is ours. No package
-// imports it.
+// Package repocheck holds the repository's rules, as tests. A rule guards what is
+// dangerous, or what would be wrong without anybody's notice; what a reviewer sees has
+// none. Only a test imports this package.
 //
 //   - layers.go    which package may import which; start here to add a package
 //   - addresses.go where unsafe, linkname, system calls and raw atomics may be
-//   - foreign.go   how foreign code is recognized
-//   - documents.go that links resolve, the README is short and the map is complete
-//   - hacking.go   that what HACKING.md names exists
+//   - documents.go that links lead somewhere, and the map is complete
+//   - hacking.go   that what HACKING.md names exists, and its picture is the code's
+//   - recipes.go   that its recipes name the files that their tests edit
+//   - citations.go that what is cited can be looked up
 //
 // Each of the other files has one rule. [Check] applies all rules to a tree of files.
 // It parses the files itself: a test that runs go list is served from the test cache

@@ -9,16 +9,14 @@ import (
 )
 
 const (
-	readme      = "README.md"
-	docsMap     = "docs/README.md"  // names every document and every module
-	results     = "docs/results.md" // has every figure, with its date, machine and command
-	mostWords   = 900               // words of the README: two minutes
-	mostColumns = 100               // of its prose, so that no editor wraps it
+	readme  = "README.md"
+	docsMap = "docs/README.md"  // names every document and every module
+	results = "docs/results.md" // has every figure, with its date, machine and command
 )
 
-// checkDocuments requires that a relative link leads somewhere, the README stays short,
-// its measurements are quoted from the results, and the map is complete. A module zip
-// lacks the nested modules that documents link to, so there it checks nothing.
+// checkDocuments requires that a relative link leads somewhere, the map is complete, and
+// the README quotes its measurements from the results. A module zip lacks the nested
+// modules that documents link to, so there it checks nothing.
 func checkDocuments(r *repository, report reporter) {
 	documents := map[string]*file{}
 	places := map[string]bool{}
@@ -65,26 +63,19 @@ func checkDocuments(r *repository, report reporter) {
 		}
 	}
 	if f := documents[readme]; f != nil {
-		checkReadme(f, documents[results], report)
+		checkFigures(f, documents[results], report)
 	}
 }
 
 // figure matches a ratio with its interval, and a range: "0.81 [0.79, 0.83]", "1.2 to 1.7".
 var figure = regexp.MustCompile(`\d[\d.]* \[[\d.]+, [\d.]+\]|\d+\.\d+ to \d+\.\d+`)
 
-func checkReadme(f, results *file, report reporter) {
-	if n := len(strings.Fields(string(f.data))); n > mostWords {
-		report(f.path, 0, "it has %d words, more than %d: move some to docs", n, mostWords)
-	}
+func checkFigures(f, results *file, report reporter) {
 	measured := ""
 	if results != nil {
 		measured = strings.Join(strings.Fields(string(results.data)), " ")
 	}
 	for line, text := range prose(f) {
-		wraps := !strings.HasPrefix(text, "|") && !strings.HasPrefix(strings.TrimSpace(text), "<")
-		if n := len([]rune(text)); wraps && n > mostColumns {
-			report(f.path, line, "the line has %d columns: break it after %d", n, mostColumns)
-		}
 		for _, found := range figure.FindAllString(text, -1) {
 			if !strings.Contains(measured, found) {
 				report(f.path, line, "the figure %s is not in docs/results.md, which has the command", found)

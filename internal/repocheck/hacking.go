@@ -2,6 +2,7 @@ package repocheck
 
 import (
 	"go/ast"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,7 +21,7 @@ var (
 )
 
 // checkHacking requires that the files, tests and scenarios in the table of HACKING.md
-// exist, and that its picture has the arrows of the table of layers.
+// exist, and that its picture shows what imports what.
 func checkHacking(r *repository, report reporter) {
 	i := slices.IndexFunc(r.files, func(f *file) bool { return f.path == hacking })
 	if i < 0 || !slices.ContainsFunc(r.files, func(f *file) bool { return f.path == "go.work" }) {
@@ -44,7 +45,7 @@ func checkHacking(r *repository, report reporter) {
 			}
 		}
 	}
-	for _, message := range compareLayers(picture(string(f.data))) {
+	for _, message := range r.comparePicture(picture(string(f.data))) {
 		report(f.path, 0, "the picture: %s", message)
 	}
 }
@@ -72,58 +73,87 @@ func (r *repository) hasScenario(prefix string) bool {
 }
 
 var (
-	arrow  = regexp.MustCompile(`\+-> (\S+)(?: -> ([^\s,]+(?:, [^\s,]+)*))?`)
-	header = regexp.MustCompile(`^(offheap)( -+> )dewpond\b`)
+	header = regexp.MustCompile(`^(offheap)( -+> )(dewpond)\b`)
+	nested = regexp.MustCompile(`\+-> (\S+)(?: -> ([^\s,]+(?:, [^\s,]+)*))?`)
+	single = regexp.MustCompile(`^([a-z][\w/]*)(?: -> ([^\s,]+(?:, [^\s,]+)*))?(?:  |$)`)
 )
 
-// picture returns the imports that the picture of the library shows: a line "+-> a ->
-// b, c" says that a imports b and c, and that the package above whose name begins in
-// the column of its + imports a.
+// picture returns what the first picture of a document says that each package, or tree of
+// packages, imports. A line "a -> b, c" says it of a. A line "+-> a -> b, c" says it too,
+// and that the package above whose name begins in the column of the + imports a. What
+// follows two spaces is a remark.
 func picture(text string) map[string][]string {
-	arrows := map[string][]string{}
+	_, text, _ = strings.Cut(text, "\n```\n")
+	text, _, _ = strings.Cut(text, "\n```")
+	imports := map[string][]string{}
+	var draw func(from, list string)
+	draw = func(from, list string) {
+		ends := strings.Fields(strings.ReplaceAll(list, ",", ""))
+		imports[from] = append(imports[from], ends...)
+		for _, to := range ends {
+			draw(to, "")
+		}
+	}
 	columns := map[int]string{}
 	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
 		if m := header.FindStringSubmatch(line); m != nil {
-			columns[0], columns[len(m[1]+m[2])] = "offheap", "."
-			arrows["offheap"] = append(arrows["offheap"], ".")
-			continue
-		}
-		at := arrow.FindStringSubmatchIndex(line)
-		if at == nil {
-			continue
-		}
-		from, to := columns[at[0]], line[at[2]:at[3]]
-		arrows[from] = append(arrows[from], to)
-		if at[4] >= 0 {
-			arrows[to] = append(arrows[to], strings.Split(line[at[4]:at[5]], ", ")...)
+			columns[0], columns[len(m[1]+m[2])] = m[1], m[3]
+			draw(m[1], m[3])
+		} else if m := nested.FindStringSubmatch(line); m != nil {
+			draw(columns[strings.Index(line, "+")], m[1])
+			draw(m[1], m[2])
+		} else if m := single.FindStringSubmatch(line); m != nil {
+			draw(m[1], m[2])
 		}
 	}
-	return arrows
+	return imports
 }
 
-// compareLayers returns the differences between the picture and the table of layers.
-func compareLayers(arrows map[string][]string) []string {
-	var differences []string
-	drawn := map[string]bool{}
-	for _, of := range arrows {
-		for _, to := range of {
-			drawn[to] = true
+const everything = "..." // as an arrow's end
+
+// comparePicture returns the differences between the picture and the code: packages that
+// it lacks, imports that it lacks, and arrows without an import. What tests alone import
+// may be drawn or not.
+func (r *repository) comparePicture(drawn map[string][]string) []string {
+	name := func(dir string) string { // the longest that is the directory's, or of one above it
+		if dir == "." {
+			dir = "dewpond"
 		}
-	}
-	for _, l := range layers {
-		if l.pkg != "." && l.pkg != "offheap" && !drawn[l.pkg] {
-			continue // above the library, beside it, or missing from what may import it
-		}
-		for _, to := range l.may {
-			if !slices.Contains(arrows[l.pkg], to) {
-				differences = append(differences, "it lacks "+l.pkg+" -> "+to)
+		best := ""
+		for n := range drawn {
+			if matches(n+"/...", dir) && len(n) > len(best) {
+				best = n
 			}
 		}
-		for _, to := range arrows[l.pkg] {
-			if !slices.Contains(l.may, to) {
-				differences = append(differences, "it has "+l.pkg+" -> "+to+", which the table of layers forbids")
+		return best
+	}
+	found := map[string]bool{} // as a set, for many files have the same import
+	imported := map[string]bool{}
+	for _, s := range r.sources {
+		from := name(s.dir)
+		if from == "" {
+			found["it lacks "+s.dir] = true
+			continue
+		}
+		for p := range s.imports() {
+			dir, ours := within(p)
+			to := name(dir)
+			if !ours || to == from {
+				continue
+			}
+			imported[from+" -> "+to] = true
+			if to != "" && !s.test && !slices.Contains(drawn[from], to) && !slices.Contains(drawn[from], everything) {
+				found["it lacks "+from+" -> "+to] = true
 			}
 		}
 	}
-	return differences
+	for from, all := range drawn {
+		for _, to := range all {
+			if to != everything && !imported[from+" -> "+to] {
+				found["nothing imports its "+from+" -> "+to] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }

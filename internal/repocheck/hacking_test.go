@@ -53,18 +53,30 @@ var s = scenario{name: "trim-more"}
 
 func TestHackingPicture(t *testing.T) {
 	const drawing = `
+not -> drawn
+
+` + "```" + `
 offheap ---> dewpond                    words
 |            +-> internal/a -> internal/c, internal/d   words
-|            +-> internal/b             words
+|            +-> internal/b             words -> and, more
 +-> internal/e -> internal/c
+
+contrib/more -> dewpond, internal/b     words
+tools                                   words -> and, more
+all -> ...
+` + "```" + `
+
+neither -> drawn
 `
 	want := map[string][]string{
-		"offheap": {".", "internal/e"}, ".": {"internal/a", "internal/b"},
-		"internal/a": {"internal/c", "internal/d"}, "internal/e": {"internal/c"},
+		"offheap": {"dewpond", "internal/e"}, "dewpond": {"internal/a", "internal/b"},
+		"internal/a": {"internal/c", "internal/d"}, "internal/b": nil, "internal/c": nil, "internal/d": nil,
+		"internal/e": {"internal/c"}, "contrib/more": {"dewpond", "internal/b"}, "tools": nil,
+		"all": {everything}, everything: nil,
 	}
 	got := picture(drawing)
 	for from, to := range want {
-		if !slices.Equal(got[from], to) {
+		if all, ok := got[from]; !ok || !slices.Equal(all, to) {
 			t.Errorf("%s imports %q, want %q", from, got[from], to)
 		}
 	}
@@ -73,25 +85,50 @@ offheap ---> dewpond                    words
 	}
 }
 
-// Each arrow of the table that is not drawn is reported, and each that is drawn but
-// forbidden.
+// Each import that is not drawn is reported, each arrow without an import, and each package
+// that is missing.
 func TestHackingPictureIsCompared(t *testing.T) {
-	arrows := map[string][]string{}
-	for _, l := range layers {
-		if l.pkg == "offheap" || l.pkg == "." || strings.HasPrefix(l.pkg, "internal/") && !strings.HasSuffix(l.pkg, "...") {
-			arrows[l.pkg] = slices.Clone(l.may)
+	r, err := read(tree(skeleton+`
+-- internal/magazine/counts_test.go --
+package magazine
+
+import "github.com/dewpond/dewpond/internal/late" // in a test
+-- internal/attack/attack_test.go --
+package attack
+
+import "github.com/dewpond/dewpond"
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := func() map[string][]string {
+		return map[string][]string{
+			"dewpond": {"internal/magazine"}, "internal/magazine": {"internal/percpu"}, "internal/percpu": nil,
+			"cmd/dewpond": {"dewpond"}, "internal/attack": {"dewpond"}, "internal/late": nil,
 		}
 	}
-	if all := compareLayers(arrows); len(all) > 0 {
-		t.Errorf("the table differs from itself: %q", all)
+	for name, tt := range map[string]struct {
+		change func(map[string][]string)
+		want   []string
+	}{
+		"as it is":           {func(map[string][]string) {}, nil},
+		"a test's is drawn":  {func(d map[string][]string) { d["internal/magazine"] = append(d["internal/magazine"], "internal/late") }, nil},
+		"everything":         {func(d map[string][]string) { d["internal/magazine"] = []string{everything} }, nil},
+		"no arrow":           {func(d map[string][]string) { d["cmd/dewpond"] = nil }, []string{"it lacks cmd/dewpond -> dewpond"}},
+		"no import":          {func(d map[string][]string) { d["dewpond"] = append(d["dewpond"], "internal/percpu") }, []string{"nothing imports its dewpond -> internal/percpu"}},
+		"no package":         {func(d map[string][]string) { delete(d, "internal/attack") }, []string{"it lacks internal/attack"}},
+		"no package beneath": {func(d map[string][]string) { d["cmd"] = d["cmd/dewpond"]; delete(d, "cmd/dewpond") }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drawn()
+			tt.change(d)
+			if got := r.comparePicture(d); !slices.Equal(got, tt.want) {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+		})
 	}
-	arrows["."] = append(arrows["."], "internal/arena")
-	arrows["internal/arena"] = nil
-	want := []string{
-		"it has . -> internal/arena, which the table of layers forbids",
-		"it lacks internal/arena -> internal/memory",
-	}
-	if all := compareLayers(arrows); !slices.Equal(all, want) {
-		t.Errorf("found %q, want %q", all, want)
-	}
+	breaks(t, "-- HACKING.md --\n# Hacking\n\n```\ninternal/magazine -> internal/percpu\ncmd/dewpond -> dewpond\ntools\n```\n",
+		"HACKING.md: hacking: the picture: it lacks dewpond -> internal/magazine",
+		"cmd/dewpond/testdata/recipe.txtar: recipe:", "contrib/internal/together/testdata/recipe.txtar: recipe:", "lab/testdata/recipe.txtar: recipe:",
+	)
 }

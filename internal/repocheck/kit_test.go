@@ -21,8 +21,6 @@ use (
 module github.com/dewpond/dewpond
 
 go 1.26
-
-require golang.org/x/sys v0.49.0
 -- cmd/dewpond/go.mod --
 module github.com/dewpond/dewpond/cmd/dewpond
 
@@ -100,13 +98,9 @@ import (
 func init() { handlers["x"] = func() { go serve() } }
 -- cmd/dewpond/internal/report/report.go --
 // Package report writes what was measured.
-//
-// Copyright 2026 The dewpond Authors
 package report
 -- cmd/dewpond/internal/report/testdata/other.go --
 this is no Go, and nobody asks
--- LICENSE --
-Copyright [yyyy] [name of copyright owner]
 `
 
 // tree makes a file system of files in txtar's notation.

@@ -25,30 +25,30 @@ const ownModule = "own module"
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
-	{"cmd/dewpond/...", []string{".", "offheap", "internal/measure/...", ownModule}},
-	{"contrib/internal/together", []string{".", "offheap", "contrib/..."}}, // tests alone
+	{"cmd/dewpond/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
+	{"contrib/internal/together", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
 	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
-	{"contrib/...", []string{".", "offheap", "contrib/internal/metric", "internal/turns", "internal/upstream", ownModule}},
-	{"examples/matchmaker/...", []string{".", "offheap", "contrib/...", "internal/measure/...", "load/...", ownModule}},
-	{"examples/...", []string{".", "offheap", ownModule}},
-	{"lab/...", []string{".", "offheap", "contrib/...", "internal/measure/...", "load/...", ownModule}},
-	{"load/...", []string{".", "offheap", "internal/measure/...", ownModule}},
-	{"poolvet/...", []string{ownModule}},
+	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upstream", ownModule}},
+	{"examples/matchmaker/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
+	{"lab/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"load/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
 	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
 
-	// The packages that measure know nothing of what they measure.
+	// The packages that measure import nothing of what they measure.
 	{"internal/measure/...", []string{"internal/measure/..."}},
 
 	// The proofs take the engine apart.
 	{"internal/proof/...", []string{"..."}},
 
 	// The library.
-	{"dewtest", []string{".", "offheap"}},
-	{"offheap", []string{".", "internal/arena", "internal/memory"}},
+	{"dewtest", []string{".", "offheap", "internal/hooks"}},
+	{"offheap", []string{".", "internal/arena", "internal/hooks", "internal/memory"}},
+	{"pressure", []string{"internal/pressure"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
-		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/late", "internal/learn",
+		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/hooks", "internal/late", "internal/learn",
 		"internal/magazine", "internal/memory",
 		"internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
@@ -66,23 +66,32 @@ var layers = []layer{
 	{"internal/learn", []string{"internal/sizeclass"}},
 	{"internal/memory", []string{"internal/atomics"}},
 	{"internal/percpu", nil},
-	{"internal/pressure", nil},
+	{"internal/hooks", nil},
+	{"internal/pressure", []string{"internal/memory"}},
 	{"internal/registry", nil},
 	{"internal/semaphore", []string{"internal/atomics", "internal/bubble"}},
 	{"internal/sizeclass", nil},
 
-	{"internal/attack", []string{".", "offheap"}}, // a test alone, and as a user sees them
+	{"internal/metric", []string{".", "pressure"}},            // what exporters export
+	{"internal/attack", []string{".", "offheap", "pressure"}}, // a test alone, and as a user sees them
 
 	{"internal/turns", nil},    // for benchmarks alone
 	{"internal/upstream", nil}, // for tests alone
+	{"internal/recipe", nil},   // for tests alone
 
-	{"internal/repocheck", nil},
+	{"internal/repocheck", []string{"internal/recipe"}},
 }
 
 // testsMay lists what packages' external tests may import in addition.
 var testsMay = map[string][]string{
-	".":           {"offheap", "dewtest"}, // the tests of byte pools run on both memories, and watched
-	"contrib/...": {"dewtest"},
+	".":               {"offheap", "dewtest", "pressure"}, // the tests of byte pools run on both memories, and watched
+	"offheap":         {"pressure"},
+	"internal/metric": {"offheap"},
+	"contrib/...":     {"dewtest"},
+
+	"cmd/dewpond":               {"internal/recipe"},
+	"contrib/internal/together": {"internal/recipe", "internal/repocheck"},
+	"lab":                       {"internal/recipe"},
 }
 
 func checkLayers(r *repository, report reporter) {

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,10 +34,9 @@ type source struct {
 	syntax *ast.File
 }
 
-// read reads the whole tree. Files that a tool left behind (.git, .idea, .ci/bin) are
-// not part of it, and neither is the inside of a vendor directory: its existence is a
-// finding.
-func read(fsys fs.FS) (*repository, error) {
+// read reads the whole tree, without what a tool left behind (.git, .idea, .ci/bin), and then
+// the files that are edited.
+func read(fsys fs.FS, edited map[string][]byte) (*repository, error) {
 	r := &repository{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -47,12 +47,9 @@ func read(fsys fs.FS) (*repository, error) {
 				return fs.SkipDir
 			}
 			r.dirs = append(r.dirs, name)
-			if isForeignDir(name) {
-				return fs.SkipDir
-			}
 			return nil
 		}
-		if !entry.Type().IsRegular() {
+		if _, isEdited := edited[name]; isEdited || !entry.Type().IsRegular() {
 			return nil
 		}
 		data, err := fs.ReadFile(fsys, name)
@@ -61,6 +58,12 @@ func read(fsys fs.FS) (*repository, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for name, data := range edited {
+		r.files = append(r.files, &file{name, data})
+		for dir := path.Dir(name); !slices.Contains(r.dirs, dir); dir = path.Dir(dir) {
+			r.dirs = append(r.dirs, dir)
+		}
 	}
 	r.readModules()
 	return r, r.parse()

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestThisRepository(t *testing.T) {
 
 // The rules check the right files: a walk that finds nothing breaks no rule.
 func TestThisRepositoryIsSeen(t *testing.T) {
-	r, err := read(os.DirFS(rootDir(t)))
+	r, err := read(os.DirFS(rootDir(t)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +40,48 @@ func TestThisRepositoryIsSeen(t *testing.T) {
 	}
 	if m := r.moduleOf("internal/repocheck"); m == nil || m.dir != "." {
 		t.Errorf("internal/repocheck is in module %+v, want the root", m)
+	}
+}
+
+// The tables allow nothing to what is not there, and nothing that nobody does, for such a row
+// would allow it later without anybody's notice. Public packages anybody may import.
+func TestTablesSayWhatIsThere(t *testing.T) {
+	r, err := read(os.DirFS(rootDir(t)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(r.files, func(f *file) bool { return f.path == "go.work" }) {
+		t.Skip("a module zip lacks the nested modules")
+	}
+	imported := map[string][]string{} // by the row that allows it
+	for _, s := range r.sources {
+		l, _ := layerOf(s.dir)
+		imported[l.pkg] = append(imported[l.pkg], s.dir)
+		for p := range s.imports() {
+			if dir, ok := within(p); ok {
+				imported[l.pkg] = append(imported[l.pkg], dir)
+			}
+		}
+	}
+	for _, l := range layers {
+		if imported[l.pkg] == nil {
+			t.Errorf("the table of layers has a row for %s, which is not there", l.pkg)
+		}
+		for _, may := range l.may {
+			if may != ownModule && !slices.Contains(publicPackages, may) && !slices.ContainsFunc(imported[l.pkg], func(dir string) bool { return matches(may, dir) }) {
+				t.Errorf("the table of layers allows %s to import %s, and nobody does", l.pkg, may)
+			}
+		}
+	}
+	for name, addresses := range map[string][]string{
+		"unsafe": unsafeAddresses, "linkname": linknameAddresses, "assembly": assemblyAddresses, "syscall": syscallAddresses,
+		"process": processAddresses, "raw atomics": rawAtomicAddresses, "explored": exploredAddresses, "unexplored": unexploredAddresses,
+	} {
+		for _, a := range addresses {
+			if !slices.ContainsFunc(r.sources, func(s *source) bool { return s.isAt([]string{a}) }) {
+				t.Errorf("the addresses of %s have %s, which is not there", name, a)
+			}
+		}
 	}
 }
 

@@ -13,12 +13,12 @@ func checkSyscall(r *repository, report reporter) {
 	}
 }
 
-// isSyscall reports whether a package lets its importer call the system, or C, without
-// the standard library.
+// isSyscall reports whether a package lets its importer call the system, or C, past the
+// rest of the standard library.
 func isSyscall(importPath string) bool {
 	switch importPath {
 	case "syscall", "C", "runtime/cgo":
 		return true
 	}
-	return strings.HasPrefix(importPath, "syscall/") || isAllowedDependency(importPath)
+	return strings.HasPrefix(importPath, "syscall/") || matches("golang.org/x/sys/...", importPath)
 }

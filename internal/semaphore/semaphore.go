@@ -3,6 +3,7 @@
 package semaphore
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"time"
@@ -132,7 +133,7 @@ func (s *Semaphore) Acquire(ctx context.Context) error {
 	default:
 	}
 	s.removeLocked(place)
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), context.Canceled) // a careless Context is done without an error
 }
 
 // enlist makes the caller a waiter, unless the semaphore is closed. bubble is the caller's

@@ -28,17 +28,17 @@ func TestLookupEveryNumberOfElements(t *testing.T) {
 				for want < len(classes) && classes[want] < n {
 					want++
 				}
-				got, ok := table.Class(n * size)
+				got, ok := table.Index(n * size)
 				if int(got) != want || ok != (want < len(classes)) {
-					t.Fatalf("%d elements of %d bytes: Class is %d, %v; want %d", n, size, got, ok, want)
+					t.Fatalf("%d elements of %d bytes: Index is %d, %v; want %d", n, size, got, ok, want)
 				}
 				if n*size <= MaxSmall {
-					number, of := 0, 0
+					slot, of := 0, 0
 					if n > 0 && want < len(classes) && bytes[want] <= MaxSmall {
-						number, of = want+1, bytes[want]
+						slot, of = want+1, bytes[want]
 					}
-					if got := table.Small(uint(n * size)); int(got.Number()) != number || int(got.Size()) != of {
-						t.Fatalf("%d elements of %d bytes: Small is number %d of %d bytes, want %d of %d", n, size, got.Number(), got.Size(), number, of)
+					if got := table.OfSmall(uint(n * size)); int(got.Slot()) != slot || int(got.Size()) != of {
+						t.Fatalf("%d elements of %d bytes: OfSmall is slot %d of %d bytes, want %d of %d", n, size, got.Slot(), got.Size(), slot, of)
 					}
 				}
 			}

@@ -10,10 +10,11 @@ const (
 	Multiple   = 16       // every class is a multiple of this
 	MaxClasses = 128      // most classes in one table
 
-	// MaxSmall is the largest size, in bytes, that is looked up in steps of Multiple.
+	// MaxSmall is the largest small size, in bytes: OfSmall looks up those, in steps of
+	// Multiple.
 	MaxSmall = 32 << 10
 
-	// MaxLarge is the largest size, in bytes, that Large looks up, in steps of
+	// MaxLarge is the largest size, in bytes, that OfLarge looks up, in steps of
 	// largeStep: the step of the Go heap's sizes above MaxSmall.
 	MaxLarge  = 128 << 10
 	largeStep = 8 << 10
@@ -23,25 +24,29 @@ const (
 // needs no locks. Make one with [New].
 type Table struct {
 	// small[(n+15)/16] is the class of n, up to MaxSmall: one load gives both the
-	// number and the size that Get and Put need, without a branch on the size. small[0]
+	// slot and the size that Get and Put need, without a branch on the size. small[0]
 	// is zero: no bytes need no block.
-	small [MaxSmall/Multiple + 1]Small
+	small [MaxSmall/Multiple + 1]Class
 	// large[(n+largeStep-1)/largeStep] is the class of n, up to MaxLarge, or zero if
 	// more than one class is in the step.
-	large   [MaxLarge/largeStep + 1]Small
+	large   [MaxLarge/largeStep + 1]Class
 	classes []int
 }
 
-// A Small is a class of at most MaxLarge bytes and its size in one word: bits 0-7 are
-// the number of the class, bits 8-31 the size in bytes. The zero Small says that no
-// small class holds n, or that n is 0.
-type Small uint32
+// A Class is a class of at most MaxLarge bytes, packed into a word: bits 0-7 are its index
+// plus 1, bits 8-31 its size in bytes. The zero Class is none. Larger classes have an index
+// alone.
+type Class uint32
 
-// Number returns the class + 1, or 0 if there is no class.
-func (s Small) Number() uint8 { return uint8(s) }
+// Slot returns the number of the class's slot in a shard: its index plus 1, or 0, which is
+// the number of an empty slot, if there is no class.
+func (c Class) Slot() uint8 { return uint8(c) }
+
+// Index returns the place of the class among all classes, from 0. There must be a class.
+func (c Class) Index() uint8 { return uint8(c) - 1 }
 
 // Size returns the block size in bytes, or 0 if there is no class.
-func (s Small) Size() uint { return uint(s >> 8) }
+func (c Class) Size() uint { return uint(c >> 8) }
 
 // New makes the lookup table for classes, which [Check] or [CheckElements] has approved.
 // Those of CheckElements need not be multiples of Multiple, but no two of them are in one
@@ -54,7 +59,7 @@ func New(classes []int) (t Table) {
 			c++
 		}
 		if c < t.LenSmall() {
-			t.small[i] = Small(classes[c]<<8 | (c + 1))
+			t.small[i] = Class(classes[c]<<8 | (c + 1))
 		}
 	}
 	for i := range t.large {
@@ -62,33 +67,34 @@ func New(classes []int) (t Table) {
 		c, _ := slices.BinarySearch(classes, top)
 		below, _ := slices.BinarySearch(classes, top-largeStep+1)
 		if c < len(classes) && c == below && classes[c] <= MaxLarge {
-			t.large[i] = Small(classes[c]<<8 | (c + 1))
+			t.large[i] = Class(classes[c]<<8 | (c + 1))
 		}
 	}
 	return t
 }
 
-// Small looks up a size from 0 to MaxSmall. The caller checks the range, as the fast
+// OfSmall returns the class of a size from 0 to MaxSmall. The caller checks the range, as the fast
 // path has to do anyway.
-func (t *Table) Small(n uint) Small { return t.small[(n+Multiple-1)/Multiple] }
+func (t *Table) OfSmall(n uint) Class { return t.small[(n+Multiple-1)/Multiple] }
 
-// Large looks up a size from MaxSmall+1 to MaxLarge. It may return zero although there
+// OfLarge returns the class of a size from MaxSmall+1 to MaxLarge. It may return zero although there
 // is a class.
-func (t *Table) Large(n uint) Small { return t.large[(n+largeStep-1)/largeStep] }
+func (t *Table) OfLarge(n uint) Class { return t.large[(n+largeStep-1)/largeStep] }
 
-// Class returns the class of any size and whether there is one. That of 0 is the smallest.
-func (t *Table) Class(n int) (class uint8, ok bool) {
+// Index returns the index of the class of any size and whether there is one. The class of 0
+// is the smallest.
+func (t *Table) Index(n int) (class uint8, ok bool) {
 	i, _ := slices.BinarySearch(t.classes, n)
 	return uint8(i), i < len(t.classes)
 }
 
-// Exact returns the class whose size is exactly n, and whether there is one.
+// Exact returns the index of the class whose size is exactly n, and whether there is one.
 func (t *Table) Exact(n int) (class uint8, ok bool) {
 	i, ok := slices.BinarySearch(t.classes, n)
 	return uint8(i), ok
 }
 
-// Floor returns the largest class of at most n bytes, and whether there is one.
+// Floor returns the index of the largest class of at most n bytes, and whether there is one.
 func (t *Table) Floor(n int) (class uint8, ok bool) {
 	i, exact := slices.BinarySearch(t.classes, n)
 	if !exact {
@@ -97,7 +103,7 @@ func (t *Table) Floor(n int) (class uint8, ok bool) {
 	return uint8(i), i >= 0
 }
 
-// Size returns the block size of a class in bytes.
+// Size returns the block size of the class with an index, in bytes.
 func (t *Table) Size(class uint8) int { return t.classes[class] }
 
 // Len returns the number of classes.

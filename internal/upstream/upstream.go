@@ -44,7 +44,7 @@ type Suite struct {
 func (s Suite) Run(t T) {
 	t.Helper()
 	if os.Getenv("DEWPOND_UPSTREAM") == "" {
-		t.Skipf("building the library's tests takes minutes: DEWPOND_UPSTREAM=1 has them run, as .ci/run upstream does")
+		t.Skipf("building the library's tests takes minutes: DEWPOND_UPSTREAM=1 has them run, as .ci/nightly upstream does")
 	}
 	dir, err := s.copy(t)
 	if err != nil {

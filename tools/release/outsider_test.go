@@ -83,6 +83,51 @@ func (o *outsider) imports(version string, units []*unit) {
 	}
 }
 
+// serves makes the outsider a service with the library and three adapters, which answers a request.
+func (o *outsider) serves() {
+	o.t.Helper()
+	o.write("main.go", `package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/contrib/dewhttp"
+	"github.com/dewpond/dewpond/contrib/dewprom"
+	"github.com/dewpond/dewpond/contrib/dewslog"
+)
+
+func main() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "requests"})
+	log := slog.New(dewslog.New(os.Stdout, pool, nil))
+	prometheus.MustRegister(dewprom.NewCollector())
+	handler := dewhttp.Middleware(dewhttp.Options{Pool: pool})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := dewhttp.ReadBody(r)
+		if err != nil {
+			panic(err)
+		}
+		log.Info("a request", "body", string(body))
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", strings.NewReader("hello")))
+	metrics, err := prometheus.DefaultGatherer.Gather()
+	fmt.Println(len(metrics) > 0, err, pool.Stats().InUseBytes, "bytes in use")
+}
+`)
+	out := o.run("go", "run", ".")
+	for _, want := range []string{`"msg":"a request","body":"hello"`, "true <nil> 0 bytes in use"} {
+		if !strings.Contains(out, want) {
+			o.t.Errorf("the outsider's service prints %s\nwant %s", out, want)
+		}
+	}
+}
+
 // installs makes the outsider install a command, by path and version.
 func (o *outsider) installs(command, version string) (binary string) {
 	o.t.Helper()

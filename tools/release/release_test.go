@@ -14,7 +14,7 @@ import (
 // every command installs, and every importable package is imported, with the internal modules
 // that it uses.
 func TestOutsider(t *testing.T) {
-	const version = "v0.0.1-rehearsal"
+	const version = "v0.1.0"
 	proxy := t.TempDir()
 	p, err := newPlan(".", version)
 	if err != nil {
@@ -30,6 +30,7 @@ func TestOutsider(t *testing.T) {
 	root := p.released[0]
 	o := newOutsider(t, proxy, root.path)
 	o.imports(version, p.released)
+	o.serves()
 	commands := 0
 	for _, u := range p.released {
 		for _, c := range u.commands {

@@ -16,14 +16,14 @@ import (
 	"github.com/dewpond/dewpond/contrib/dewexpvar"
 	"github.com/dewpond/dewpond/contrib/dewotel"
 	"github.com/dewpond/dewpond/contrib/dewprom"
-	"github.com/dewpond/dewpond/contrib/internal/metric"
+	"github.com/dewpond/dewpond/internal/metric"
 )
 
 // The three exporters give the same numbers, series by series.
 func TestExportersAgree(t *testing.T) {
-	budget := dewpond.NewNamedBudget("shared", 1<<20)
+	budget := dewpond.MustBudget("shared", 1<<20)
 	for i := range 3 {
-		o := dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), MaxIdlePerClass: 10, IdleTimeout: -1} // decay would make the age of idle blocks move
+		o := dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), MaxIdlePerClass: 10, IdleTimeout: dewpond.NoDecay} // decay would make the age of idle blocks move
 		if i > 0 {
 			o.Budget = budget
 		}

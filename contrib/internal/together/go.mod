@@ -7,7 +7,6 @@ require (
 	github.com/dewpond/dewpond/contrib/dewexpvar v0.0.0
 	github.com/dewpond/dewpond/contrib/dewotel v0.0.0
 	github.com/dewpond/dewpond/contrib/dewprom v0.0.0
-	github.com/dewpond/dewpond/contrib/internal/metric v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	go.opentelemetry.io/otel/sdk/metric v1.47.0
 )
@@ -59,5 +58,4 @@ replace (
 	github.com/dewpond/dewpond/contrib/dewexpvar => ../../../contrib/dewexpvar
 	github.com/dewpond/dewpond/contrib/dewotel => ../../../contrib/dewotel
 	github.com/dewpond/dewpond/contrib/dewprom => ../../../contrib/dewprom
-	github.com/dewpond/dewpond/contrib/internal/metric => ../../../contrib/internal/metric
 )

@@ -20,6 +20,9 @@ import (
 
 // "dewpond top" reads what the exporters really serve, and the same from either.
 func TestTopReadsTheExporters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	command := filepath.Join(t.TempDir(), "dewpond.exe")
 	build := exec.Command("go", "build", "-o", command, ".")
 	build.Dir = "../../../cmd/dewpond"
@@ -27,7 +30,7 @@ func TestTopReadsTheExporters(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 
-	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "two words", Budget: dewpond.NewNamedBudget("b", 64<<20)})
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "two words", Budget: dewpond.MustBudget("b", 64<<20)})
 	defer p.Close()
 	for range 9 {
 		p.Put(p.Get(1000))

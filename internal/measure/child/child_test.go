@@ -46,6 +46,9 @@ func answer(ctx context.Context, q question) (int, error) {
 }
 
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	var got int
 	if err := Run(context.Background(), []string{"serve"}, question{Number: 41}, &got); err != nil || got != 42 {
 		t.Errorf("the answer is %d, error %v; want 42", got, err)
@@ -53,6 +56,9 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunSaysWhatTheChildSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	var got int
 	err := Run(context.Background(), []string{"serve"}, question{What: "fail"}, &got)
 	if err == nil || !strings.Contains(err.Error(), "exit status 1\ncannot do xxx") {
@@ -68,6 +74,9 @@ func TestRunSaysWhatTheChildSaid(t *testing.T) {
 
 // An interrupted child answers with what it has.
 func TestRunInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("no process can be interrupted there")
 	}

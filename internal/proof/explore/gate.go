@@ -129,9 +129,9 @@ func (w *world) tryGet(class uint8) *block {
 // may allocate.
 func (w *world) tryToAllocate(class uint8) bool {
 	var p magazine.Block
-	var err error
-	o := w.does(nil, func(*operation) { p, err = w.gate.TryGet(class) })
-	if p == nil && err == nil {
+	var permit bool
+	o := w.does(nil, func(*operation) { p, permit, _ = w.gate.TryGet(class) })
+	if permit {
 		w.allocates(w.gate, class, 1, 0)
 		return true
 	}
@@ -221,7 +221,7 @@ func (w *world) decays(n int) { w.does(nil, func(*operation) { w.gate.Shed(0, n)
 
 // A wait is one call of GetContext or GetBatch.
 type wait struct {
-	admission.Waiter
+	admission.DrivenWaiter
 	gate      *admission.Gate
 	elsewhere bool // it waits for the other pool
 	class     uint8
@@ -249,7 +249,7 @@ func (w *world) wait(gate *admission.Gate, class uint8, large int) *wait {
 // waitFor is wait for n blocks, by a caller that has found some. What a waiter has been
 // given belongs to the pool until the waiter is served.
 func (w *world) waitFor(gate *admission.Gate, class uint8, n, large int, found []magazine.Block) *wait {
-	s := &wait{Waiter: gate.NewWaiter(class, n, large, found), gate: gate, elsewhere: gate == w.other, class: class, n: n, large: large}
+	s := &wait{DrivenWaiter: gate.Drive(class, n, large, found), gate: gate, elsewhere: gate == w.other, class: class, n: n, large: large}
 	w.waits = append(w.waits, s)
 	s.pop.returned = math.MaxInt
 	var err error

@@ -218,7 +218,7 @@ func (w *world) check() {
 				w.run.fail("an empty engine does not keep as many blocks as it may")
 			}
 		}
-		if r := w.push(w.fresh(0)); r != magazine.Full {
+		if r := w.push(w.fresh(0)); r != magazine.NoRoom {
 			w.run.fail("an engine keeps more blocks than it may")
 		}
 	}

@@ -22,6 +22,9 @@ func fakeGo(t *testing.T, dir, name, version string) string {
 }
 
 func TestNextGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the go commands of this test are scripts of a shell")
 	}

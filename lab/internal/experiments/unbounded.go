@@ -39,7 +39,7 @@ const (
 // packetPool returns the two ends of a pool. get may wait.
 func packetPool(r *experiment.Run) (get func() []byte, put func([]byte), end func()) {
 	if r.Case == "dewpond with a Budget" {
-		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: dewpond.NewBudget(packetBound * packetSize), Zero: dewpond.ZeroNever})
+		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: dewpond.MustBudget("packets", packetBound*packetSize), Zero: dewpond.ZeroNever})
 		return func() []byte {
 			b, err := pool.GetContext(r.Context, packetSize)
 			if err != nil {

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts, each with a target of its own at $TARGET.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

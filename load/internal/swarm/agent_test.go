@@ -66,6 +66,15 @@ func startAgent(t *testing.T, s meeting) *process {
 	return p
 }
 
+// startsProcesses skips a test that starts agents or a coordinator, where -short leaves such tests
+// out.
+func startsProcesses(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+}
+
 // two are two agents of which the second starts when the first has its place: the first is agent 0.
 func (o Options) two(t *testing.T, s meeting) (first *process, with Options) {
 	t.Helper()
@@ -170,6 +179,7 @@ func lost(t *testing.T, r load.Result) {
 
 // TestKilled kills an agent's process in mid-run.
 func TestKilled(t *testing.T) {
+	startsProcesses(t)
 	servers(t, func(t *testing.T, s meeting) {
 		victim, o := Options{}.by(&steadyClock{}).two(t, s)
 		p := planOf(at(t, 75, func() { victim.Process.Kill() }), 50, 3*time.Second)
@@ -193,6 +203,7 @@ func TestKilled(t *testing.T) {
 // TestStopped stops an agent's process, and wakes it when it was given up: its late results are
 // kept out and counted. The run is ended when they have come.
 func TestStopped(t *testing.T) {
+	startsProcesses(t)
 	servers(t, func(t *testing.T, s meeting) {
 		var sleeper *process
 		p := planOf(at(t, 75, func() { sleeper.signal("STOP") }), 50, time.Hour)
@@ -223,6 +234,7 @@ func TestStopped(t *testing.T) {
 
 // TestLossAborts wants a run to end when an agent is lost, if that was asked for.
 func TestLossAborts(t *testing.T) {
+	startsProcesses(t)
 	servers(t, func(t *testing.T, s meeting) {
 		victim, o := Options{AbortOnLoss: true}.by(&steadyClock{}).two(t, s)
 		p := planOf(at(t, 75, func() { victim.Process.Kill() }), 50, time.Hour) // it does not end by itself

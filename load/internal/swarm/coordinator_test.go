@@ -27,6 +27,7 @@ func coordinate(text string) error {
 
 // TestResume kills the coordinator's process in mid-run, and lets another one go on.
 func TestResume(t *testing.T) {
+	startsProcesses(t)
 	servers(t, func(t *testing.T, s meeting) {
 		target, requests := counted(t)
 		p := planOf(target, 100, 3*time.Second)

@@ -4,6 +4,8 @@ var channel = Contender{
 	Name:  "channel",
 	About: "a buffered channel for each class, 64 to 1024 blocks, data pointers; full: dropped",
 	New:   newChannelPool,
+
+	MostIdle: slots,
 }
 
 type channelPool struct {

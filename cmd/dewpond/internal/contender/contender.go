@@ -27,6 +27,11 @@ type Contender struct {
 	Name  string
 	About string             // one line: what a reader must know to judge its figures
 	New   func(Options) Pool // makes an empty pool
+	// Allocs is how many allocations a Get and its Put make where blocks lie idle.
+	Allocs float64
+	// MostIdle returns how many blocks of a size it keeps idle at most. A contender has it if
+	// its Pool is an [Idler].
+	MostIdle func(size int) int
 	// Variant means that it is dewpond with other options. It takes part if it is named, and
 	// in the scenarios that compare these options.
 	Variant bool

@@ -12,6 +12,8 @@ var dewpondContender = Contender{
 	About: "dewpond.BytePool with its default options, except the zeroing policy and the IdleTimeout of some scenarios",
 	New:   func(o Options) Pool { return dewpondPool{dewpond.MustBytePool(byteOptions(o))} },
 	Tools: tool.Cases,
+
+	MostIdle: mostIdle,
 }
 
 var dewpondNoDecay = Contender{
@@ -19,9 +21,11 @@ var dewpondNoDecay = Contender{
 	About:   "dewpond that never frees idle blocks: IdleTimeout -1",
 	Variant: true,
 	New: func(o Options) Pool {
-		o.IdleTimeout = -1
+		o.IdleTimeout = dewpond.NoDecay
 		return dewpondPool{dewpond.MustBytePool(byteOptions(o))}
 	},
+
+	MostIdle: mostIdle,
 }
 
 var dewpondOffHeap = Contender{
@@ -30,7 +34,12 @@ var dewpondOffHeap = Contender{
 		"detector",
 	Variant: true,
 	New:     newOffHeap,
+
+	MostIdle: mostIdle,
 }
+
+// mostIdle is the default of MaxIdleBytes in blocks.
+func mostIdle(size int) int { return 64 << 20 / size }
 
 func byteOptions(o Options) dewpond.BytePoolOptions {
 	b := dewpond.BytePoolOptions{Name: "bench", Zero: dewpond.ZeroNever, IdleTimeout: o.IdleTimeout, Budget: o.Budget}

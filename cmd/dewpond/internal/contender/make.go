@@ -4,6 +4,8 @@ var plainMake = Contender{
 	Name:  "make",
 	About: "make([]byte, n) each time, left to the garbage collector; new memory is zero, so Put clears nothing",
 	New:   func(Options) Pool { return makePool{} },
+
+	Allocs: 1,
 }
 
 type makePool struct{}

@@ -6,6 +6,8 @@ var ring = Contender{
 	Name:  "ring",
 	About: "a bounded lock-free ring (Vyukov's, many producers and consumers) for each class, 64 to 1024 blocks, data pointers; full: dropped",
 	New:   newRingPool,
+
+	MostIdle: slots,
 }
 
 type ringPool struct {

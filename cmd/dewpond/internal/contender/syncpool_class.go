@@ -4,7 +4,7 @@ import "sync"
 
 var syncpoolClass = Contender{
 	Name:  "syncpool-class",
-	About: "one sync.Pool for each of dewpond's 58 classes, holding data pointers: the best honest use of sync.Pool",
+	About: "one sync.Pool for each of dewpond's classes, holding data pointers: the best honest use of sync.Pool",
 	New:   func(o Options) Pool { return &classPool{clearing: o.Clearing} },
 }
 

@@ -6,6 +6,8 @@ var syncpoolMixed = Contender{
 	Name:  "syncpool-mixed",
 	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and a new one made",
 	New:   func(o Options) Pool { return &mixedPool{clearing: o.Clearing} },
+
+	Allocs: 1,
 }
 
 // A mixedPool is a usual first pool of a service. To put a []byte into an interface allocates

@@ -33,6 +33,9 @@ var treiber = Contender{
 	About: "a CAS stack for each doubling of size, cap 2048, a fresh node for each Put; repaired: typed slice pointers instead of unsafe casts, " +
 		"Get rounds up and Put down, all 16 classes reachable, a miss allocates the class size, clears to cap",
 	New: func(o Options) Pool { return &treiberPool{clearing: o.Clearing} },
+
+	Allocs:   2, // the node, and what points to the slice
+	MostIdle: func(int) int { return treiberCap },
 }
 
 const (

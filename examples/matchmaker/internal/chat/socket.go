@@ -114,7 +114,7 @@ func (s *socket) push(l dewpond.Lease) bool {
 	}
 	s.mu.Unlock()
 	if full {
-		_ = l.Release() // its first
+		l.Release()
 		return false
 	}
 	s.look()
@@ -146,7 +146,7 @@ func (s *socket) end() {
 	s.queue = nil
 	s.mu.Unlock()
 	for _, l := range queue {
-		_ = l.Release() // its first
+		l.Release()
 	}
 	s.look()
 }
@@ -185,5 +185,5 @@ func (s *socket) send(l dewpond.Lease) {
 	if s.conn.Write(ctx, websocket.MessageBinary, l.Bytes()) != nil {
 		s.conn.CloseNow() // and the reader ends
 	}
-	_ = l.Release() // its first
+	l.Release()
 }

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	answer := 0
 	p, err := Start(variable, "7", &answer)
 	if err != nil || answer != 7 || p.PID() == os.Getpid() {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // Features that go off, in the order in which they do.
@@ -17,10 +17,10 @@ const (
 	Uploads    = "uploads"    // at high: none
 )
 
-var off = map[dewpond.Level][]string{
-	dewpond.PressureLow:    {},
-	dewpond.PressureMedium: {Score},
-	dewpond.PressureHigh:   {Score, Candidates, Uploads},
+var off = map[pressure.Level][]string{
+	pressure.Low:    {},
+	pressure.Medium: {Score},
+	pressure.High:   {Score, Candidates, Uploads},
 }
 
 // A State is which features are off. The zero State has all on. Its methods may be called by
@@ -32,13 +32,13 @@ type State struct {
 }
 
 // Follow makes the state follow the pressure until stop is called.
-func (s *State) Follow() (stop func()) { return dewpond.OnPressure(s.Set) }
+func (s *State) Follow() (stop func()) { return pressure.Watch(s.Set) }
 
 // Set says what the pressure is. A change is logged once.
-func (s *State) Set(l dewpond.Level) {
+func (s *State) Set(l pressure.Level) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if dewpond.Level(s.level.Load()) == l {
+	if pressure.Level(s.level.Load()) == l {
 		return
 	}
 	s.level.Store(int32(l))
@@ -47,7 +47,7 @@ func (s *State) Set(l dewpond.Level) {
 }
 
 // Off lists the features that are off. The caller must not change it.
-func (s *State) Off() []string { return off[dewpond.Level(s.level.Load())] }
+func (s *State) Off() []string { return off[pressure.Level(s.level.Load())] }
 
 // Without reports whether a feature is off.
 func (s *State) Without(feature string) bool {

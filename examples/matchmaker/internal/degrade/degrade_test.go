@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 func TestSet(t *testing.T) {
@@ -13,15 +13,15 @@ func TestSet(t *testing.T) {
 		t.Errorf("the zero State has off %v", s.Off())
 	}
 	for _, tt := range []struct {
-		level   dewpond.Level
+		level   pressure.Level
 		off     []string
 		changes uint64
 	}{
-		{dewpond.PressureLow, []string{}, 0},
-		{dewpond.PressureMedium, []string{Score}, 1},
-		{dewpond.PressureMedium, []string{Score}, 1},
-		{dewpond.PressureHigh, []string{Score, Candidates, Uploads}, 2},
-		{dewpond.PressureLow, []string{}, 3},
+		{pressure.Low, []string{}, 0},
+		{pressure.Medium, []string{Score}, 1},
+		{pressure.Medium, []string{Score}, 1},
+		{pressure.High, []string{Score, Candidates, Uploads}, 2},
+		{pressure.Low, []string{}, 3},
 	} {
 		s.Set(tt.level)
 		if !slices.Equal(s.Off(), tt.off) || s.Changes() != tt.changes {

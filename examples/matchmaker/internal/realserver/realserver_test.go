@@ -19,9 +19,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts servers, or skips the test where there are none.
+// start starts servers, or skips the test where there are none, and with -short.
 func start(t *testing.T, spec Spec) *Servers {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	s, err := Start(spec)
 	if errors.Is(err, ErrMissing) {
 		t.Skip(err)
@@ -121,6 +124,9 @@ func panics() {
 
 // Nothing is left running, however the program ends.
 func TestNothingIsLeft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	if err := Installed(Spec{Regions: []string{"a"}}); err != nil {
 		t.Skip(err)
 	}

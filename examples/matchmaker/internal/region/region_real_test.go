@@ -19,10 +19,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// real returns regions on servers of their own, each with one replica, or skips the test. Nothing
-// is down because the machine is slow.
+// real returns regions on servers of their own, each with one replica, or skips the test, as
+// with -short. Nothing is down because the machine is slow.
 func real(t *testing.T, every time.Duration, names ...string) (nodes []Nodes, open func(Options) *Map) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
 	s, err := realserver.Start(realserver.Spec{Regions: names, Replicas: 1})
 	if errors.Is(err, realserver.ErrMissing) {
 		t.Skip(err)

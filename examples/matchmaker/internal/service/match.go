@@ -78,7 +78,7 @@ func (s *Service) score(ctx context.Context, u store.User, candidates []matching
 	}
 	scope := s.Bytes.Scope()
 	defer scope.Close()
-	return s.scoreIn(ctx, u, candidates, dewpond.Slice[upstream.Person](scope, len(candidates)), dewpond.Slice[float64](scope, len(candidates)))
+	return s.scoreIn(ctx, u, candidates, dewpond.ScopeSlice[upstream.Person](scope, len(candidates)), dewpond.ScopeSlice[float64](scope, len(candidates)))
 }
 
 func (s *Service) scoreIn(ctx context.Context, u store.User, candidates []matching.Candidate, people []upstream.Person, scores []float64) error {

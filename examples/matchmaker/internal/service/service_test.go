@@ -18,6 +18,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // build returns a service on stand-ins in this process.
@@ -69,15 +70,15 @@ func TestMatchDegrades(t *testing.T) {
 	s, _ := build(t)
 	calls := uint64(0)
 	for _, tt := range []struct {
-		level      dewpond.Level
+		level      pressure.Level
 		candidates int
 		off        int
 		scored     bool
 	}{
-		{dewpond.PressureLow, 10, 0, true},
-		{dewpond.PressureMedium, 10, 1, false},
-		{dewpond.PressureHigh, 5, 3, false},
-		{dewpond.PressureLow, 10, 0, true},
+		{pressure.Low, 10, 0, true},
+		{pressure.Medium, 10, 1, false},
+		{pressure.High, 5, 3, false},
+		{pressure.Low, 10, 0, true},
 	} {
 		s.Degrade.Set(tt.level)
 		err := s.Match(t.Context(), 7, new(Times), func(m Match) error {

@@ -59,6 +59,9 @@ func realDatabase(t *testing.T) string {
 	t.Helper()
 	base := os.Getenv("MATCHMAKER_TEST_POSTGRES")
 	if base == "" {
+		if testing.Short() {
+			t.Skip("starts a PostgreSQL; the run without -short does")
+		}
 		var err error
 		if base, err = private(); errors.Is(err, realserver.ErrMissing) {
 			t.Skipf("needs a PostgreSQL (install it, or MATCHMAKER_TEST_POSTGRES=DSN): %v", err)

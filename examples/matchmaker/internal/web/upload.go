@@ -29,7 +29,7 @@ type Uploads struct {
 // together.
 func NewUploadPool(budget int64) (*dewpond.BytePool, error) {
 	return dewpond.NewBytePool(dewpond.BytePoolOptions{
-		Name: "uploads", Budget: dewpond.NewNamedBudget("uploads", budget),
+		Name: "uploads", Budget: dewpond.MustBudget("uploads", budget),
 		Classes: []int{64 << 10, 256 << 10, 1 << 20, 4 << 20, MostPhoto + 8<<10}, // the last has room to see that a body is too long
 		Zero:    dewpond.ZeroNever,                                               // only what was read into a block is looked at
 	})

@@ -7,8 +7,8 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 // A disturbance is what changes around a soak: GOMAXPROCS now and then, and the memory limit,
-// which moves down until dewpond.Pressure has risen, and up again after a while.
+// which moves down until pressure.Current has risen, and up again after a while.
 type disturbance struct {
 	length time.Duration // of the work
 	inUse  func() int64  // bytes of blocks, which may lie off the Go heap
@@ -34,13 +34,13 @@ type disturbance struct {
 	done   chan struct{}
 	ended  chan struct{}
 
-	shift    time.Duration // when GOMAXPROCS changes next
-	squeezed bool          // the limit is down
-	target   dewpond.Level // the level to which the squeeze raises Pressure
-	last     dewpond.Level
+	shift    time.Duration  // when GOMAXPROCS changes next
+	squeezed bool           // the limit is down
+	target   pressure.Level // the level to which the squeeze raises Pressure
+	last     pressure.Level
 
-	rises int           // how often Pressure has gone up
-	peak  dewpond.Level // the highest level so far
+	rises int            // how often Pressure has gone up
+	peak  pressure.Level // the highest level so far
 }
 
 // disturb starts a disturbance.
@@ -56,7 +56,7 @@ func newDisturbance(length time.Duration, inUse func() int64) *disturbance {
 		procs: runtime.GOMAXPROCS(0), limit: debug.SetMemoryLimit(-1),
 		random: rand.New(rand.NewPCG(4, 0)),
 		done:   make(chan struct{}), ended: make(chan struct{}),
-		target: dewpond.PressureHigh, last: dewpond.Pressure(),
+		target: pressure.High, last: pressure.Current(),
 	}
 }
 
@@ -81,12 +81,12 @@ func (d *disturbance) run() {
 			return
 		case <-time.After(min(tick, d.length/40)):
 		}
-		d.step(measure.Now()-began, dewpond.Pressure())
+		d.step(measure.Now()-began, pressure.Current())
 	}
 }
 
 // step does what is due at time at since the start, at the given pressure.
-func (d *disturbance) step(at time.Duration, level dewpond.Level) {
+func (d *disturbance) step(at time.Duration, level pressure.Level) {
 	if at >= d.shift {
 		d.shift = at + min(max(d.length/20, tick), 5*time.Second)
 		runtime.GOMAXPROCS(1 + d.random.IntN(2*d.procs))
@@ -101,7 +101,7 @@ func (d *disturbance) step(at time.Duration, level dewpond.Level) {
 	case at < period/4 || at >= period/2:
 		if d.squeezed {
 			d.squeezed = false
-			d.target = dewpond.PressureHigh + dewpond.PressureMedium - d.target // alternately
+			d.target = pressure.High + pressure.Medium - d.target // alternately
 			debug.SetMemoryLimit(d.limit)
 		}
 	case !d.squeezed:

@@ -50,7 +50,7 @@ type rotation struct {
 }
 
 func newRotation(j *workload.Job) *rotation {
-	r := &rotation{Job: j, budget: dewpond.NewBudget(budgetBytes), random: rand.New(rand.NewPCG(3, uint64(j.Round)))}
+	r := &rotation{Job: j, budget: dewpond.MustBudget("soak", budgetBytes), random: rand.New(rand.NewPCG(3, uint64(j.Round)))}
 	for i := range r.places {
 		r.places[i].Store(r.make(i))
 	}

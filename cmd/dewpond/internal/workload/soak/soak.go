@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // Scenario is the scenario soak.
@@ -93,7 +93,7 @@ func (s *soaking) work() error {
 	gauges := []workload.Gauge{
 		{Name: "in_use_bytes", Read: s.inUse},
 		{Name: "goroutines", Read: func() int64 { return int64(runtime.NumGoroutine()) }},
-		{Name: "pressure", Read: func() int64 { return int64(dewpond.Pressure()) }},
+		{Name: "pressure", Read: func() int64 { return int64(pressure.Current()) }},
 	}
 	if _, ok := s.Job.Pool.(contender.Idler); ok {
 		gauges = append(gauges, workload.Gauge{Name: "idle_bytes", Read: s.idle})
@@ -164,7 +164,7 @@ func (s *soaking) rest() error {
 	}
 	untrimmed := idleOf(trimmed)
 	f := s.Result.Figures
-	f["pressure_at_rest"] = float64(dewpond.Pressure())
+	f["pressure_at_rest"] = float64(pressure.Current())
 	s.Pause(2 * s.IdleTimeout)
 	f["idle_after_two_timeouts_bytes"] = float64(idleOf(decaying))
 	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.Cut() {

@@ -14,6 +14,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // spec returns a short round that has new pools and every disturbance.
@@ -220,7 +221,7 @@ func TestDisturbance(t *testing.T) {
 	d := newDisturbance(2*squeezePeriod, func() int64 { return 512 * mib })
 	defer d.restore()
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }
-	step := func(at time.Duration, level dewpond.Level, what string, ok func(before, after int64) bool) {
+	step := func(at time.Duration, level pressure.Level, what string, ok func(before, after int64) bool) {
 		t.Helper()
 		before := limit()
 		d.step(at, level)
@@ -232,21 +233,21 @@ func TestDisturbance(t *testing.T) {
 	same := func(before, after int64) bool { return after == before }
 	step(14*second, 0, "as found", func(_, after int64) bool { return after == d.limit })
 	step(15*second, 0, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
-	step(16*second, dewpond.PressureLow, "down", down)
-	step(17*second, dewpond.PressureMedium, "down", down)
-	step(18*second, dewpond.PressureHigh, "to stay", same)
-	step(19*second, dewpond.PressureMedium, "down", down)
-	step(30*second, dewpond.PressureHigh, "as found", func(_, after int64) bool { return after == d.limit })
-	step(80*second, dewpond.PressureLow, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
-	step(81*second, dewpond.PressureLow, "down", down)
-	step(82*second, dewpond.PressureMedium, "to stay", same)
+	step(16*second, pressure.Low, "down", down)
+	step(17*second, pressure.Medium, "down", down)
+	step(18*second, pressure.High, "to stay", same)
+	step(19*second, pressure.Medium, "down", down)
+	step(30*second, pressure.High, "as found", func(_, after int64) bool { return after == d.limit })
+	step(80*second, pressure.Low, "above what is used", func(_, after int64) bool { return after > 1024*mib && after < d.limit })
+	step(81*second, pressure.Low, "down", down)
+	step(82*second, pressure.Medium, "to stay", same)
 	for range 100 {
-		d.step(83*second, dewpond.PressureLow)
+		d.step(83*second, pressure.Low)
 	}
 	if limit() != leastLimit {
 		t.Errorf("the limit comes down to %d, want %d", limit(), leastLimit)
 	}
-	if d.rises != 4 || d.peak != dewpond.PressureHigh {
+	if d.rises != 4 || d.peak != pressure.High {
 		t.Errorf("%d rises up to %v were seen, want 4 up to high", d.rises, d.peak)
 	}
 	d.restore()
@@ -255,7 +256,7 @@ func TestDisturbance(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for i := range 200 * d.procs {
-		d.step(time.Duration(i)*5*second, dewpond.PressureLow)
+		d.step(time.Duration(i)*5*second, pressure.Low)
 		seen[runtime.GOMAXPROCS(0)] = true
 	}
 	if len(seen) != 2*d.procs {

@@ -1,0 +1,129 @@
+package dewpond
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/learn"
+)
+
+// A BodyPool hands out blocks of a [BytePool] for bodies whose size nobody knows beforehand,
+// and that grow by the built-in append: what a decompressor, an encoder or a client of a
+// message broker returns. It learns from the bodies that are put back which size to hand
+// out, and adopts those that append has moved to memory of their own. Make one with
+// [BytePool.Bodies] for each kind of body:
+//
+//	bodies := pool.Bodies()
+//
+//	b := bodies.Get() // length 0
+//	b, err := decoder.DecodeAll(frame, b)
+//	...
+//	bodies.Put(b)
+//
+// All methods may be called by any number of goroutines at once. Use a BodyPool for as long
+// as its kind of body is used: one that is made for each body learns nothing.
+//
+// The size rises when bodies outgrow it and falls slowly, so that about one body in 16
+// outgrows it, or none where all have one size. Fewer outgrow their blocks, because Get
+// also hands out larger ones that are idle.
+//
+// As append loses the block that it moves a body out of, the pool cannot count the blocks
+// of a BodyPool one by one. In [Stats.InUseBytes] a BodyPool has the number of its blocks
+// that were not put back, times its present size. With [CheckAll] they are no leaks when the
+// collector finds them; dewtest, at the end of a test or by its ReportLeaks, reports those
+// that were not put back by the stack that made the BodyPool.
+type BodyPool struct {
+	_      noCopy
+	blocks *BytePool
+	maker  []uintptr // stack of the call of BytePool.Bodies, with CheckAll
+
+	fits     learn.Bodies // which class Get hands out
+	out      atomic.Int64 // Gets minus Puts
+	reported atomic.Int64 // how many of these were reported as leaks
+}
+
+// Get returns an empty slice of a block that has the size that bodies have had, or of an
+// idle one of up to twice that size. The caller owns it until [BodyPool.Put]. Like
+// [BytePool.Get] it is never refused.
+func (p *BodyPool) Get() []byte {
+	blocks, class := p.blocks, p.fits.Class()
+	b := blocks.reuse(class)
+	// Bodies that have outgrown their blocks have left larger ones.
+	most := 2 * blocks.classes.Size(class)
+	for larger := class + 1; b == nil && int(larger) < blocks.classes.Len() && blocks.classes.Size(larger) <= most; larger++ {
+		if b = blocks.reuse(larger); b != nil {
+			class = larger
+		}
+	}
+	if b == nil {
+		b = blocks.Get(blocks.classes.Size(class))
+	}
+	blocks.count.class[class].bodies.Add(1)
+	p.out.Add(1)
+	if blocks.onGet&watch != 0 {
+		blocks.checks.Excuse(addressOf(b))
+	}
+	return b[:0]
+}
+
+// Put gives back a body that has grown from what [BodyPool.Get] returned, whether append has
+// moved it or not, as [BytePool.Adopt] does. The BodyPool learns from the length of b,
+// unless it is 0. Put ignores a slice of cap 0.
+func (p *BodyPool) Put(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	p.out.Add(-1)
+	p.fits.Learn(len(b))
+	p.blocks.adoptOrPut(b, true)
+}
+
+// bodyPools are the BodyPools of a BytePool.
+type bodyPools struct {
+	mu   sync.Mutex // held for one look at all
+	all  []weak.Pointer[BodyPool]
+	kept []*BodyPool // those whose leaks must be found, even if nothing else refers to them
+}
+
+func (s *bodyPools) add(p *BodyPool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == cap(s.all) {
+		s.all = slices.DeleteFunc(s.all, func(w weak.Pointer[BodyPool]) bool { return w.Value() == nil })
+	}
+	s.all = append(s.all, weak.Make(p))
+	if p.maker != nil {
+		s.kept = append(s.kept, p)
+	}
+}
+
+// inUse returns how many bytes are out of all BodyPools.
+func (s *bodyPools) inUse() (bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.all {
+		if p := w.Value(); p != nil {
+			bytes += max(0, p.out.Load()) * int64(p.fits.Size())
+		}
+	}
+	return bytes
+}
+
+// reportLeaks reports each block that is out of a BodyPool once, and returns how many it
+// reported.
+func (s *bodyPools) reportLeaks(c *checks) (n int) {
+	s.mu.Lock()
+	kept := s.kept
+	s.mu.Unlock()
+	for _, p := range kept {
+		out := max(0, p.out.Load())
+		for range out - p.reported.Swap(out) {
+			c.report(check.Violation{Kind: check.Leak, Size: p.fits.Size(), Got: p.maker})
+			n++
+		}
+	}
+	return n
+}

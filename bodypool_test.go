@@ -1,0 +1,230 @@
+package dewpond_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
+)
+
+// appended is what a caller makes of a BodyPool's block: n bytes, moved by append if need be.
+func appended(h *dewpond.BodyPool, n int) []byte { return append(h.Get(), make([]byte, n)...) }
+
+// The size follows the bodies: up at once, to what they need and no further, and down
+// slowly.
+func TestBodyPoolFollows(t *testing.T) {
+	leavesOut(t, "the block that the last body outgrows")
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	h := newPool(t, dewpond.BytePoolOptions{}).Bodies()
+	if size := dewpond.BodySize(h); size != 512 {
+		t.Errorf("it begins with %d bytes", size)
+	}
+	steps := 0
+	for ; dewpond.BodySize(h) < 300_000; steps++ {
+		h.Put(appended(h, 300_000))
+	}
+	if size := dewpond.BodySize(h); size != 327_680 || steps > 7 {
+		t.Errorf("after %d bodies of 300,000 bytes its size is %d", steps, size)
+	}
+	for range 1000 {
+		h.Put(appended(h, 300_000))
+	}
+	if size := dewpond.BodySize(h); size != 327_680 {
+		t.Errorf("after 1000 bodies more its size is %d", size)
+	}
+
+	steps = 0
+	for ; dewpond.BodySize(h) > 64; steps++ {
+		h.Put(appended(h, 10))
+	}
+	if steps < 100 { // of 15 for each of 49 classes
+		t.Errorf("its size fell to the smallest class with %d bodies", steps)
+	}
+	for range 100 {
+		h.Put(h.Get()) // a body of no bytes says nothing
+	}
+	h.Put(appended(h, 100))
+	h.Put(appended(h, 1<<20+1)) // above the largest class
+	for range 7 {
+		h.Put(appended(h, 2<<20))
+	}
+	if size := dewpond.BodySize(h); size != 1<<20 {
+		t.Errorf("bodies above the largest class make its size %d", size)
+	}
+	if n := 1<<20 + 1; cap(appended(h, n)) < n {
+		t.Error("no body")
+	}
+}
+
+// Of bodies of many sizes about one in 16 is larger than the size.
+func TestBodyPoolIsOutgrownByOneIn16(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	h := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}).Bodies()
+	rng := rand.New(rand.NewPCG(1, 2))
+	bytes := make([]byte, 32<<10)
+	const bodies = 40_000
+	outgrown := 0
+	for range bodies {
+		n := 1 + rng.IntN(len(bytes))
+		if n > dewpond.BodySize(h) {
+			outgrown++
+		}
+		h.Put(append(h.Get(), bytes[:n]...))
+	}
+	if outgrown < bodies/24 || outgrown > bodies/12 {
+		t.Errorf("%d of %d bodies outgrew it, want about %d", outgrown, bodies, bodies/16)
+	}
+}
+
+// A pool of one class has nothing to learn.
+func TestBodyPoolOfOneClass(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	for _, class := range []int{64, 256 << 10} {
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{class}})
+		h := p.Bodies()
+		for range 100 {
+			h.Put(appended(h, 10))
+			h.Put(appended(h, 100))
+		}
+		if s := p.Stats(); dewpond.BodySize(h) != class || s.InUseBytes != 0 || s.Gets != 200 || s.Puts != 200 {
+			t.Errorf("size %d, %+v", dewpond.BodySize(h), s)
+		}
+	}
+}
+
+// In use is what is out of each BodyPool, at its present size, and what is out of the pool.
+func TestBodyPoolsInUse(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	for _, o := range []dewpond.BytePoolOptions{{}, {Budget: dewpond.MustBudget("", 64<<20)}, {Check: dewpond.CheckAll}} {
+		p := newPool(t, o)
+		small, large := p.Bodies(), p.Bodies()
+		for range 10 {
+			large.Put(appended(large, 60_000))
+		}
+		var out [][]byte
+		for range 3 {
+			out = append(out, appended(small, 10), appended(large, 80_000))
+		}
+		own := p.Get(1024)
+		p.Put(p.Get(512))
+		if s, want := p.Stats(), int64(1024+3*dewpond.BodySize(small)+3*dewpond.BodySize(large)); s.InUseBytes != want {
+			t.Errorf("%d bytes are in use, want %d", s.InUseBytes, want)
+		}
+		for i, b := range out {
+			if i%2 == 0 {
+				small.Put(b)
+			} else {
+				large.Put(b)
+			}
+		}
+		expectInUse := func(want int64) {
+			t.Helper()
+			if s := p.Stats(); s.InUseBytes != want || s.Gets != s.Hits+s.Misses {
+				t.Errorf("%d bytes are in use, want %d: %+v", s.InUseBytes, want, s)
+			}
+		}
+		expectInUse(1024)
+		p.Put(own)
+		expectInUse(0)
+		// What is put back without a Get is not minus in use.
+		small.Put(make([]byte, 1024))
+		expectInUse(0)
+		runtime.KeepAlive(small)
+		runtime.KeepAlive(large)
+	}
+}
+
+// A BodyPool that nobody has any more leaves nothing in use, and the pool does not keep it.
+func TestBodyPoolsAreCollected(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	notWatched(t, "a pool with CheckAll keeps its BodyPools")
+	p := newPool(t, dewpond.BytePoolOptions{})
+	for range 1000 {
+		p.Bodies().Get()
+	}
+	for p.Stats().InUseBytes != 0 {
+		runtime.GC() // a BodyPool that stays ends in the test's timeout
+	}
+	var kept []*dewpond.BodyPool
+	for range 1000 {
+		kept = append(kept, p.Bodies())
+	}
+	if n := dewpond.BodyPools(p); n == 2000 {
+		t.Errorf("the pool knows %d BodyPools, of which half are gone", n)
+	}
+	kept[0].Get()
+	kept[999].Get()
+	if s := p.Stats(); s.InUseBytes != 2*512 {
+		t.Errorf("%d bytes are in use", s.InUseBytes)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// A block that append has outgrown is no leak, one that is not put back is.
+func TestBodyPoolLeaks(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it reports what it finds lost, and ReportLeaks does not again
+	var found []dewpond.Violation
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	h := hintOfTheTest(p)
+	for range 100 {
+		h.Put(appended(h, 5000))
+		h.Put(appended(h, 50_000))
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	if n := dewtest.ReportLeaks(p); n != 0 || len(found) != 0 {
+		t.Fatalf("%d leaks, %v", n, found)
+	}
+	kept := h.Get()
+	h.Get()
+	if n := dewtest.ReportLeaks(p); n != 2 || len(found) != 2 || dewtest.ReportLeaks(p) != 0 {
+		t.Fatalf("of two leaks %d are reported: %v", n, found)
+	}
+	for _, v := range found {
+		if v.Kind != dewpond.Leak || !strings.Contains(v.String(), "hintOfTheTest") {
+			t.Errorf("%v", v)
+		}
+	}
+	h.Put(kept)
+}
+
+//go:noinline
+func hintOfTheTest(p *dewpond.BytePool) *dewpond.BodyPool { return p.Bodies() }
+
+// Any number of goroutines may use one BodyPool. No two have one block.
+func TestBodyPoolConcurrently(t *testing.T) {
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	p := newPool(t, dewpond.BytePoolOptions{})
+	h := p.Bodies()
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(3, uint64(g)))
+			for range 500 {
+				b := h.Get()
+				for range rng.IntN(3000) {
+					b = append(b, byte(g))
+				}
+				runtime.Gosched()
+				for _, x := range b {
+					if x != byte(g) {
+						t.Errorf("%d in the body of goroutine %d", x, g)
+						return
+					}
+				}
+				h.Put(b)
+			}
+		})
+	}
+	wg.Wait()
+	if s := p.Stats(); s.InUseBytes != 0 || s.Gets != 4000 || s.Puts != 4000 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,7 +1,0 @@
-module github.com/dewpond/dewpond/contrib/internal/metric
-
-go 1.26.0
-
-require github.com/dewpond/dewpond v0.0.0
-
-replace github.com/dewpond/dewpond => ../../..

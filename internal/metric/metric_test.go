@@ -1,0 +1,196 @@
+package metric_test
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"unicode/utf8"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/metric"
+	"github.com/dewpond/dewpond/offheap"
+	"github.com/dewpond/dewpond/pressure"
+)
+
+// series returns all samples by name and labels, and fails if one comes twice.
+func series(t *testing.T) map[string]float64 {
+	t.Helper()
+	all := map[string]float64{}
+	for s := range metric.Read() {
+		key := s.Name + fmt.Sprint(s.Values())
+		if _, twice := all[key]; twice {
+			t.Errorf("%s comes twice", key)
+		}
+		all[key] = s.Value
+	}
+	return all
+}
+
+func pool(t *testing.T, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	t.Helper()
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// Each count of Stats arrives under its name.
+func TestRead(t *testing.T) {
+	synctest.Test(t, testRead) // where no second ends, after which AllocLimit allows more
+}
+
+func testRead(t *testing.T) {
+	p := pool(t, dewpond.BytePoolOptions{Name: "frames", MaxIdlePerClass: 1, AllocLimit: 2, Budget: dewpond.MustBudget("all", 64<<20)})
+	a, b, c := p.Get(100), p.Get(100), p.Get(100) // 3 misses, one past the limit
+	if _, err := p.TryGet(100); err == nil {
+		t.Fatal("TryGet was not refused")
+	}
+	p.Put(a)
+	p.Put(b) // dropped: full
+	p.Put(p.Get(100))
+	p.Put(make([]byte, 100)) // foreign
+	large := p.Get(4 << 20)
+	defer runtime.KeepAlive(&large) // it is charged until it is collected
+	s, level, all := p.Stats(), pressure.Current(), series(t)
+	for { // until nothing changes meanwhile: a collection gives something back, the machine's pressure rises
+		after, levelAfter := p.Stats(), pressure.Current()
+		if level == levelAfter && reflect.DeepEqual(s, after) {
+			break
+		}
+		s, level, all = after, levelAfter, series(t)
+	}
+	var class dewpond.ClassStats // which Get hits is the engine's affair
+	for _, c := range s.Classes {
+		if c.Size == 128 {
+			class = c
+		}
+	}
+	for key, want := range map[string]float64{
+		"gets_total[frames 128 hit]":           float64(class.Hits),
+		"gets_total[frames 128 miss]":          float64(class.Misses),
+		"puts_total[frames 128]":               3,
+		"blocks[frames 128 idle]":              float64(class.Idle),
+		"blocks[frames 128 used]":              1,
+		"gets_oversize_total[frames]":          1,
+		"gets_refused_total[frames]":           1,
+		"gets_past_limit_total[frames alloc]":  float64(s.OverLimit),
+		"gets_past_limit_total[frames budget]": float64(s.OverBudget),
+		"puts_dropped_total[frames full]":      float64(s.DroppedFull),
+		"puts_dropped_total[frames foreign]":   1,
+		"puts_dropped_total[frames double]":    0,
+		"gets_minus_puts[frames]":              1,
+		"bytes[frames idle]":                   float64(s.IdleBytes),
+		"bytes[frames used]":                   128,
+		"overhead_bytes[frames]":               float64(s.OverheadBytes),
+		"violations_total[frames]":             0,
+		"budget_limit_bytes[all]":              64 << 20,
+		"budget_used_bytes[all]":               float64(s.BudgetUsed),
+		"budget_over_bytes[all]":               float64(s.OverBudgetBytes),
+		"pressure_level[]":                     float64(level),
+	} {
+		if got, ok := all[key]; !ok || got != want {
+			t.Errorf("%s is %v (there: %v), want %v", key, got, ok, want)
+		}
+	}
+	for key := range all {
+		if strings.HasPrefix(key, "offheap_") || strings.Contains(key, "[frames 256") {
+			t.Errorf("%s has nothing to say", key)
+		}
+	}
+	runtime.KeepAlive(c)
+}
+
+// A Budget is said once, however many pools it has; one without a name for each pool.
+func TestBudgets(t *testing.T) {
+	shared, unnamed := dewpond.MustBudget("shared", 1<<20), dewpond.MustBudget("", 1<<21)
+	pool(t, dewpond.BytePoolOptions{Name: "a", Budget: shared})
+	pool(t, dewpond.BytePoolOptions{Name: "b", Budget: shared})
+	pool(t, dewpond.BytePoolOptions{Name: "c", Budget: unnamed})
+	var limits []string
+	for key, v := range series(t) {
+		if strings.HasPrefix(key, "budget_limit_bytes") {
+			limits = append(limits, fmt.Sprint(key, " ", v))
+		}
+	}
+	if len(limits) != 2 {
+		t.Errorf("budgets: %q", limits)
+	}
+}
+
+func TestOffHeap(t *testing.T) {
+	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "mapped"}, offheap.Options{})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer p.Close()
+	p.Put(p.Get(100))
+	all := series(t)
+	st := p.Stats() // under the race detector nothing is reserved: the memory is the heap's
+	for key, want := range map[string]int64{
+		"offheap_reserved_bytes[mapped]":          st.ReservedBytes,
+		"offheap_committed_bytes[mapped]":         st.CommittedBytes,
+		"offheap_decommitted_bytes_total[mapped]": st.DecommittedBytes,
+	} {
+		if got, ok := all[key]; !ok || got != float64(want) || st.CommittedBytes == 0 {
+			t.Errorf("%s is %v (there: %v), want %d", key, got, ok, want)
+		}
+	}
+}
+
+// Whoever stops reading gets no more.
+func TestReadStops(t *testing.T) {
+	p := pool(t, dewpond.BytePoolOptions{Name: "some", Budget: dewpond.MustBudget("b", 1<<20)})
+	p.Put(p.Get(100))
+	total := len(series(t))
+	for n := 1; n < total; n++ {
+		next, stop := iter.Pull(metric.Read())
+		for range n {
+			next()
+		}
+		stop()
+	}
+}
+
+// Names follow the rules of both worlds, and no two metrics have one name.
+func TestNames(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range metric.List() {
+		for _, name := range []string{m.Name, "otel:" + m.OTel} {
+			if names[name] {
+				t.Errorf("two metrics are named %s", name)
+			}
+			names[name] = true
+		}
+		if !regexp.MustCompile(`^[a-z_]+$`).MatchString(m.Name) || !regexp.MustCompile(`^[a-z_.]+$`).MatchString(m.OTel) {
+			t.Errorf("%s, %s: letters, and _ or . between them", m.Name, m.OTel)
+		}
+		if total := strings.HasSuffix(m.Name, "_total"); total != (m.Kind == metric.Counter) {
+			t.Errorf("%s: a counter ends in _total, and nothing else does", m.Name)
+		}
+		if m.Unit == "bytes" || m.Unit == "seconds" {
+			if name := strings.TrimSuffix(m.Name, "_total"); !strings.HasSuffix(name, m.Unit) {
+				t.Errorf("%s: its unit is %s", m.Name, m.Unit)
+			}
+		}
+	}
+}
+
+// A name that no exporter accepts is made one that all do.
+func TestNamesAreUTF8(t *testing.T) {
+	pool(t, dewpond.BytePoolOptions{Name: "a\xffb"})
+	if all := series(t); all["waits_total[a\uFFFDb]"] != 0 || len(all) == 0 {
+		t.Error(all)
+	}
+	for key := range series(t) {
+		if !utf8.ValidString(key) {
+			t.Errorf("%q", key)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package metric
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/pressure"
+)
+
+// Read yields a sample of everything there is now. Each combination of a metric and its
+// labels comes once. The Sample is the same variable each time.
+func Read() iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		r := reader{yield: yield, budgets: map[string]bool{}}
+		for p := range dewpond.Pools() {
+			s := p.Stats()
+			s.Name = strings.ToValidUTF8(s.Name, "\uFFFD") // Prometheus refuses any other
+			if !r.pool(&s) {
+				return
+			}
+		}
+		r.say(pressureLevel, float64(pressure.Current()))
+	}
+}
+
+// A reader turns Stats into samples. Its methods return false if there is to be no other.
+type reader struct {
+	yield   func(*Sample) bool
+	budgets map[string]bool // those that were said
+	sample  Sample
+}
+
+func (r *reader) say(m *Metric, v float64, of ...string) bool {
+	r.sample.Metric, r.sample.Value = m, v
+	copy(r.sample.Of[:], of)
+	return r.yield(&r.sample)
+}
+
+func (r *reader) pool(s *dewpond.Stats) bool {
+	for i := range s.Classes {
+		if !r.class(s.Name, &s.Classes[i]) {
+			return false
+		}
+	}
+	count := func(m *Metric, n uint64, of ...string) bool {
+		return r.say(m, float64(n), append([]string{s.Name}, of...)...)
+	}
+	return count(getsOversize, s.Oversize) &&
+		count(getsRefused, s.Refused) &&
+		count(getsPastLimit, s.OverLimit, "alloc") &&
+		count(getsPastLimit, s.OverBudget, "budget") &&
+		count(getsFallback, s.HeapFallback) &&
+		count(putsDropped, s.DroppedFull, "full") &&
+		count(putsDropped, s.DroppedOversize, "oversize") &&
+		count(putsDropped, s.DroppedForeign, "foreign") &&
+		count(putsDropped, s.DroppedDouble, "double") &&
+		count(putsDropped, s.DroppedFallback, "fallback") &&
+		count(putsDropped, s.DroppedClosed, "closed") &&
+		count(putsAdopted, s.Adopted) &&
+		count(waits, s.Waits) &&
+		count(trimmedBlocks, s.Trimmed) &&
+		count(violations, s.Violations) &&
+		r.say(getsMinusPuts, float64(int64(s.Gets-s.Puts)), s.Name) &&
+		r.say(size, float64(s.IdleBytes), s.Name, "idle") &&
+		r.say(size, float64(s.InUseBytes), s.Name, "used") &&
+		r.say(overhead, float64(s.OverheadBytes), s.Name) &&
+		r.say(oldestIdle, s.OldestIdle.Seconds(), s.Name) &&
+		r.say(waitTime, s.WaitDuration.Seconds(), s.Name) &&
+		r.say(trimmedBytes, float64(s.ReleasedBytes), s.Name) &&
+		r.offHeap(s) && r.budget(s)
+}
+
+func (r *reader) class(pool string, c *dewpond.ClassStats) bool {
+	if c.Gets == 0 && c.Puts == 0 && c.Idle == 0 {
+		return true
+	}
+	class := strconv.Itoa(c.Size)
+	return r.say(gets, float64(c.Hits), pool, class, "hit") &&
+		r.say(gets, float64(c.Misses), pool, class, "miss") &&
+		r.say(puts, float64(c.Puts), pool, class) &&
+		r.say(blocks, float64(c.Idle), pool, class, "idle") &&
+		r.say(blocks, float64(c.InUse), pool, class, "used")
+}
+
+// offHeap says what only pools off the heap have.
+func (r *reader) offHeap(s *dewpond.Stats) bool {
+	if s.ReservedBytes == 0 && s.CommittedBytes == 0 && s.DecommittedBytes == 0 {
+		return true
+	}
+	return r.say(reserved, float64(s.ReservedBytes), s.Name) &&
+		r.say(committed, float64(s.CommittedBytes), s.Name) &&
+		r.say(decommitted, float64(s.DecommittedBytes), s.Name)
+}
+
+func (r *reader) budget(s *dewpond.Stats) bool {
+	if s.BudgetLimit == 0 {
+		return true
+	}
+	name := s.BudgetName
+	if name == "" {
+		name = "of pool " + s.Name
+	}
+	if r.budgets[name] {
+		return true
+	}
+	r.budgets[name] = true
+	return r.say(budgetLimit, float64(s.BudgetLimit), name) &&
+		r.say(budgetUsed, float64(s.BudgetUsed), name) &&
+		r.say(budgetOver, float64(s.OverBudgetBytes), name)
+}
