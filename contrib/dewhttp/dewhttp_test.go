@@ -133,6 +133,112 @@ func TestAfterTheHandler(t *testing.T) {
 	}
 }
 
+// outlives is a handler behind a TimeoutHandler that goes on after it: it says so by started,
+// and reads its body again once it may.
+func outlives(started chan<- *http.Request, again <-chan bool, read chan<- string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := dewhttp.ReadBody(r)
+		if err != nil {
+			read <- err.Error()
+			return
+		}
+		piece := dewhttp.ScopeOf(r.Context()).Copy(body)
+		started <- r
+		<-again
+		read <- string(body) + string(piece)
+	})
+}
+
+// A handler that a TimeoutHandler has given up reads its own bytes, whatever later requests
+// send, and cannot ask for more.
+func TestHandlerThatOutlivesTheMiddleware(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer pool.Close()
+	started, again, read := make(chan *http.Request), make(chan bool), make(chan string, 1)
+	middleware := dewhttp.Middleware(dewhttp.Options{Pool: pool})
+	late := middleware(http.TimeoutHandler(outlives(started, again, read), time.Hour, "late"))
+	post := func(ctx context.Context, h http.Handler, body string) {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(body)))
+	}
+	ctx, giveUp := context.WithCancel(t.Context()) // TimeoutHandler does not wait for the handler then
+	answered := make(chan bool)
+	go func() {
+		post(ctx, late, "mine")
+		close(answered)
+	}()
+	r := <-started
+	giveUp()
+	<-answered
+	for range 100 {
+		post(t.Context(), middleware(http.HandlerFunc(echo)), "somebody else's secret")
+	}
+	close(again)
+	if got := <-read; got != "minemine" {
+		t.Errorf("the handler reads %q", got)
+	}
+	for name, ask := range map[string]func(){
+		"ScopeOf":  func() { dewhttp.ScopeOf(r.Context()) },
+		"ReadBody": func() { dewhttp.ReadBody(r) },
+	} {
+		if !panics(ask) {
+			t.Errorf("%s after the middleware has ended does not panic", name)
+		}
+	}
+}
+
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
+
+// What a handler asks for with a context of another middleware goes back, unless that context
+// is cancelled with the request.
+func TestContextsOfOthers(t *testing.T) {
+	type key struct{}
+	for _, tt := range []struct {
+		name   string
+		derive func(ctx context.Context) (context.Context, context.CancelFunc)
+		back   bool
+	}{
+		{"a value", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithValue(ctx, key{}, 1), func() {}
+		}, true},
+		{"one that is not cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			t.Cleanup(cancel)
+			return ctx, func() {}
+		}, true},
+		{"one that is cancelled", context.WithCancel, false},
+	} {
+		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+		h := dewhttp.Middleware(dewhttp.Options{Pool: pool})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := tt.derive(r.Context())
+			defer cancel()
+			echo(w, r.WithContext(ctx))
+		}))
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("hello")))
+		if s := pool.Stats(); (s.InUseBytes == 0) != tt.back {
+			t.Errorf("%s: %v", tt.name, s)
+		}
+		pool.Close()
+	}
+}
+
+// A request that was made without a body, as tests make it, has an empty one.
+func TestNoBody(t *testing.T) {
+	h := dewhttp.Middleware(dewhttp.Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := dewhttp.ReadBody(r); body == nil || len(body) != 0 || err != nil {
+			t.Errorf("%v, %v", body, err)
+		}
+	}))
+	r, err := http.NewRequest(http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ServeHTTP(httptest.NewRecorder(), r)
+}
+
 func TestReverseProxy(t *testing.T) {
 	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
 	want := bytes.Repeat([]byte("dew"), 100_000)

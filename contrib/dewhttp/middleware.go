@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"sync"
 
 	"github.com/dewpond/dewpond"
 )
@@ -18,6 +20,12 @@ type Options struct {
 // Middleware returns a function that wraps a handler. In the handler and all that it
 // calls, [ScopeOf] returns a Scope of the request, and [ReadBody] its body. Both end when
 // the handler returns or panics.
+//
+// A handler inside may go on after the middleware has ended, as one behind
+// [http.TimeoutHandler] does. It has a context of its own there, which is done by then. What
+// was asked for with such a context is left to the collector, so that it never becomes another
+// request's: behind a TimeoutHandler nothing is reused. Contexts that other middlewares derive
+// do not matter, unless they are cancelled too.
 //
 // A request that declares a body of more than MaxBody bytes is answered with status 413,
 // and the handler does not run. Reading more than MaxBody bytes of any other body fails
@@ -49,11 +57,19 @@ func Middleware(o Options) func(http.Handler) http.Handler {
 // for each request and not pooled, because a context may outlive the handler.
 type memory struct {
 	context.Context
-	pool  *dewpond.BytePool
+	pool *dewpond.BytePool
+
+	// mu is held for one look: what a handler asks for and the end of the middleware may
+	// come at once, if the handler outlives it.
+	mu    sync.Mutex
 	scope *dewpond.Scope // nil: not asked for yet
 	body  []byte         // nil: not read yet
 	err   error          // of reading the body
 	ended bool
+
+	// asked has what is closed when a context is done with which the scope or the body was
+	// asked for, unless it is done with m.
+	asked []<-chan struct{}
 }
 
 type memoryKey struct{}
@@ -66,22 +82,40 @@ func (m *memory) Value(key any) any {
 	return m.Context.Value(key)
 }
 
+// end gives back what the request has, or leaves it to the collector if somebody who was
+// given it may still use it.
 func (m *memory) end() {
-	m.ended = true
-	if m.scope != nil {
-		defer m.scope.Close()
+	m.mu.Lock()
+	scope, body, asked := m.scope, m.body, m.asked
+	m.scope, m.body, m.asked, m.ended = nil, nil, nil, true
+	m.mu.Unlock()
+	for _, done := range asked {
+		select {
+		case <-done:
+			return
+		default:
+		}
 	}
-	m.pool.Put(m.body)
-	m.body = nil
+	if scope != nil {
+		defer scope.Close()
+	}
+	m.pool.Put(body)
+}
+
+// askLocked notes that ctx asks for something. The caller holds mu.
+func (m *memory) askLocked(ctx context.Context, method string) {
+	if m.ended {
+		panic("dewhttp: " + method + " after the handler has returned: its memory has another owner")
+	}
+	if done := ctx.Done(); done != nil && done != m.Done() && !slices.Contains(m.asked, done) {
+		m.asked = append(m.asked, done)
+	}
 }
 
 func memoryOf(ctx context.Context, method string) *memory {
 	m, _ := ctx.Value(memoryKey{}).(*memory)
-	switch {
-	case m == nil:
+	if m == nil {
 		panic("dewhttp: " + method + " of a request that did not come through Middleware: wrap the handler")
-	case m.ended:
-		panic("dewhttp: " + method + " after the handler has returned: its memory has another owner")
 	}
 	return m
 }
@@ -91,6 +125,9 @@ func memoryOf(ctx context.Context, method string) *memory {
 // and after the handler has returned.
 func ScopeOf(ctx context.Context) *dewpond.Scope {
 	m := memoryOf(ctx, "ScopeOf")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.askLocked(ctx, "ScopeOf")
 	if m.scope == nil {
 		m.scope = m.pool.Scope()
 	}
@@ -99,7 +136,7 @@ func ScopeOf(ctx context.Context) *dewpond.Scope {
 
 // ReadBody reads all of a request's body into a block, and returns it, or the same bytes
 // if it was called before. They are valid until the handler returns. Only the handler's
-// goroutine may call it. An error, such as an [http.MaxBytesError], goes to [Error]:
+// goroutine may call it. A request without a body has an empty one. An error, such as an [http.MaxBytesError], goes to [Error]:
 //
 //	body, err := dewhttp.ReadBody(r)
 //	if err != nil {
@@ -110,15 +147,27 @@ func ScopeOf(ctx context.Context) *dewpond.Scope {
 // ReadBody panics as [ScopeOf] does.
 func ReadBody(r *http.Request) ([]byte, error) {
 	m := memoryOf(r.Context(), "ReadBody")
-	if m.body == nil && m.err == nil {
-		body, err := m.pool.ReadAll(declared{r.Body, r.ContentLength})
-		if err != nil {
-			m.pool.Put(body)
-			body = nil
-		}
+	m.mu.Lock()
+	m.askLocked(r.Context(), "ReadBody")
+	body, err := m.body, m.err
+	m.mu.Unlock()
+	if body != nil || err != nil {
+		return body, err
+	}
+	if r.Body == nil {
+		return []byte{}, nil
+	}
+	body, err = m.pool.ReadAll(declared{r.Body, r.ContentLength})
+	if err != nil {
+		m.pool.Put(body)
+		body = nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.ended { // otherwise the collector has it when this handler, who outlives it, is done
 		m.body, m.err = body, err
 	}
-	return m.body, m.err
+	return body, err
 }
 
 // mostTrusted is how much memory a request gets because it says that it will send as much.
