@@ -3,6 +3,7 @@ package dewfiber_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,11 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewfiber"
 	"github.com/dewpond/dewpond/dewtest"
 	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/timeout"
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
@@ -139,5 +142,205 @@ func TestWhatOutlivesTheHandler(t *testing.T) {
 	copied.Release()
 	if changed == 0 {
 		t.Error("no slice that was kept has changed: fiber does not reuse its buffers any more, so say so in the documentation")
+	}
+}
+
+// big is a body of one request that fiber streams: it is more than the connection's buffer.
+func big(first string) io.Reader {
+	return io.MultiReader(strings.NewReader(first + strings.Repeat(" ", 9000))) // chunked
+}
+
+// post posts a body, and returns the status of the answer, or 0.
+func post(t *testing.T, client *http.Client, path string, body io.Reader) int {
+	res, err := client.Post("http://x"+path, "", body)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.StatusCode
+}
+
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
+
+// fiber calls the ErrorHandler when Middleware has ended. Nobody's memory is to be had there, and
+// none is left out.
+func TestErrorHandler(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+		app := fiber.New(fiber.Config{StreamRequestBody: true, ErrorHandler: func(c fiber.Ctx, err error) error {
+			for name, ask := range map[string]func(){
+				"Body":  func() { dewfiber.Body(c) },
+				"Scope": func() { dewfiber.Scope(c) },
+				"Keep":  func() { dewfiber.Keep(c, nil) },
+			} {
+				if !panics(ask) {
+					t.Errorf("%s does not panic", name)
+				}
+			}
+			return c.SendStatus(fiber.StatusTeapot)
+		}})
+		app.Use(dewfiber.Middleware(dewfiber.Options{Pool: pool}))
+		app.Post("/", func(c fiber.Ctx) error {
+			if reads {
+				if _, err := dewfiber.Body(c); err != nil {
+					t.Error(err)
+				}
+			}
+			return fiber.ErrTeapot
+		})
+		client, _ := serve(t, app)
+		for range 100 {
+			if status := post(t, client, "/", strings.NewReader("body")); status != fiber.StatusTeapot {
+				t.Fatalf("status %d", status)
+			}
+		}
+		if s := pool.Stats(); s.Gets != s.Puts || s.InUseBytes != 0 || reads == (s.Gets == 0) {
+			t.Errorf("the handler reads its body: %t: %v", reads, s)
+		}
+		pool.Close()
+	}
+}
+
+// A handler that fiber's timeout has given up has the memory that it was given for itself, and
+// gets no more.
+func TestTimeout(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer pool.Close()
+	again, read := make(chan bool), make(chan string, 1)
+	app := fiber.New(fiber.Config{StreamRequestBody: true})
+	app.Use(dewfiber.Middleware(dewfiber.Options{Pool: pool}))
+	giveUp := func() {}
+	app.Use(func(c fiber.Ctx) error {
+		ctx, cancel := context.WithCancel(c.Context())
+		giveUp = cancel
+		c.SetContext(ctx)
+		return c.Next()
+	})
+	app.Post("/slow", timeout.New(func(c fiber.Ctx) error {
+		body, err := dewfiber.Body(c)
+		if err != nil {
+			t.Error(err)
+		}
+		piece := dewfiber.Scope(c).Copy(body[:4])
+		giveUp()
+		<-again
+		read <- string(body[:4]) + string(piece)
+		if !panics(func() { dewfiber.Scope(c) }) || !panics(func() { dewfiber.Body(c) }) {
+			t.Error("Scope or Body after Middleware has ended does not panic")
+		}
+		close(read)
+		return nil
+	}, timeout.Config{Timeout: time.Hour}))
+	app.Post("/", func(c fiber.Ctx) error {
+		body, err := dewfiber.Body(c)
+		dewfiber.Scope(c).Copy(body)
+		return err
+	})
+	client, _ := serve(t, app)
+	if status := post(t, client, "/slow", big("mine")); status != fiber.StatusRequestTimeout {
+		t.Errorf("status %d", status)
+	}
+	for range 100 {
+		post(t, client, "/", big("somebody else's secret"))
+	}
+	close(again)
+	if got := <-read; got != "minemine" {
+		t.Errorf("the handler reads %q", got)
+	}
+	<-read
+}
+
+// A body that is cut off is an error where that can be seen.
+func TestBodyIsCutOff(t *testing.T) {
+	started, got := make(chan bool), make(chan error)
+	app := fiber.New(fiber.Config{StreamRequestBody: true})
+	app.Use(dewfiber.Middleware(dewfiber.Options{Pool: dewtest.NewBytePool(t, dewpond.BytePoolOptions{})}))
+	app.Post("/", func(c fiber.Ctx) error {
+		started <- true
+		_, err := dewfiber.Body(c)
+		got <- err
+		return err
+	})
+	_, listener := serve(t, app)
+	for name, request := range map[string]string{
+		"half":               "Content-Length: 50000\r\n\r\n" + strings.Repeat("x", 20_000),
+		"all but one":        "Content-Length: 50000\r\n\r\n" + strings.Repeat("x", 49_999),
+		"a part of a chunk":  "Transfer-Encoding: chunked\r\n\r\n4000\r\n" + strings.Repeat("x", 0x1000),
+		"all of a chunk":     "Transfer-Encoding: chunked\r\n\r\n4000\r\n" + strings.Repeat("x", 0x4000) + "\r\n",
+		"nothing is missing": "Content-Length: 9000\r\n\r\n" + strings.Repeat("x", 9000),
+	} {
+		c, err := listener.Dial()
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\n"+request)
+		<-started
+		c.Close()
+		err = <-got
+		switch name {
+		case "nothing is missing", "all of a chunk": // the second cannot be seen, as the documentation says
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		default:
+			if answer := new(fiber.Error); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.As(err, &answer) || answer.Code != fiber.StatusBadRequest {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Between two Middlewares the outer one's memory is valid before and after the inner one.
+func TestMiddlewaresNest(t *testing.T) {
+	outer := dewtest.NewBytePool(t, dewpond.BytePoolOptions{Name: "outer"})
+	inner := dewtest.NewBytePool(t, dewpond.BytePoolOptions{Name: "inner"})
+	app := fiber.New()
+	app.Use(dewfiber.Middleware(dewfiber.Options{Pool: outer}))
+	app.Use(func(c fiber.Ctx) error {
+		before := dewfiber.Scope(c)
+		if err := c.Next(); err != nil {
+			return err
+		}
+		if dewfiber.Scope(c) != before {
+			t.Error("after the inner Middleware has ended, Scope is not the outer one's")
+		}
+		dewfiber.Scope(c).Get(10)
+		return nil
+	})
+	app.Use(dewfiber.Middleware(dewfiber.Options{Pool: inner}))
+	app.Post("/", func(c fiber.Ctx) error {
+		dewfiber.Scope(c).Get(10)
+		return nil
+	})
+	client, _ := serve(t, app)
+	if status := post(t, client, "/", http.NoBody); status != fiber.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	for _, s := range []dewpond.Stats{outer.Stats(), inner.Stats()} {
+		if s.Gets != 1 {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
+// A negative MaxBody is no limit.
+func TestNoLimit(t *testing.T) {
+	for _, streamed := range []bool{false, true} {
+		app := fiber.New(fiber.Config{StreamRequestBody: streamed})
+		app.Use(dewfiber.Middleware(dewfiber.Options{Pool: dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), MaxBody: -1}))
+		app.Post("/", func(c fiber.Ctx) error {
+			_, err := dewfiber.Body(c)
+			return err
+		})
+		client, _ := serve(t, app)
+		if status := post(t, client, "/", big("x")); status != fiber.StatusOK {
+			t.Errorf("streamed: %t: status %d", streamed, status)
+		}
 	}
 }
