@@ -92,8 +92,8 @@ func (h *Handler) appendRecord(b []byte, r slog.Record) []byte {
 		b = h.appendAttr(b, nil, slog.Time(slog.TimeKey, r.Time.Round(0)))
 	}
 	b = h.appendAttr(b, nil, slog.Any(slog.LevelKey, r.Level))
-	if h.options.AddSource && r.PC != 0 {
-		b = h.appendAttr(b, nil, slog.Any(slog.SourceKey, r.Source()))
+	if h.options.AddSource {
+		b = h.appendAttr(b, nil, slog.Any(slog.SourceKey, r.Source())) // left out where it is nil
 	}
 	b = h.appendAttr(b, nil, slog.String(slog.MessageKey, r.Message))
 	if len(h.attrs) > 0 && len(b) > 1 {
@@ -125,6 +125,21 @@ func (h *Handler) openGroups(b []byte) []byte {
 	return b
 }
 
+// sourceGroup returns what is known of a place in the source.
+func sourceGroup(s *slog.Source) slog.Value {
+	var known []slog.Attr
+	if s != nil && s.Function != "" {
+		known = append(known, slog.String("function", s.Function))
+	}
+	if s != nil && s.File != "" {
+		known = append(known, slog.String("file", s.File))
+	}
+	if s != nil && s.Line != 0 {
+		known = append(known, slog.Int("line", s.Line))
+	}
+	return slog.GroupValue(known...)
+}
+
 // appendAttr appends an attribute that is in groups, unless it is empty.
 func (h *Handler) appendAttr(b []byte, groups []string, a slog.Attr) []byte {
 	a.Value = a.Value.Resolve()
@@ -134,6 +149,11 @@ func (h *Handler) appendAttr(b []byte, groups []string, a slog.Attr) []byte {
 	}
 	if a.Equal(slog.Attr{}) {
 		return b
+	}
+	if a.Value.Kind() == slog.KindAny {
+		if source, ok := a.Value.Any().(*slog.Source); ok {
+			a.Value = sourceGroup(source)
+		}
 	}
 	if a.Value.Kind() != slog.KindGroup {
 		return appendValue(appendKey(b, a.Key), a.Value)

@@ -2,9 +2,11 @@ package dewslog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -31,25 +33,56 @@ func appendValue(b []byte, v slog.Value) []byte {
 	case slog.KindBool:
 		return strconv.AppendBool(b, v.Bool())
 	case slog.KindTime:
-		return append(v.Time().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+		t := v.Time()
+		if year := t.Year(); year < 0 || year > 9999 { // which RFC 3339 does not have
+			return appendError(b, errors.New("time.Time year outside of range [0,9999]"))
+		}
+		return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 	case slog.KindFloat64:
 		// encoding/json writes the others with an exponent, and refuses NaN.
 		if f := v.Float64(); f == 0 || 1e-6 <= math.Abs(f) && math.Abs(f) < 1e21 {
 			return strconv.AppendFloat(b, f, 'f', -1, 64)
 		}
 	}
-	switch x := v.Any().(type) {
-	case slog.Level:
-		return appendString(b, x.String())
-	case json.Marshaler:
-	case error:
-		return appendString(b, x.Error())
+	return appendAny(b, v.Any())
+}
+
+// appendAny appends what a value's own methods, or encoding/json, make of it. A log line must
+// not end the program that writes it, so a method that panics is a part of the line.
+func appendAny(b []byte, x any) (line []byte) {
+	defer func() {
+		if r := recover(); r == nil {
+			return
+		} else if v := reflect.ValueOf(x); v.Kind() == reflect.Pointer && v.IsNil() {
+			line = appendString(b, "<nil>") // the method does not expect it
+		} else {
+			line = appendString(b, fmt.Sprintf("!PANIC: %v", r))
+		}
+	}()
+	if err, ok := x.(error); ok {
+		if _, ok := x.(json.Marshaler); !ok {
+			return appendString(b, err.Error())
+		}
 	}
-	encoded, err := json.Marshal(v.Any())
-	if err != nil {
-		return appendString(b, fmt.Sprintf("!ERROR:%v", err))
+	out := appender(b)
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(x); err != nil {
+		return appendError(b, err)
 	}
-	return append(b, encoded...)
+	return out[:len(out)-1] // without the newline
+}
+
+func appendError(b []byte, err error) []byte {
+	return appendString(b, fmt.Sprintf("!ERROR:%v", err))
+}
+
+// An appender appends what is written.
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(*a, p...)
+	return len(p), nil
 }
 
 const hex = "0123456789abcdef"
@@ -62,9 +95,13 @@ func appendString(b []byte, s string) []byte {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
+			switch {
+			case r == utf8.RuneError && size == 1:
 				b = append(append(b, s[done:i]...), `\ufffd`...)
 				done = i + 1
+			case r == '\u2028' || r == '\u2029': // which end a line in JavaScript
+				b = append(append(append(b, s[done:i]...), `\u202`...), hex[r&15])
+				done = i + size
 			}
 			i += size
 			continue
