@@ -2,11 +2,16 @@ package dewzstd_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,15 +21,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const most = 8 << 20 // not less than the window of streamed frames
+const most = 8 << 20
 
 func newDecoder(tb testing.TB, pool *dewpond.BytePool) *dewzstd.Decoder {
-	inner, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(most))
+	decoder, err := dewzstd.New(pool, most)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(inner.Close)
-	return dewzstd.New(pool, inner, most)
+	return decoder
 }
 
 // text returns n bytes that compress to about a third.
@@ -57,8 +61,10 @@ func TestDecodeAll(t *testing.T) {
 	for _, n := range []int{1, 100, 4096, 100_000, 500_000} {
 		want := text(n)
 		sized, streamed := encode(t, want)
-		twice := append(bytes.Clone(sized), sized...)
-		for _, in := range [][]byte{sized, streamed, twice} {
+		skipped := []byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'd', 'e', 'w'}
+		for _, in := range [][]byte{
+			sized, streamed, slices.Concat(sized, sized), slices.Concat(sized, skipped, streamed), slices.Concat(skipped, streamed, sized, skipped),
+		} {
 			for range 2 {
 				got, err := decoder.DecodeAll(in)
 				if err != nil || !bytes.Equal(got[:n], want) || !bytes.Equal(got[n:], want[:len(got)-n]) {
@@ -87,6 +93,57 @@ func TestErrors(t *testing.T) {
 	for _, in := range [][]byte{sized[:len(sized)-10], streamed[:len(streamed)/2], []byte("no frame"), sized[:5]} {
 		if out, err := decoder.DecodeAll(in); err == nil {
 			t.Errorf("no error, but %d bytes", len(out))
+		}
+	}
+}
+
+// What frames say that they have is refused before memory is taken for it, whichever frame
+// says it, and what they do not say is bounded too.
+func TestMost(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	decoder, err := dewzstd.New(pool, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, streamedOne := encode(t, []byte("x"))
+	many, streamed := encode(t, make([]byte, 100<<20))
+	empty := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x80 | 0x20}, 1<<29) // a single segment of 512 MiB
+	empty = append(empty, 1, 0, 0)                                                                // has one block, which is empty
+	wraps := binary.LittleEndian.AppendUint64([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xc0 | 0x20}, math.MaxUint64)
+	wraps = append(wraps, 1, 0, 0)
+	skipped := []byte{0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 1}
+	for name, in := range map[string][]byte{
+		"one":                       many,
+		"the second":                slices.Concat(one, many),
+		"the second after another":  slices.Concat(streamedOne, many),
+		"after one that is skipped": slices.Concat(skipped, many),
+		"the second is empty":       slices.Concat(one, empty),
+		"more than a word":          slices.Concat(one, wraps),
+		"it does not say so":        streamed,
+		"nor does the second":       slices.Concat(one, streamed),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := decoder.DecodeAll(in)
+		runtime.ReadMemStats(&after)
+		bound := uint64(1 << 20)
+		if name == "it does not say so" || name == "nor does the second" {
+			bound = 64 << 20 // 8 MiB, and what a slice that grows there has been before
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, zstd.ErrDecoderSizeExceeded) || took > bound {
+			t.Errorf("%s: %v; it took %d bytes", name, err, took)
+		}
+	}
+	for _, in := range [][]byte{one, streamedOne, slices.Concat(one, skipped, one), slices.Concat(one, streamedOne)} {
+		out, err := decoder.DecodeAll(in)
+		if err != nil || strings.Trim(string(out), "x") != "" {
+			t.Errorf("%q, %v", out, err)
+		}
+		pool.Put(out)
+	}
+	for _, bad := range []int{0, -1} {
+		if _, err := dewzstd.New(pool, bad); err == nil {
+			t.Errorf("most %d is accepted", bad)
 		}
 	}
 }

@@ -9,14 +9,11 @@ import (
 )
 
 func Example() {
-	const most = 1 << 20
-	inner, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(most))
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
+	decoder, err := dewzstd.New(pool, 1<<20)
 	if err != nil {
 		panic(err)
 	}
-	defer inner.Close()
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
-	decoder := dewzstd.New(pool, inner, most)
 
 	encoder, _ := zstd.NewWriter(nil)
 	frame := encoder.EncodeAll([]byte("dew"), nil)
