@@ -50,7 +50,7 @@ func TestThereAndBack(t *testing.T) {
 }
 
 // The block's size follows the messages of its type, whatever the others are.
-func TestBodyPoolFollows(t *testing.T) {
+func TestBlockFollowsMessages(t *testing.T) {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
 	messages := dewproto.New(pool)
 	large, err := proto.Marshal(file(200))
@@ -76,6 +76,49 @@ func TestBodyPoolFollows(t *testing.T) {
 	}
 	if s := pool.Stats(); s.HitRate() < 0.9 {
 		t.Errorf("%.2f hits", s.HitRate())
+	}
+}
+
+// Large messages of a type do not make a slow sender of a small one hold a large block.
+func TestSlowReaders(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	messages := dewproto.New(pool)
+	large, err := proto.Marshal(wrapperspb.Bytes(make([]byte, 1_000_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := proto.Marshal(wrapperspb.Bytes(make([]byte, 10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m wrapperspb.BytesValue
+	for i := range 1000 {
+		in := small
+		if i%8 == 0 {
+			in = large
+		}
+		if err := messages.Unmarshal(bytes.NewReader(in), &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		sent  []byte
+		bound int64
+	}{{small, 64 << 10}, {large[:64<<10], 1<<20 + 64<<10}, {large[:len(large)-1], 2 << 20}} {
+		for n := range 8 {
+			reader, writer := net.Pipe()
+			done := make(chan bool)
+			go func() {
+				messages.Unmarshal(reader, new(wrapperspb.BytesValue))
+				close(done)
+			}()
+			writer.Write(tt.sent) // returns when all of it was read
+			if s := pool.Stats(); s.InUseBytes > tt.bound {
+				t.Errorf("reader %d of %d bytes holds %d", n, len(tt.sent), s.InUseBytes)
+			}
+			writer.Close()
+			<-done
+		}
 	}
 }
 
