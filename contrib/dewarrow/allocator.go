@@ -14,8 +14,9 @@ const alignment = 64
 // An Allocator is a [memory.Allocator] on blocks of a pool. All methods may be called by any
 // number of goroutines at once.
 type Allocator struct {
-	pool *dewpond.BytePool
-	most int // the largest class
+	pool  *dewpond.BytePool
+	most  int  // the largest class
+	dirty bool // memory is not zeroed
 }
 
 var _ memory.Allocator = (*Allocator)(nil)
@@ -46,7 +47,7 @@ func New(o dewpond.BytePoolOptions) (*Allocator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Allocator{pool, o.Classes[len(o.Classes)-1]}, nil
+	return &Allocator{pool, o.Classes[len(o.Classes)-1], o.Zero == dewpond.ZeroNever}, nil
 }
 
 // Pool returns the pool, for its Stats, Trim and Close.
@@ -63,7 +64,11 @@ func (a *Allocator) Allocate(size int) []byte {
 // Reallocate returns a slice of size bytes that begins with what b has, and takes b over.
 func (a *Allocator) Reallocate(size int, b []byte) []byte {
 	if size <= cap(b) {
-		return b[:size]
+		had := len(b)
+		if b = b[:size]; size > had && !a.dirty {
+			clear(b[had:])
+		}
+		return b
 	}
 	larger := a.Allocate(size)
 	copy(larger, b)

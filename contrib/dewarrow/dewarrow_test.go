@@ -55,6 +55,29 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
+// What Reallocate gives back after it has taken it away is zero, as the rest, unless memory
+// never is.
+func TestReallocateZeroes(t *testing.T) {
+	for _, never := range []bool{false, true} {
+		o := dewpond.BytePoolOptions{Name: t.Name()}
+		if never {
+			o.Zero = dewpond.ZeroNever
+		}
+		a, err := dewarrow.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := a.Allocate(1000)
+		copy(b, bytes.Repeat([]byte("x"), len(b)))
+		b = a.Reallocate(1010, a.Reallocate(10, b))
+		if old := bytes.Count(b[10:], []byte("x")); string(b[:10]) != "xxxxxxxxxx" || (old > 0) != never {
+			t.Errorf("ZeroNever %t: %d old bytes come back; it begins with %q", never, old, b[:10])
+		}
+		a.Free(b)
+		a.Pool().Close()
+	}
+}
+
 // Arrow's own check of allocators: what is allocated is freed, with its size.
 func TestCheckedAllocator(t *testing.T) {
 	checked := memory.NewCheckedAllocator(newAllocator(t))

@@ -55,7 +55,7 @@ func (p *BufferPool) Get(n int) *[]byte {
 		return b
 	}
 	b := p.headers.Get()
-	*b = p.blocks.Get(n)
+	*b = p.blocks.Get(max(n, shortCap+1))[:n] // above the largest class the cap is what was asked for
 	return b
 }
 

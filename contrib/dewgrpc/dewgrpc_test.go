@@ -36,6 +36,26 @@ func TestEcho(t *testing.T) {
 	end(pool)
 }
 
+// A buffer goes back to the pool that it is from, also where the largest class is below that
+// of short messages.
+func TestPutFindsItsPool(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Classes: []int{512}})
+	defer pool.Close()
+	buffers := dewgrpc.New(pool)
+	for size := 1000; size < 1050; size++ {
+		b := buffers.Get(size)
+		if len(*b) != size {
+			t.Errorf("%d bytes: %d", size, len(*b))
+		}
+		buffers.Put(b)
+	}
+	for p := range dewpond.Pools() {
+		if s := p.Stats(); strings.HasPrefix(s.Name, t.Name()) && s.Gets != s.Puts {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
 func TestCodecFails(t *testing.T) {
 	codec := dewgrpc.Codec(dewgrpc.New(dewtest.NewBytePool(t, dewpond.BytePoolOptions{})))
 	for _, m := range []any{wrapperspb.String(strings.Repeat("\xff", 5000)), "not a message", nil} {

@@ -82,6 +82,32 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A second Put would give a body two owners.
+func TestPutTwice(t *testing.T) {
+	bodies := dewjson.New(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}))
+	bodies.Put(nil)
+	body, err := bodies.Marshal("alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies.Put(body)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the second Put does not panic")
+			}
+		}()
+		bodies.Put(body)
+	}()
+	a, errA := bodies.Marshal("alice's")
+	b, errB := bodies.Marshal("bob's")
+	if errA != nil || errB != nil || a == b || a.String() != `"alice's"` {
+		t.Errorf("%q and %q, %v, %v", a, b, errA, errB)
+	}
+	bodies.Put(a)
+	bodies.Put(b)
+}
+
 func TestClientsHangUp(t *testing.T) {
 	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
 	bodies := dewjson.New(pool)

@@ -3,6 +3,7 @@ package dewjson
 import (
 	"encoding/json"
 	"io"
+	"sync/atomic"
 
 	"github.com/dewpond/dewpond"
 )
@@ -22,6 +23,7 @@ type Pool struct {
 type Body struct {
 	*dewpond.Buffer
 	encoder *json.Encoder // writes to Buffer
+	owned   atomic.Bool   // Marshal has returned it, and Put has not come
 }
 
 // New returns a Pool on blocks of pool. Up to 1024 idle bodies count as the pool NAME-bodies.
@@ -33,7 +35,7 @@ func New(pool *dewpond.BytePool) *Pool {
 			MaxIdle: 1024,
 			New: func() *Body {
 				b := pool.Buffer()
-				return &Body{b, json.NewEncoder(b)}
+				return &Body{Buffer: b, encoder: json.NewEncoder(b)}
 			},
 			Reset: func(b *Body) { b.Release() },
 			Drop:  func(b *Body) { b.Release() },
@@ -71,11 +73,21 @@ func (p *Pool) fill(f func(b *Body) error) (*Body, error) {
 		return nil, err
 	}
 	done = true
+	b.owned.Store(true)
 	return b, nil
 }
 
-// Put gives a body back. Its bytes must not be used any more. Put ignores nil.
-func (p *Pool) Put(b *Body) { p.bodies.Put(b) }
+// Put gives a body back. Its bytes must not be used any more. Put ignores nil. It panics if
+// the body was put back before and has no other owner yet: with two Puts it would have two.
+func (p *Pool) Put(b *Body) {
+	if b == nil {
+		return
+	}
+	if !b.owned.Swap(false) {
+		panic("dewjson: Put of a Body that was put back before")
+	}
+	p.bodies.Put(b)
+}
 
 // Unmarshal reads all of r and decodes it into v, as [json.Unmarshal] does. A caller that
 // does not trust r limits it with [io.LimitReader] or [net/http.MaxBytesReader].
