@@ -2,8 +2,11 @@ package dewpond
 
 import (
 	"fmt"
+	"runtime"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/admission"
+	"github.com/dewpond/dewpond/internal/registry"
 )
 
 // A Budget bounds the bytes that any number of pools of type [BytePool] have together,
@@ -27,16 +30,29 @@ import (
 // which it knows by address. What [Stats.HeapFallback] counts is not charged.
 type Budget struct{ of admission.Budget }
 
+// budgetNames has the names of all Budgets that were not collected.
+var budgetNames registry.Registry[*Budget]
+
 // NewBudget makes a Budget of limit bytes. The name is for exporters: by
-// [Stats.BudgetName], which is the same in all pools of the Budget, they report it once. So
-// give every Budget of a program a name of its own. NewBudget returns an error unless limit
-// is positive.
+// [Stats.BudgetName], which is the same in all pools of the Budget, they report it once. A
+// second Budget with the same name, of which the first still has pools or never had one, gets
+// the name with a number; without a name it is "budget". NewBudget returns an error unless
+// limit is positive.
 func NewBudget(name string, limit int64) (*Budget, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("dewpond: NewBudget(%q, %d): give a number of bytes above 0", name, limit)
 	}
+	if name == "" {
+		name = "budget"
+	}
 	b := new(Budget)
-	b.of.Init(name, limit)
+	w := weak.Make(b)
+	entry := budgetNames.Reserve(name, func() (*Budget, bool) {
+		b := w.Value()
+		return b, b != nil && !b.of.Forsaken()
+	})
+	runtime.AddCleanup(b, budgetNames.Remove, entry)
+	b.of.Init(entry.Name(), limit)
 	return b, nil
 }
 
@@ -50,17 +66,13 @@ func MustBudget(name string, limit int64) *Budget {
 	return b
 }
 
-// String returns the name, if there is one, Used and Limit, such as
+// String returns the name, Used and Limit, such as
 // `Budget "frames": 4096 of 65536 bytes used`.
 func (b *Budget) String() string {
 	if b == nil {
 		return "no Budget"
 	}
-	name := ""
-	if b.of.Name() != "" {
-		name = fmt.Sprintf(" %q", b.of.Name())
-	}
-	return fmt.Sprintf("Budget%s: %d of %d bytes used", name, b.Used(), b.Limit())
+	return fmt.Sprintf("Budget %q: %d of %d bytes used", b.of.Name(), b.Used(), b.Limit())
 }
 
 // Limit returns the limit that [NewBudget] was given.

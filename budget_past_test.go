@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -115,16 +116,42 @@ func TestLargeSlicesPastTheBudget(t *testing.T) {
 	}
 }
 
+// A Budget has a name of its own for as long as it may have pools.
+func TestBudgetNames(t *testing.T) {
+	open := func(budget *dewpond.Budget) (*dewpond.BytePool, string) {
+		p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
+		return p, p.Stats().BudgetName
+	}
+	name := t.Name()
+	first, second := dewpond.MustBudget(name, 1), dewpond.MustBudget(name, 1) // no pool yet
+	p, a := open(first)
+	q, b := open(first)
+	_, c := open(second)
+	if a != name || b != name || c != name+"-2" {
+		t.Errorf("%q, %q and %q", a, b, c)
+	}
+	p.Close()
+	if _, d := open(dewpond.MustBudget(name, 1)); d != name+"-3" {
+		t.Errorf("the third is %q", d)
+	}
+	q.Close() // the last of the first Budget
+	if _, e := open(dewpond.MustBudget(name, 1)); e != name {
+		t.Errorf("the name of a Budget whose pools are closed is not free: %q", e)
+	}
+	if _, f := open(dewpond.MustBudget("", 1)); !strings.HasPrefix(f, "budget") {
+		t.Errorf("without a name it is %q", f)
+	}
+}
+
 // A Budget says who it is and how full it is, in words, and Stats say the same.
 func TestBudgetInWords(t *testing.T) {
-	named, plain := dewpond.MustBudget("frames", 4096), dewpond.MustBudget("", 1<<20)
+	named := dewpond.MustBudget("frames", 4096)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: named})
 	q := newPool(t, dewpond.BytePoolOptions{Classes: []int{64}, Budget: named})
 	b := p.Get(1000)
 	var none *dewpond.Budget
 	for _, tt := range []struct{ got, want string }{
 		{named.String(), `Budget "frames": 1024 of 4096 bytes used`},
-		{fmt.Sprint(plain), "Budget: 0 of 1048576 bytes used"},
 		{fmt.Sprintf("%v", dewpond.BytePoolOptions{Budget: named}.Budget), named.String()},
 		{none.String(), "no Budget"},
 		{panics(func() { dewpond.MustBudget("frames", 0) }), `dewpond: NewBudget("frames", 0): give a number of bytes above 0`},

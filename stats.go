@@ -51,7 +51,7 @@ type Stats struct {
 	// older, and 0 with NoDecay.
 	OldestIdle time.Duration
 
-	BudgetName      string // as NewBudget was told; BudgetName and the fields below are the same in all pools of a Budget
+	BudgetName      string // as NewBudget was told, perhaps with a number; BudgetName and the fields below are the same in all pools of a Budget
 	BudgetLimit     int64  // 0: the pool has no Budget
 	BudgetUsed      int64  // bytes charged by all pools of the Budget
 	OverBudgetBytes int64  // by which BudgetUsed exceeds BudgetLimit: what Get and its like took past it and has not been put back

@@ -57,8 +57,6 @@ func TestWords(t *testing.T) {
 		{fmt.Sprint(dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll, dewpond.CheckMode(9)), "off sampled all CheckMode(9)"},
 		{fmt.Sprint(dewpond.ZeroOnPut, ", ", dewpond.ZeroOnGet, ", ", dewpond.ZeroNever, ", ", dewpond.ZeroPolicy(9)),
 			"zero on Put, zero on Get, zero never, ZeroPolicy(9)"},
-		{fmt.Sprint(dewpond.MustBudget("frames", 4096)), `Budget "frames": 0 of 4096 bytes used`},
-		{fmt.Sprint(dewpond.MustBudget("", 4096)), "Budget: 0 of 4096 bytes used"},
 		{fmt.Sprint((*dewpond.Budget)(nil)), "no Budget"},
 	} {
 		if tt.got != tt.want {

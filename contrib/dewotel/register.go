@@ -3,6 +3,8 @@ package dewotel
 import (
 	"context"
 	"errors"
+	"reflect"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	otelmetric "go.opentelemetry.io/otel/metric"
@@ -19,11 +21,54 @@ var units = map[string]string{"bytes": "By", "seconds": "s"}
 // keys has the attributes that are not named as the labels.
 var keys = map[string]string{"pool": "pool.name", "budget": "budget.name"}
 
+// registered has the providers with a Registration, so that nothing is counted twice.
+var registered sync.Map
+
 // Register makes the instruments of a provider's Meter, which then observe every live pool
 // at each collection, also those that are made later. Unregister of the Registration ends
-// that.
+// that. Until then a second Register with the provider, which would double each sum, is an
+// error. The provider that [otel.SetMeterProvider] was given and that which
+// [otel.GetMeterProvider] returns may be two values for one: use the same in a program.
+//
+// [otel.SetMeterProvider]: https://pkg.go.dev/go.opentelemetry.io/otel#SetMeterProvider
+// [otel.GetMeterProvider]: https://pkg.go.dev/go.opentelemetry.io/otel#GetMeterProvider
 func Register(provider otelmetric.MeterProvider) (otelmetric.Registration, error) {
-	meter := provider.Meter(Scope)
+	r := &registration{provider: provider}
+	if reflect.TypeOf(provider).Comparable() { // those that are not have no identity
+		if _, twice := registered.LoadOrStore(provider, r); twice {
+			return nil, errors.New("dewotel: Register with a provider that observes the pools already: call Unregister of its Registration before, or Register once in the program")
+		}
+	}
+	var err error
+	if r.Registration, err = register(provider.Meter(Scope)); err != nil {
+		r.forget()
+		return nil, err
+	}
+	return r, nil
+}
+
+// A registration allows another Register when it ends.
+type registration struct {
+	otelmetric.Registration
+	provider otelmetric.MeterProvider
+}
+
+// Unregister implements [otelmetric.Registration].
+func (r *registration) Unregister() error {
+	err := r.Registration.Unregister()
+	if err == nil {
+		r.forget()
+	}
+	return err
+}
+
+func (r *registration) forget() {
+	if reflect.TypeOf(r.provider).Comparable() {
+		registered.CompareAndDelete(r.provider, r)
+	}
+}
+
+func register(meter otelmetric.Meter) (otelmetric.Registration, error) {
 	observe := map[*metric.Metric]observer{}
 	var instruments []otelmetric.Observable
 	var errs []error

@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewotel"
@@ -98,5 +99,49 @@ func TestPipeline(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "dewpond.gets") {
 		t.Errorf("after Unregister: %s", out.String())
+	}
+}
+
+// A second Register would double each sum, so it is refused until the first has ended.
+func TestRegisterTwice(t *testing.T) {
+	reader := metric.NewManualReader()
+	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Budget: dewpond.MustBudget(t.Name(), 1<<20)})
+	defer p.Close()
+	limit := func() (sum int64) {
+		var all metricdata.ResourceMetrics
+		if err := reader.Collect(t.Context(), &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, scope := range all.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				if m.Name == "dewpond.budget.limit" {
+					for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+						sum += point.Value
+					}
+				}
+			}
+		}
+		return sum
+	}
+	for range 2 {
+		registration, err := dewotel.Register(provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dewotel.Register(provider); err == nil {
+			t.Error("a second Register is accepted")
+		}
+		if other, err := dewotel.Register(metric.NewMeterProvider()); err != nil {
+			t.Errorf("another provider: %v", err)
+		} else if err := other.Unregister(); err != nil {
+			t.Error(err)
+		}
+		if got := limit(); got != 1<<20 {
+			t.Errorf("the limits of a Budget of %d bytes are together %d", 1<<20, got)
+		}
+		if err := registration.Unregister(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

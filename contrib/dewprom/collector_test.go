@@ -180,3 +180,20 @@ func TestPoolsComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// Names that are not UTF-8, and names that are taken, do not take the page down.
+func TestOddNames(t *testing.T) {
+	r := registry()
+	for _, name := range []string{"odd\xff", "odd\xfe", `odd\xff`, "odd\xff"} {
+		pool(t, dewpond.BytePoolOptions{Name: name, Budget: dewpond.MustBudget(name, 1<<20)})
+	}
+	values, _ := scrape(t, r)
+	for _, name := range []string{`odd\xff`, `odd\xfe`, `odd\xff-2`, `odd\xff-3`} {
+		if values["dewpond_budget_limit_bytes{budget="+name+"}"] != 1<<20 {
+			t.Errorf("no Budget %q", name)
+		}
+		if _, ok := values["dewpond_gets_minus_puts{pool="+name+"}"]; !ok {
+			t.Errorf("no pool %q", name)
+		}
+	}
+}

@@ -82,6 +82,13 @@ func TestPageInChromium(t *testing.T) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
+	const above = `(() => {
+		const top = name => document.getElementById(name).getBoundingClientRect().top;
+		return JSON.stringify(top('dewpond-hits') <= Math.min(...Array.from(document.querySelectorAll('.plot-card'), p => p.getBoundingClientRect().top)));
+	})()`
+	if got := b.evaluate(above); got != "true" {
+		t.Errorf("the plots of the pools come first: %s", got)
+	}
 	b.onlyAsks(server)
 	if dir := os.Getenv("DEWPOND_PAGE"); dir != "" {
 		b.screenshot(dir + "/statsviz.png")

@@ -4,24 +4,40 @@ import (
 	"errors"
 	"html"
 	"net/http"
+	"slices"
 
 	"github.com/arl/statsviz"
 	"github.com/dewpond/dewpond/pressure"
 )
 
-// Register serves the page at /debug/statsviz, with statsviz's plots and those of the pools.
+// Root is where the page is.
+const Root = "/debug/statsviz"
+
+// Register serves the page at [Root], with the plots of the pools and, below them, statsviz's
+// own. The options may not be a statsviz.Root. While nobody looks at the page, no pool is
+// asked for anything.
 func Register(mux *http.ServeMux, options ...statsviz.Option) error {
-	plots, err := Plots()
+	w, connections := newWatch(), new(connections)
+	w.watchers = connections.open.Load
+	plots, err := w.plots()
 	if err != nil {
 		return err
 	}
-	return statsviz.Register(mux, append(options, plots...)...)
+	server, err := statsviz.NewServer(slices.Concat(options, plots, []statsviz.Option{statsviz.Root(Root)})...)
+	if err != nil {
+		return err
+	}
+	mux.Handle(Root+"/", ours{server.Index()})
+	mux.Handle(Root+"/ws", connections.counted(server.Ws()))
+	return nil
 }
 
 // Plots returns the plots of the pools, for those who have a [statsviz.Server] of their own.
-// They are for one Server.
-func Plots() ([]statsviz.Option, error) {
-	w := newWatch()
+// They are for one Server, which puts them below its own and asks all pools once in each of its
+// intervals, whether anybody looks or not.
+func Plots() ([]statsviz.Option, error) { return newWatch().plots() }
+
+func (w *watch) plots() ([]statsviz.Option, error) {
 	var options []statsviz.Option
 	var errs []error
 	for _, p := range []struct {

@@ -1,7 +1,9 @@
 package dewstatsviz_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -90,4 +92,25 @@ func TestStatsvizSends(t *testing.T) {
 		}
 	}
 	busy.Put(out)
+}
+
+// The plots of the pools are the first on the page, also for a browser that has the page of
+// statsviz itself.
+func TestOurPlotsComeFirst(t *testing.T) {
+	server, _ := page(t, time.Hour)
+	request, err := http.NewRequest(http.MethodGet, server.URL+dewstatsviz.Root+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("If-Modified-Since", time.Now().UTC().Format(http.TimeFormat))
+	request.Header.Set("Range", "bytes=0-9")
+	res, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || !bytes.Contains(body, []byte("order: -1")) || !bytes.HasSuffix(bytes.TrimSpace(body), []byte("</html>")) {
+		t.Errorf("status %d, %v: %s", res.StatusCode, err, body)
+	}
 }

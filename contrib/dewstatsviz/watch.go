@@ -1,7 +1,6 @@
 package dewstatsviz
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -11,13 +10,16 @@ import (
 // A watch has the Stats of all pools, of the last round and of the one before. Statsviz asks
 // each line once in a round.
 type watch struct {
-	names []string // of the pools that have lines of their own
+	names    []string        // of the pools that have lines of their own
+	own      map[string]bool // those names
+	watchers func() int64    // how many look at the page; nil: it is not known
 
 	mu     sync.Mutex
 	round  int
 	at     time.Time
 	totals map[string]dewpond.Stats // by Name
 	latest map[string]change        // by line
+	looks  int                      // at pools; for tests
 }
 
 // A change is what a pool, or several, have and did in some seconds. The counts of Stats are
@@ -29,9 +31,10 @@ type change struct {
 }
 
 func newWatch() *watch {
-	w := &watch{totals: map[string]dewpond.Stats{}}
+	w := &watch{totals: map[string]dewpond.Stats{}, own: map[string]bool{}}
 	for p := range dewpond.Pools() {
 		w.names = append(w.names, p.Name())
+		w.own[p.Name()] = true
 	}
 	w.refreshLocked(time.Now())
 	w.round = 0 // in which every line was asked, so that statsviz's first question is another
@@ -39,10 +42,13 @@ func newWatch() *watch {
 }
 
 // look returns what is new on a line. seen is the round in which the line was asked last: a
-// line that is asked again begins another round.
+// line that is asked again begins another round. Where nobody looks, nothing is new.
 func (w *watch) look(line string, seen *int) change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.watchers != nil && w.watchers() == 0 {
+		return w.latest[line]
+	}
 	if *seen == w.round {
 		w.refreshLocked(time.Now())
 	}
@@ -55,6 +61,7 @@ func (w *watch) refreshLocked(now time.Time) {
 	seconds := now.Sub(w.at).Seconds()
 	for p := range dewpond.Pools() {
 		s := p.Stats()
+		w.looks++
 		totals[s.Name] = s
 		before, known := w.totals[s.Name]
 		if !known || s.Gets < before.Gets || s.Puts < before.Puts { // or a new pool of that name
@@ -63,7 +70,7 @@ func (w *watch) refreshLocked(now time.Time) {
 		since := s.Sub(before)
 		since.Violations = s.Violations
 		line := s.Name
-		if !slices.Contains(w.names, line) {
+		if !w.own[line] {
 			line = later
 		}
 		sum := latest[line]

@@ -2,6 +2,8 @@ package dewstatsviz
 
 import (
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,5 +85,68 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("%v of %+v", v, c)
 			}
 		}
+	}
+}
+
+// A round looks once at each pool, however many lines there are, and at none while nobody
+// watches.
+func TestLooks(t *testing.T) {
+	var each []float64
+	for _, n := range []int{10, 100, 1000} {
+		var pools []*dewpond.BytePool
+		for range n {
+			pools = append(pools, pool(t, "p"))
+		}
+		w := newWatch()
+		watching := int64(0)
+		w.watchers = func() int64 { return watching }
+		seen := make([]int, len(w.names)*7)
+		round := func() (looks int) {
+			before := w.looks
+			for i := range seen {
+				w.look(w.names[i%len(w.names)], &seen[i])
+			}
+			return w.looks - before
+		}
+		if looks := round(); looks != 0 {
+			t.Errorf("%d looks while nobody watches", looks)
+		}
+		watching = 1
+		each = append(each, float64(round())/float64(n))
+		for _, p := range pools {
+			p.Close()
+		}
+	}
+	for _, looks := range each {
+		if looks < 1 || looks > 1.2 { // those of other tests are there too
+			t.Errorf("looks for each of 10, 100 and 1000 pools: %.2f", each)
+		}
+	}
+}
+
+// A page that is open counts until it is closed.
+func TestConnections(t *testing.T) {
+	c := new(connections)
+	closed := make(chan bool)
+	server := httptest.NewServer(c.counted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if n := c.open.Load(); n != 1 {
+			t.Errorf("%d are open", n)
+		}
+		conn.Close()
+		conn.Close()
+		close(closed)
+	})))
+	defer server.Close()
+	if res, err := http.Get(server.URL); err == nil {
+		res.Body.Close()
+	}
+	<-closed
+	if n := c.open.Load(); n != 0 {
+		t.Errorf("%d are open after it has closed", n)
 	}
 }

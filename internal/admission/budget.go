@@ -21,6 +21,7 @@ type Budget struct {
 	waiting atomics.Int64             // length of claims; changed under mu
 	refusal atomics.Heuristic         // a stamp of the last refusal
 	members atomics.Pointer[[]member] // replaced under mu; a slice that is stored here is never changed
+	joined  atomics.Bool              // there was a member
 
 	locked           // guards the wait queues of every pool of this Budget: they are served as one
 	claims list.List // of *waiter that wait for bytes alone, by turn
@@ -33,7 +34,7 @@ type member struct {
 	gate weak.Pointer[Gate]
 }
 
-// Init prepares a Budget of limit bytes. The name may be empty.
+// Init prepares a Budget of limit bytes.
 func (b *Budget) Init(name string, limit int64) {
 	b.name, b.limit = name, limit
 	b.sleepers.Others = " or another of its Budget"
@@ -51,6 +52,9 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 
 // Over returns by how many bytes the charges exceed the limit, or 0.
 func (b *Budget) Over() int64 { return max(0, b.used.Load()-b.limit) }
+
+// Forsaken reports whether the Budget has had pools and has none now.
+func (b *Budget) Forsaken() bool { return b.joined.Load() && len(*b.members.Load()) == 0 }
 
 // gates yields the gates of the members that are still alive.
 func (b *Budget) gates() iter.Seq[*Gate] {
@@ -91,6 +95,7 @@ func (a *account) join(g *Gate) {
 	members := append([]member(nil), *b.members.Load()...)
 	members = append(members, member{a, weak.Make(g)})
 	b.members.Store(&members)
+	b.joined.Store(true)
 	if b.waiting.Load() > 0 {
 		g.engine.EnterDirect() // so that its Puts look at waiting
 	}

@@ -182,15 +182,64 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A name that no exporter accepts is made one that all do.
+// Names that no exporter accepts are made some that all do, and different ones stay different.
 func TestNamesAreUTF8(t *testing.T) {
-	pool(t, dewpond.BytePoolOptions{Name: "a\xffb"})
-	if all := series(t); all["waits_total[a\uFFFDb]"] != 0 || len(all) == 0 {
-		t.Error(all)
+	names := []string{"a\xffb", "a\xfeb", `a\xffb`, "a\uFFFDb"}
+	for _, name := range names {
+		pool(t, dewpond.BytePoolOptions{Name: name, Budget: dewpond.MustBudget(name, 1<<20)})
 	}
-	for key := range series(t) {
+	all := series(t)
+	for _, name := range []string{`a\xffb`, `a\xfeb`, `a\xffb-2`, "a\uFFFDb"} {
+		for _, key := range []string{"waits_total[" + name + "]", "budget_limit_bytes[" + name + "]"} {
+			if _, ok := all[key]; !ok {
+				t.Errorf("no %q", key)
+			}
+		}
+	}
+	for key := range all {
 		if !utf8.ValidString(key) {
 			t.Errorf("%q", key)
 		}
 	}
+}
+
+// Budgets of one name are told apart, and those without a name.
+func TestBudgetsOfOneName(t *testing.T) {
+	for _, name := range []string{"tenant", "tenant", "", ""} {
+		budget := dewpond.MustBudget(name, 1<<20)
+		for range 2 { // a Budget of several pools comes once
+			pool(t, dewpond.BytePoolOptions{Name: "p", Budget: budget})
+		}
+	}
+	all := series(t) // which fails if a series comes twice
+	for _, name := range []string{"tenant", "tenant-2", "budget", "budget-2"} {
+		if all["budget_limit_bytes["+name+"]"] != 1<<20 {
+			t.Errorf("no Budget %q", name)
+		}
+	}
+}
+
+// A scrape takes so many steps for each pool, however many there are.
+func TestReadIsLinear(t *testing.T) {
+	samples := func() (n float64) {
+		for range metric.Read() {
+			n++
+		}
+		return n
+	}
+	var each []float64
+	for _, more := range []int{10, 90, 900} {
+		before, allocated := samples(), testing.AllocsPerRun(1, func() { samples() })
+		for range more {
+			pool(t, dewpond.BytePoolOptions{Name: "p"})
+		}
+		each = append(each, (samples()-before)/float64(more), (testing.AllocsPerRun(1, func() { samples() })-allocated)/float64(more))
+	}
+	for i := 2; i < len(each); i++ {
+		if ratio := each[i] / each[i%2]; ratio > 1.5 {
+			t.Errorf("samples and allocations for each of 10, 100 and 1000 pools: %.1f", each)
+			break
+		}
+	}
+	t.Logf("samples and allocations for each of 10, 100 and 1000 pools: %.1f", each)
 }

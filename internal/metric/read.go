@@ -3,7 +3,6 @@ package metric
 import (
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/pressure"
@@ -16,7 +15,6 @@ func Read() iter.Seq[*Sample] {
 		r := reader{yield: yield, budgets: map[string]bool{}}
 		for p := range dewpond.Pools() {
 			s := p.Stats()
-			s.Name = strings.ToValidUTF8(s.Name, "\uFFFD") // Prometheus refuses any other
 			if !r.pool(&s) {
 				return
 			}
@@ -99,9 +97,6 @@ func (r *reader) budget(s *dewpond.Stats) bool {
 		return true
 	}
 	name := s.BudgetName
-	if name == "" {
-		name = "of pool " + s.Name
-	}
 	if r.budgets[name] {
 		return true
 	}

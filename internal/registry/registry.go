@@ -4,7 +4,9 @@ package registry
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // A Registry gives each S a name of its own and finds all that are alive. The zero Registry is
@@ -41,9 +43,11 @@ type Entry struct {
 func (e *Entry) Name() string { return e.name }
 
 // Reserve makes an entry with a name that no living entry has: the given name, if necessary
-// with a number. Live finds the entry after Publish. live returns false once what the entry
-// stands for is gone; it is called under a lock.
+// with a number. What is not UTF-8 in the given name, which many exporters refuse, is written as
+// \xff. Live finds the entry after Publish. live returns false once what the entry stands for is
+// gone; it is called under a lock.
 func (r *Registry[S]) Reserve(name string, live func() (S, bool)) *Entry {
+	name = escaped(name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
@@ -53,6 +57,22 @@ func (r *Registry[S]) Reserve(name string, live func() (S, bool)) *Entry {
 	e := r.newEntryLocked(name)
 	r.entries[e.name] = registered[S]{e, live}
 	return e
+}
+
+// escaped returns name with each byte that is not UTF-8 written as \x and two digits.
+func escaped(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if r == utf8.RuneError && !strings.HasPrefix(name[i:], "\uFFFD") {
+			fmt.Fprintf(&b, `\x%02x`, name[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Publish makes Live find the entry, unless it has been removed.
