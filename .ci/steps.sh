@@ -17,6 +17,10 @@ childless() { # prints go test's flag with which a test can start no process
   fi
 }
 
+starters() { # prints the packages with tests that start processes, by CONTRIBUTING.md's table
+  sed -n 's/^| `\([^`]*\)` |.*/.\/\1/p' CONTRIBUTING.md
+}
+
 install() { # installs a program of Debian's where CI runs as root
   if ! command -v "$1" >/dev/null && [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     apt-get install -y -q --no-install-recommends "$1" >/dev/null

@@ -15,7 +15,6 @@ type counted struct {
 	used          uint64 // hits + puts at ReclaimStranded's last call
 	seen, cleared uint64 // at ClearStale's last call, and at the last one that cleared the slot
 	still         uint8  // number of ReclaimStranded's calls since they changed
-	stale         bool   // ClearStale is about to clear the slot
 }
 
 // fold adds what a's slots have counted since the last fold to the totals. The caller

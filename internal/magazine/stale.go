@@ -13,42 +13,73 @@ import (
 // operation. If none follows, and the block's owner loses the block, the collector
 // could never free it.
 //
-// ClearStale gets exclusive access to the slots as replace does, but keeps the array:
-// while procs is 0 every section finds that it has no shard, and after one grace period
-// the sections that began before have ended. Meanwhile, for some tens of microseconds,
-// a Get looks into the depots only. One grace period serves all engines. An engine that
-// is being replaced at that moment is skipped: its new slots point to nothing.
-func ClearStale(engines []*Engine) {
-	var stale []*Engine
+// ClearStale looks at all engines first, while they serve as usual. Then it gets exclusive
+// access to the slots that it has found, as replace does, but keeps the array: while procs is
+// 0 every section finds that it has no shard, and after one grace period the sections that
+// began before have ended. Meanwhile, for as long as it takes to clear these slots, a Get
+// looks into the depots only. One grace period serves all engines. An engine that is being
+// replaced at that moment is skipped: its new slots point to nothing.
+func ClearStale(engines []*Engine) { clearStale(engines) }
+
+// clearStale is ClearStale. It returns how many slots it has looked at, and how many it has
+// visited while an engine was held.
+func clearStale(engines []*Engine) (looks, visits int) {
+	var found []staleSlots
 	for _, e := range engines {
 		if !e.mu.TryLock() {
 			continue
 		}
 		e.reclaimable.Store(true)
-		if !e.findStale() {
-			e.mu.Unlock()
-			continue
+		s, n := e.findStale()
+		if looks += n; s.slots != nil {
+			found = append(found, s)
 		}
-		stale = append(stale, e)
-		e.procs.Store(0)
-	}
-	if stale != nil && percpu.Pinned {
-		gracePeriod()
-	}
-	for _, e := range stale {
-		e.clearStale()
-		e.procs.Store(uintptr(e.array().procs))
 		e.mu.Unlock()
 	}
+	held := found[:0]
+	for _, s := range found {
+		if !s.mu.TryLock() {
+			continue
+		}
+		if s.Engine.array() != s.array {
+			s.mu.Unlock()
+			continue
+		}
+		s.procs.Store(0)
+		held = append(held, s)
+	}
+	if len(held) > 0 && percpu.Pinned {
+		gracePeriod()
+	}
+	for _, s := range held {
+		visits += s.clear()
+		s.procs.Store(uintptr(s.array.procs))
+		s.mu.Unlock()
+	}
+	return looks, visits
 }
 
-// findStale reports whether there are slots to clear, and records what it sees of all.
-// The caller holds e.mu.
-func (e *Engine) findStale() (any bool) {
-	if e.Reserved() == 0 {
-		return false
-	}
+// A staleSlots are the slots of an engine to clear, in one array.
+type staleSlots struct {
+	*Engine
+	array *array
+	slots []staleSlot
+}
+
+// A staleSlot is where a slot is in an array.
+type staleSlot struct {
+	id    uint // of the shard
+	class int
+}
+
+// findStale returns the slots to clear, records what it sees of all, and returns how many it
+// has looked at. The caller holds e.mu.
+func (e *Engine) findStale() (s staleSlots, looks int) {
 	a := e.array()
+	s = staleSlots{e, a, nil}
+	if e.Reserved() == 0 {
+		return s, 0
+	}
 	for id := range a.procs {
 		a.lock(id)
 		for class := range e.sharded {
@@ -56,28 +87,29 @@ func (e *Engine) findStale() (any bool) {
 				continue // no slot has a place
 			}
 			c, used := &a.counted[id][class], e.used(a, id, class)
-			c.stale = used != c.cleared && used == c.seen
+			if used != c.cleared && used == c.seen {
+				s.slots = append(s.slots, staleSlot{id, class})
+			}
 			c.seen = used
-			any = any || c.stale
+			looks++
 		}
 		a.unlock(id)
 	}
-	return any
+	return s, looks
 }
 
-// clearStale clears what findStale has found. No section uses a slot.
-func (e *Engine) clearStale() {
-	a := e.array()
-	for id := range a.procs {
-		a.lock(id)
-		for class := range e.sharded {
-			if c := &a.counted[id][class]; c.stale {
-				e.slotOf(a, id, class).clearStale()
-				c.stale, c.cleared = false, c.seen
-			}
-		}
-		a.unlock(id)
+// clear clears what findStale has found, and returns how many slots that are. No section uses
+// a slot.
+func (s staleSlots) clear() (visits int) {
+	for _, at := range s.slots {
+		s.array.lock(at.id)
+		c := &s.array.counted[at.id][at.class]
+		s.slotOf(s.array, at.id, at.class).clearStale()
+		c.cleared = c.seen
+		s.array.unlock(at.id)
+		visits++
 	}
+	return visits
 }
 
 func (s *slot) clearStale() {

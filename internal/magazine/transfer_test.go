@@ -137,10 +137,42 @@ func TestClearStale(t *testing.T) {
 	if runtime.GC(); used.Value() != nil {
 		t.Error("a lost block is alive")
 	}
-	if e.findStale() {
+	if s, _ := e.findStale(); s.slots != nil {
 		t.Error("a slot that was cleared is to be cleared again")
 	}
 	check(t, &e)
+}
+
+// While an engine is held only the slots that are to be cleared are visited, however many
+// engines, shards and classes there are.
+func TestClearStaleHoldsBriefly(t *testing.T) {
+	var sizes []int
+	for class := range 16 {
+		sizes = append(sizes, 64<<class)
+	}
+	for _, n := range []int{10, 100} {
+		var all []*Engine
+		for range n {
+			e := new(Engine)
+			e.Init(Config{Sizes: sizes, MaxIdleBytes: 1 << 30})
+			for class := range sizes {
+				pushAt(e, 0, uint8(class), block())
+			}
+			all = append(all, e)
+		}
+		clearStale(all)
+		clearStale(all) // all are idle now
+		for _, e := range all[:n/2] {
+			pushAt(e, 0, 3, block())
+			popAt(e, 0, 3)
+		}
+		if looks, visits := clearStale(all); visits != 0 || looks < n*len(sizes) {
+			t.Errorf("%d engines: %d looks and %d visits although no slot is stale", n, looks, visits)
+		}
+		if looks, visits := clearStale(all); visits != n/2 || looks < n*len(sizes) {
+			t.Errorf("%d engines: %d looks, %d visits, want %d", n, looks, visits, n/2)
+		}
+	}
 }
 
 // Empty magazines go, a few at a time while blocks are idle, and then all.

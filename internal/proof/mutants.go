@@ -273,7 +273,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "stale-in-use", File: "stale.go", Scenarios: []string{"stale"},
-		Old: "		e.procs.Store(0)\n",
+		Old: "		s.procs.Store(0)\n",
 		New: "",
 	},
 	{
