@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -128,14 +129,16 @@ func (b *batch) takeIdle() (block []byte) {
 	return block
 }
 
-// undo gives back everything that the call has.
-func (b *batch) undo() {
+// undo gives back everything that the call has, also if a report panics.
+func (b *batch) undo() { late.Finish(b.undoSome) }
+
+// undoSome gives back some of what the call has.
+func (b *batch) undoSome() (more bool) {
 	p := b.pool
 	switch {
 	case b.charged > 0:
 		n := b.charged
 		b.charged = 0
-		defer b.undo() // also if a report panics
 		if b.large {
 			p.gate.UnchargeBytes(n * b.size)
 		} else {
@@ -146,11 +149,11 @@ func (b *batch) undo() {
 		at := b.idle + b.ready
 		block := b.blocks[at]
 		b.blocks[at] = nil
-		defer b.undo()
 		p.Put(block)
 	case b.idle > 0:
-		block := b.takeIdle()
-		defer b.undo()
-		p.gate.Put(b.class, blockOf(block))
+		p.gate.Put(b.class, blockOf(b.takeIdle()))
+	default:
+		return false
 	}
+	return true
 }

@@ -62,15 +62,19 @@ func (s fixedSource) Alloc(int) ([]byte, error) { return s, nil }
 func (s fixedSource) Free([]byte)               {}
 func (s fixedSource) Owns([]byte) bool          { return true }
 
-// A panicsInFree is a fakeSource whose Free panics while it is on.
+// A panicsInFree is a fakeSource whose Free panics while it is on, or ends in another way.
 type panicsInFree struct {
 	*fakeSource
-	on bool
+	on  bool
+	end func() // nil: it panics
 }
 
 func (s *panicsInFree) Free(b []byte) {
 	s.fakeSource.Free(b)
-	if s.on {
+	switch {
+	case s.on && s.end != nil:
+		s.end()
+	case s.on:
 		panic("Free")
 	}
 }

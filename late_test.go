@@ -1,6 +1,7 @@
 package dewpond_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -12,7 +13,7 @@ import (
 // What the program's own code does that a pool calls: it uses pools, panics, or ends its
 // goroutine.
 
-// A budgeted is a pool with CheckAll and blocks of 1024 bytes of a Source that knows them,
+// A budgeted is a pool with blocks of 1024 bytes of a Source that knows them,
 // and another pool of the same Budget.
 type budgeted struct {
 	*dewpond.BytePool
@@ -22,10 +23,10 @@ type budgeted struct {
 }
 
 // newBudgeted makes pools with a Budget of so many blocks.
-func newBudgeted(t *testing.T, blocks int, on func(dewpond.Violation)) budgeted {
+func newBudgeted(t *testing.T, blocks int, mode dewpond.CheckMode, on func(dewpond.Violation)) budgeted {
 	p := budgeted{source: &panicsInFree{fakeSource: newFakeSource()}, budget: dewpond.MustBudget("", int64(blocks)<<10)}
 	p.BytePool = newPool(t, dewpond.BytePoolOptions{
-		Classes: []int{1024}, Memory: p.source, Budget: p.budget, IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: on,
+		Classes: []int{1024}, Memory: p.source, Budget: p.budget, IdleTimeout: dewpond.NoDecay, Check: mode, OnViolation: on,
 	})
 	p.other = newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 256 << 10}, Budget: p.budget, IdleTimeout: dewpond.NoDecay})
 	return p
@@ -85,7 +86,7 @@ func TestReportsHoldNoLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var p budgeted
 			told := 0
-			p = newBudgeted(t, 1, func(v dewpond.Violation) {
+			p = newBudgeted(t, 1, dewpond.CheckAll, func(v dewpond.Violation) {
 				if told++; v.Kind != dewpond.WriteAfterPut || v.Put == nil {
 					t.Error(v)
 				}
@@ -111,7 +112,7 @@ func TestReportsHoldNoLock(t *testing.T) {
 
 // A slog.Handler may format into a pool of the Budget under which the violation is found.
 func TestLoggerMayUsePoolsOfTheBudget(t *testing.T) {
-	p := newBudgeted(t, 1, nil)
+	p := newBudgeted(t, 1, dewpond.CheckAll, nil)
 	unlocked := false
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(writerFunc(func(text []byte) {
@@ -157,7 +158,7 @@ func TestPanickingReportLosesNothing(t *testing.T) {
 		for how, end := range endings {
 			t.Run(name+" "+how, func(t *testing.T) {
 				told := 0
-				p := newBudgeted(t, 1, func(dewpond.Violation) { told++; end() })
+				p := newBudgeted(t, 1, dewpond.CheckAll, func(dewpond.Violation) { told++; end() })
 				if returned := returns(func() { way(t, p) }); told != 1 || returned {
 					t.Errorf("reported %d times, returned: %v", told, returned)
 				}
@@ -175,7 +176,7 @@ func TestPanickingReportLosesNothing(t *testing.T) {
 }
 
 // All that is found is reported, all that is let go is freed, and nothing of it stays
-// charged, whatever panics meanwhile.
+// charged, whatever panics or ends its goroutine meanwhile.
 func TestPanicsDoNotEndTrim(t *testing.T) {
 	const blocks = 256 // more than a magazine has
 	for name, trim := range map[string]func(t *testing.T, p budgeted, b []byte){
@@ -186,26 +187,95 @@ func TestPanicsDoNotEndTrim(t *testing.T) {
 			p.other.GetContext(hookedContext{t.Context(), func() { p.Put(b) }}, blocks<<10)
 		},
 	} {
-		for _, inFree := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, in Free %v", name, inFree), func(t *testing.T) {
-				told, want := 0, 0
-				p := newBudgeted(t, blocks, func(dewpond.Violation) { told++; panic("OnViolation") })
-				b := p.Get(1)
-				p.idle(blocks-1, !inFree)
-				if !inFree {
-					want = blocks - 1
+		for how, end := range endings {
+			for _, inFree := range []bool{false, true} {
+				for _, mode := range []dewpond.CheckMode{dewpond.CheckAll, dewpond.CheckOff} {
+					if !inFree && mode == dewpond.CheckOff {
+						continue // nothing is found
+					}
+					t.Run(fmt.Sprintf("%s, %s, in Free %v, checks %v", name, how, inFree, mode), func(t *testing.T) {
+						told, want := 0, 0
+						p := newBudgeted(t, blocks, mode, func(dewpond.Violation) { told++; end() })
+						b := p.Get(1)
+						p.idle(blocks-1, !inFree)
+						if !inFree {
+							want = blocks - 1
+						}
+						p.source.on, p.source.end = inFree, end
+						if returns(func() { trim(t, p, b) }) {
+							t.Error("nothing panics")
+						}
+						if p.source.on = false; told != want {
+							t.Errorf("reported %d times, want %d", told, want)
+						}
+						p.expectNothingLost(t)
+					})
 				}
-				p.source.on = inFree
-				if returns(func() { trim(t, p, b) }) {
-					t.Error("nothing panics")
-				}
-				if p.source.on = false; told != want {
-					t.Errorf("reported %d times, want %d", told, want)
-				}
-				p.expectNothingLost(t)
-			})
+			}
 		}
 	}
+}
+
+// Trim and Close drop all objects, however many Drops do not return.
+func TestPanicsDoNotEndDrop(t *testing.T) {
+	const objects = 256
+	for name, trim := range map[string]func(p *dewpond.Pool[account]){
+		"Trim":  func(p *dewpond.Pool[account]) { p.Trim() },
+		"Close": func(p *dewpond.Pool[account]) { p.Close() },
+	} {
+		for how, end := range endings {
+			dropped := 0
+			p := newObjects(t, dewpond.PoolOptions[account]{
+				MaxIdle: objects, IdleTimeout: dewpond.NoDecay, Drop: func(*account) { dropped++; end() },
+			})
+			if err := p.Prewarm(objects); err != nil {
+				t.Fatal(err)
+			}
+			if returns(func() { trim(p) }) {
+				t.Errorf("%s: nothing %s", name, how)
+			}
+			if dropped != objects {
+				t.Errorf("%s, where Drop %s: %d of %d objects were dropped", name, how, dropped, objects)
+			}
+		}
+	}
+}
+
+// A batch that is refused gives all its blocks back on the stack of one.
+func TestBatchGivesBackFlat(t *testing.T) {
+	const blocks = 2000
+	source := &shallow{fakeSource: newFakeSource()}
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Memory: source, MaxIdleBytes: 1024, IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckOff})
+	source.left = blocks - 1
+	if err := p.GetBatch(t.Context(), make([][]byte, blocks), 1000); !errors.Is(err, errNoMemory) {
+		t.Fatalf("GetBatch: %v", err)
+	}
+	if out, _ := source.report(); source.freed < blocks-10 || out > 1 {
+		t.Errorf("%d blocks were given back, %d are out", source.freed, out)
+	}
+	if source.deepest > 100 {
+		t.Errorf("a block was given back %d calls deep", source.deepest)
+	}
+}
+
+// A shallow is a fakeSource with some blocks left, which knows how deep on the stack it frees.
+type shallow struct {
+	*fakeSource
+	left, freed, deepest int
+}
+
+func (s *shallow) Alloc(size int) ([]byte, error) {
+	if s.left == 0 {
+		return nil, errNoMemory
+	}
+	s.left--
+	return s.fakeSource.Alloc(size)
+}
+
+func (s *shallow) Free(b []byte) {
+	s.freed++
+	s.deepest = max(s.deepest, runtime.Callers(0, make([]uintptr, 1000)))
+	s.fakeSource.Free(b)
 }
 
 // A callback of a Pool that does not return leaves no place of Limit taken.

@@ -114,9 +114,8 @@ func (g *Gate) Shed(class uint8, n int) {
 
 // Trim is [magazine.Engine.Trim]. Reports and panics are added to l.
 func (g *Gate) Trim(l *late.List) (released int64) {
-	released = g.engine.Trim(g.free(l))
-	g.account.grantBytes()
-	return released
+	defer g.account.grantBytes()
+	return g.engine.Trim(g.free(l))
 }
 
 // GrantBytesInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
@@ -125,7 +124,12 @@ func (g *Gate) GrantBytesInReach() { g.account.grantBytesInReach() }
 // Close closes the engine, which keeps nothing from then on, and frees what waiters have been
 // given. The caller must call End after.
 func (g *Gate) Close(l *late.List) {
+	defer g.closeWaiters(l)
 	g.engine.Close(g.free(l))
+}
+
+// closeWaiters frees what the waiters of a closed pool have been given.
+func (g *Gate) closeWaiters(l *late.List) {
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
 	for class := range g.queue.class {
@@ -137,26 +141,31 @@ func (g *Gate) Close(l *late.List) {
 
 // closeBlocksLocked frees what a waiter of a closed pool has been given.
 func (g *Gate) closeBlocksLocked(w *waiter, l *late.List) {
-	for block := w.takeBlock(); block != nil; block = w.takeBlock() {
+	late.Finish(func() (more bool) {
+		block := w.takeBlock()
+		if block == nil {
+			return false
+		}
 		g.counters[w.class].puts.Add(1)
 		g.counters[w.class].closed.Add(1)
 		g.Drop(w.class, block, l)
-	}
+		return true
+	})
 }
 
 // Drop frees a block that the engine does not have, and wakes no waiter: the caller must call
 // Trim, End or GrantBytesInReach afterwards. Reports and panics are added to l.
 func (g *Gate) Drop(class uint8, block magazine.Block, l *late.List) {
+	defer g.account.unchargeBlock(class, block, g.sizes[class]) // also if Free ends the goroutine
 	g.owner.Free(class, block, l)
-	g.account.unchargeBlock(class, block, g.sizes[class])
 }
 
 // dropAndGrant is Drop that also wakes waiters for bytes.
 func (g *Gate) dropAndGrant(class uint8, block magazine.Block) {
 	var l late.List
 	defer l.End()
+	defer g.account.grantBytes()
 	g.Drop(class, block, &l)
-	g.account.grantBytes()
 }
 
 // free returns a function that frees a block of the engine. After its last call the caller

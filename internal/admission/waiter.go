@@ -8,6 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -165,12 +166,17 @@ func (w *waiter) takeBlock() (block magazine.Block) {
 	return block
 }
 
-// putBack puts the blocks of a waiter that is in no list back, for a caller that gets none.
+// putBack puts the blocks of a waiter that is in no list back, for a caller that gets none, also
+// if a report panics.
 func (w *waiter) putBack() {
-	if block := w.takeBlock(); block != nil {
-		defer w.putBack() // also if a report panics
+	late.Finish(func() (more bool) {
+		block := w.takeBlock()
+		if block == nil {
+			return false
+		}
 		w.gate.Put(w.class, block)
-	}
+		return true
+	})
 }
 
 // allowLocked lets the waiter allocate what it has not been given.

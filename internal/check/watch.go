@@ -114,10 +114,17 @@ func (w *Watch) Empty(end bool, l *late.List) (blocks int, bytes int64) {
 		w.Keeper.Count(b.Class, Trimmed)
 		w.counts[b.Class].Add(-1)
 	}
-	for _, b := range all {
+	blocks = len(all)
+	late.Finish(func() (more bool) {
+		if len(all) == 0 {
+			return false
+		}
+		b := all[0]
+		all = all[1:]
 		w.Keeper.Free(b, l)
-	}
-	return len(all), bytes
+		return true
+	})
+	return blocks, bytes
 }
 
 // Unwatch looks at an idle block for the last time, if it is watched, because it leaves the

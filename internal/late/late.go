@@ -3,7 +3,7 @@
 //
 // While a pool frees blocks, checked mode finds violations, and a Source's Free may panic. A
 // report calls the program's own code, which may call pools or panic, so it must not run under
-// a lock; and after a panic the remaining blocks must still be freed.
+// a lock; and after a panic, or a Goexit, the remaining blocks must still be freed.
 package late
 
 // A List is the reports and the panic of a piece of work. The zero List is empty. Its owner
@@ -26,15 +26,20 @@ func (l *List) Catch() {
 // End calls every report, even if one of them panics, and then panics with the value that
 // Catch kept. It leaves the list empty.
 func (l *List) End() {
-	if len(l.reports) == 0 {
-		if r := l.panicked; r != nil {
-			l.panicked = nil
-			panic(r)
-		}
+	if len(l.reports) == 0 && l.panicked == nil {
 		return
 	}
-	report := l.reports[0]
-	l.reports = l.reports[1:]
-	defer l.End()
-	report()
+	Finish(func() (more bool) {
+		if r := l.panicked; r != nil {
+			l.panicked = nil
+			panic(r) // the first, which Finish keeps
+		}
+		if len(l.reports) == 0 {
+			return false
+		}
+		report := l.reports[0]
+		l.reports = l.reports[1:]
+		report()
+		return true
+	})
 }

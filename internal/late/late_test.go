@@ -60,3 +60,53 @@ func TestEndPanicsAsTheFirstCallbackDid(t *testing.T) {
 		t.Errorf("a second End panics with %v", got)
 	}
 }
+
+// Finish makes all steps, whatever they do, on little stack, and panics as the first did.
+func TestFinish(t *testing.T) {
+	const steps = 1_000_000
+	for _, tt := range []struct {
+		name string
+		at   func(i int)
+		want any
+	}{
+		{"nothing", func(int) {}, nil},
+		{"a panic", func(i int) {
+			if i == 10 || i == 20 {
+				panic(i)
+			}
+		}, 10},
+		{"panics only", func(i int) { panic(i) }, 0},
+		{"Goexit", func(i int) {
+			if i == 10 || i == 20 {
+				runtime.Goexit()
+			}
+		}, nil},
+		{"a panic, then Goexit", func(i int) {
+			if i == 10 {
+				panic(i)
+			} else if i == 20 {
+				runtime.Goexit()
+			}
+		}, nil},
+	} {
+		made := 0
+		var panicked any
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			defer func() { panicked = recover() }()
+			Finish(func() bool {
+				if made == steps {
+					return false
+				}
+				made++
+				tt.at(made - 1)
+				return true
+			})
+		}()
+		<-done
+		if made != steps || panicked != tt.want {
+			t.Errorf("%s: %d steps, and it panics with %v, want %v", tt.name, made, panicked, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -142,33 +143,29 @@ func (e *Engine) count(all []detached) {
 	}
 }
 
-// empty releases the blocks and lets go of the magazines.
+// empty releases the blocks and lets go of the magazines, also if release panics.
 func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	defer e.dropAll(all) // if release panics, the collector gets what is left
-	for class := range all {
-		for i := range all[class].full {
-			for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
-				m := *top
-				for m.n > 0 {
-					block := m.remove()
-					bytes += int64(e.depots[class].size)
-					release(uint8(class), block)
+	for _, d := range all {
+		for m := d.spare; m != nil; {
+			m = e.discard(m)
+		}
+	}
+	late.Finish(func() (more bool) {
+		for class := range all {
+			for i := range all[class].full {
+				for top := &all[class].full[i]; *top != nil; *top = e.discard(*top) {
+					m := *top
+					for m.n > 0 {
+						block := m.remove()
+						bytes += int64(e.depots[class].size)
+						release(uint8(class), block)
+					}
 				}
 			}
 		}
-	}
+		return false
+	})
 	return bytes
-}
-
-// dropAll drops the magazines with the blocks in them.
-func (e *Engine) dropAll(all []detached) {
-	for _, d := range all {
-		for _, m := range []*magazine{d.full[0], d.full[1], d.spare} {
-			for m != nil {
-				m = e.discard(m)
-			}
-		}
-	}
 }
 
 // discard removes a detached magazine from the table and returns the next one.

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/late"
 )
 
 // Low returns the least number of blocks of a class that the depot held at any moment
@@ -42,11 +43,17 @@ func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe
 		if got == 0 {
 			break
 		}
-		for i, block := range blocks[:got] {
-			release(class, block)
-			blocks[i] = nil
-		}
 		shed += got
+		next := 0
+		late.Finish(func() (more bool) { // all that were taken out, also if release panics
+			for next < got {
+				block := blocks[next]
+				blocks[next] = nil
+				next++
+				release(class, block)
+			}
+			return false
+		})
 	}
 	return shed
 }

@@ -25,7 +25,7 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "drop-serves-nobody", File: "put.go", Scenarios: []string{"room-full"},
-		Old: "	g.Drop(class, block, &l)\n	g.account.grantBytes()\n",
+		Old: "	defer g.account.grantBytes()\n	g.Drop(class, block, &l)\n",
 		New: "	g.Drop(class, block, &l)\n",
 	},
 	{

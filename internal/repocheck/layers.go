@@ -56,7 +56,7 @@ var layers = []layer{
 		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory",
 	}},
 	{"internal/arena", []string{"internal/memory"}},
-	{"internal/magazine", []string{"internal/atomics", "internal/percpu"}},
+	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/percpu"}},
 	{"internal/check", []string{"internal/callers", "internal/late"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
