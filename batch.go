@@ -75,7 +75,7 @@ func (b *batch) collect(ctx context.Context) (err error) {
 		return nil
 	case b.large:
 		if !p.gate.TryBytes(all * b.size) {
-			err = p.gate.WaitBytes(ctx, all*b.size)
+			err = waitErrorOf(p.name, p.gate.WaitBytes(ctx, all*b.size))
 		}
 	case !p.gate.Allow(b.class, missing):
 		err = b.wait(ctx)
@@ -99,10 +99,10 @@ func (b *batch) wait(ctx context.Context) error {
 		b.blocks[b.idle] = p.sliceOf(b.class, block)
 		b.idle++
 	}
-	if err == ErrExhausted {
-		return fmt.Errorf("%w: of %d blocks for pool %q not all are idle, and its AllocLimit never allows so many misses at once", err, all, p.name)
+	if err != ErrExhausted {
+		return waitErrorOf(p.name, err)
 	}
-	return err
+	return fmt.Errorf("%w: of %d blocks for pool %q not all are idle, and its AllocLimit never allows so many misses at once", err, all, p.name)
 }
 
 // allocate uses one permission to allocate.

@@ -172,7 +172,7 @@ func TestGetBatchFindsWhatIsIdle(t *testing.T) {
 			t.Fatalf("round %d: %v; %d and %d bytes are idle", round, err, p.Stats().IdleBytes, other.Stats().IdleBytes)
 		}
 		more := make([][]byte, round+1)
-		if err := p.GetBatch(ended, more, 1024); err != context.Canceled {
+		if err := p.GetBatch(ended, more, 1024); !errors.Is(err, context.Canceled) {
 			t.Errorf("past the Budget: %v", err)
 		}
 		noneOf(t, more)
@@ -384,7 +384,7 @@ func TestWaitsAreCounted(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 			defer cancel()
-			if err := p.GetBatch(ctx, make([][]byte, 2), 1); err != context.DeadlineExceeded {
+			if err := p.GetBatch(ctx, make([][]byte, 2), 1); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
 			putAll(p, blocks)

@@ -108,7 +108,7 @@ func TestWaiterOfBubbleLeavesNoDeadTimer(t *testing.T) {
 			p.Put(b)
 			ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
 			defer cancel()
-			if _, err := p.GetContext(ctx, 100); err != context.DeadlineExceeded {
+			if _, err := p.GetContext(ctx, 100); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("within a millisecond: %v", err)
 			}
 			putAll(p, out)
@@ -287,7 +287,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 			if v := world.do(func() { p.Put(v) }); !isApart(v, p.Name()) {
 				t.Errorf("Put: %v", v)
 			}
-			if err := end(); err != context.Canceled {
+			if err := end(); !errors.Is(err, context.Canceled) {
 				t.Errorf("the wait: %v", err)
 			}
 			if v := world.do(func() {
@@ -325,7 +325,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 			if v := world.do(func() { p.Put(p.Get(5000)) }); v != nil {
 				t.Errorf("Put of a class that nobody waits for: %v", v)
 			}
-			if err := end(); err != context.Canceled {
+			if err := end(); !errors.Is(err, context.Canceled) {
 				t.Errorf("the wait: %v", err)
 			}
 			putAll(p, own)
@@ -513,7 +513,7 @@ func twoBubbles(t *testing.T, pool string, get func(context.Context) (put func()
 				end := waitFor(t, func(ctx context.Context) error { _, err := get(ctx); return err })
 				waits <- true
 				<-back
-				if err := end(); err != context.Canceled {
+				if err := end(); !errors.Is(err, context.Canceled) {
 					t.Errorf("the wait: %v", err)
 				}
 				put, err := get(t.Context()) // what the owner could not hand over

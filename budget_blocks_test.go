@@ -330,7 +330,7 @@ func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 			}
 			cancel()
 			synctest.Wait()
-			if len(errs) != 1 || errs[0] != want || len(next) != 1 || next[0] != nil {
+			if len(errs) != 1 || !errors.Is(errs[0], want) || len(next) != 1 || next[0] != nil {
 				t.Errorf("%s: %v, and the next: %v", how, errs, next)
 			}
 			q.Put(b)

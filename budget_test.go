@@ -563,7 +563,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 				large.Close()
 			}
 			cancel()
-			if err := <-gaveUp; err != want {
+			if err := <-gaveUp; !errors.Is(err, want) {
 				t.Errorf("%s: %v", how, err)
 			}
 			if err := <-served; err != nil {

@@ -591,7 +591,8 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // GetContext is like [BytePool.TryGet], but instead of returning [ErrExhausted] it waits
 // until a block of the class is put back, until AllocLimit and the [Budget] allow it to
 // allocate (any Put to any pool of the Budget may give it room), or until ctx is done. In
-// the last case it returns the error of ctx. Waiting calls are served in the order in
+// the last case it returns an error that names the pool, and wraps ErrExhausted and the error
+// of ctx. Waiting calls are served in the order in
 // which they arrived, across all pools of a Budget. If a call need not wait, it does not
 // look at ctx. Close ends every wait with [ErrClosed]. GetContext does not wait for a
 // block that is larger than the whole Budget, but returns an error that wraps
@@ -626,18 +627,18 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 			ErrExhausted, size, p.name, budget.Limit())
 	}
 	if err := ctx.Err(); err != nil { // TryGet has looked for it everywhere
-		return nil, err
+		return nil, waitErrorOf(p.name, err)
 	}
 	if !ok {
 		if err := p.gate.WaitBytes(ctx, n); err != nil {
-			return nil, err
+			return nil, waitErrorOf(p.name, err)
 		}
 		return p.chargedOversize(n), nil
 	}
 	blocks, err := p.gate.Wait(ctx, class, 1, nil)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, waitErrorOf(p.name, err)
 	case len(blocks) > 0:
 		b = p.readySlice(class, blocks[0])
 	default:
@@ -808,10 +809,23 @@ func (p *BytePool) make(n int) []byte {
 	return make([]byte, n)
 }
 
+// makeLarge is make for a size that may be larger than any memory.
+func (p *BytePool) makeLarge(n int) []byte {
+	made := false
+	defer func() {
+		if !made {
+			panic(fmt.Sprintf("dewpond: a slice of %d bytes for pool %q: %v", n, p.name, recover()))
+		}
+	}()
+	b := p.make(n)
+	made = true
+	return b
+}
+
 // oversize makes a slice above the largest class for Get, which the Budget does not
 // refuse.
 func (p *BytePool) oversize(n int) []byte {
-	b := p.make(n) // may panic, before anything is counted
+	b := p.makeLarge(n) // may panic, before anything is counted
 	if p.gate.OverrunBytes(n) {
 		p.count.overBudget.Add(1)
 	}
@@ -835,7 +849,7 @@ func (p *BytePool) chargedOversize(n int) (b []byte) {
 			p.gate.UnchargeBytes(n)
 		}
 	}()
-	b = p.make(n)
+	b = p.makeLarge(n)
 	p.gate.RegisterLarge(dataOf(b), n)
 	p.count.oversize.Add(1)
 	return b

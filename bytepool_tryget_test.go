@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -291,12 +293,12 @@ func TestGetContextCancelled(t *testing.T) {
 
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := p.GetContext(cancelled, 100); err != context.Canceled {
+		if _, err := p.GetContext(cancelled, 100); !errors.Is(err, context.Canceled) {
 			t.Errorf("with a cancelled context: %v", err)
 		}
 		for range 20 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			if _, err := p.GetContext(ctx, 100); err != context.DeadlineExceeded {
+			if _, err := p.GetContext(ctx, 100); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after the deadline: %v", err)
 			}
 			cancel()
@@ -340,7 +342,7 @@ func TestContextIsDoneWithoutAnError(t *testing.T) {
 			"Pool.GetContext":     func() error { _, err := objects.GetContext(ctx); return err },
 		} {
 			waiting.Go(func() {
-				if err := get(); err != context.Canceled {
+				if err := get(); !errors.Is(err, context.Canceled) {
 					t.Errorf("%s returns %v", name, err)
 				}
 			})
@@ -603,4 +605,36 @@ func (u *unreliable) Alloc(size int) ([]byte, error) {
 		return nil, errUnreliable
 	}
 	return u.fakeSource.Alloc(size)
+}
+
+// A call whose context is done says which pool had nothing, and is both errors.
+func TestWaitErrors(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errNoMemory)
+	blocks := newPool(t, dewpond.BytePoolOptions{Name: "wanting", Budget: dewpond.MustBudget("", 1024), Classes: []int{1024}})
+	objects := newObjects(t, dewpond.PoolOptions[account]{Name: "wanting", Limit: 1})
+	slices := must(dewpond.NewSlicePool(dewpond.SlicePoolOptions[int64]{Name: "wanting", Budget: dewpond.MustBudget("", 1024), Classes: []int{128}}))
+	defer slices.Close()
+	b, v, s := blocks.Get(1024), objects.Get(), slices.Get(128)
+	defer blocks.Put(b)
+	defer objects.Put(v)
+	defer slices.Put(s)
+	for name, get := range map[string]func() error{
+		"GetContext":           func() error { _, err := blocks.GetContext(ctx, 100); return err },
+		"LeaseContext":         func() error { _, err := blocks.LeaseContext(ctx, 100); return err },
+		"GetBatch":             func() error { return blocks.GetBatch(ctx, make([][]byte, 1), 100) },
+		"Pool.GetContext":      func() error { _, err := objects.GetContext(ctx); return err },
+		"SlicePool.GetContext": func() error { _, err := slices.GetContext(ctx, 100); return err },
+	} {
+		err := get()
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, dewpond.ErrExhausted) || !strings.Contains(fmt.Sprint(err), `pool "wanting`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if strconv.IntSize == 32 {
+		return // there each size might be had
+	}
+	if text := panics(func() { blocks.Get(1 << (strconv.IntSize - 4)) }); !strings.Contains(text, `pool "wanting"`) || !strings.Contains(text, "len out of range") {
+		t.Errorf("Get of more than any memory: %s", text)
+	}
 }

@@ -231,7 +231,7 @@ func ExamplePool_GetContext() {
 	fmt.Println(s.Misses, "made,", s.InUseBytes, "bytes in use")
 	// Output:
 	// true
-	// context deadline exceeded
+	// dewpond: pool "workspaces" is exhausted: context deadline exceeded
 	// true 0 <nil>
 	// 2 made, 0 bytes in use
 }

@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -170,7 +171,7 @@ func (m *objectModel) take(v *fuzzObject) {
 func (m *objectModel) tried(v *fuzzObject, err, want error) {
 	m.t.Helper()
 	switch {
-	case err != want || (v == nil) != (err != nil):
+	case !errors.Is(err, want) || (v == nil) != (err != nil):
 		m.fail("%v, want %v", err, want)
 	case err == nil:
 		m.take(v)

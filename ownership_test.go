@@ -3,6 +3,7 @@ package dewpond_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -181,7 +182,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			var wg sync.WaitGroup
 			for range 2 { // callers that hold two of these each
 				wg.Go(func() {
-					if err := p.GetBatch(ctx, make([][]byte, 2), 1024); err != context.DeadlineExceeded {
+					if err := p.GetBatch(ctx, make([][]byte, 2), 1024); !errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("the row is out of date: %v", err)
 					}
 				})

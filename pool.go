@@ -174,9 +174,10 @@ func (p *Pool[T]) TryGet() (*T, error) {
 }
 
 // GetContext is like [Pool.TryGet], but instead of returning [ErrExhausted] it waits
-// until an object is put back or ctx is done. In the latter case it returns the error of
-// ctx. Waiting calls are served in the order in which they arrived. If a call need not
-// wait, it does not look at ctx. Close ends every wait with [ErrClosed].
+// until an object is put back or ctx is done. In the latter case it returns an error that
+// names the pool, and wraps ErrExhausted and the error of ctx. Waiting calls are served in
+// the order in which they arrived. If a call need not wait, it does not look at ctx. Close
+// ends every wait with [ErrClosed].
 //
 // While a call waits in a [testing/synctest] bubble the pool belongs to that bubble: a
 // call from outside the bubble that would wake it, or wait beside it, panics.
@@ -188,7 +189,7 @@ func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 				return nil, ErrClosed
 			}
 			p.count.refused.Add(1)
-			return nil, err
+			return nil, waitErrorOf(p.name, err)
 		}
 	}
 	return p.acquired()

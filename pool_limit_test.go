@@ -172,7 +172,7 @@ func TestPoolGetContextWithAnEndedContext(t *testing.T) {
 	if _, err := p.GetContext(ctx); err != nil {
 		t.Errorf("with an object to be had: %v", err)
 	}
-	if _, err := p.GetContext(ctx); err != context.Canceled {
+	if _, err := p.GetContext(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("with none: %v", err)
 	}
 	if s := p.Stats(); s.Refused != 1 {

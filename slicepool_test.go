@@ -567,7 +567,7 @@ func TestSlicesAreWaitedFor(t *testing.T) {
 		s := must(p.TryGet(small))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if s, err := p.GetContext(ctx, large); err != context.DeadlineExceeded || s != nil {
+		if s, err := p.GetContext(ctx, large); !errors.Is(err, context.DeadlineExceeded) || s != nil {
 			t.Errorf("GetContext: %v", err)
 		}
 		p.Put(s)

@@ -151,6 +151,7 @@ found at`},
 	{"Put of a slice made elsewhere", func(p, _ *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
 		p.Put(make([]byte, 1024))
 	}, `Put of a foreign slice: 1024 bytes put back to pool "mine"
+  if append has moved it out of a block: use the pool's Append, which moves it to a larger one
 put back at`},
 	{"Put of another pool's block", func(p, other *dewpond.BytePool, _ *dewpond.Pool[purchase]) {
 		b := other.Get(1024)

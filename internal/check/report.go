@@ -92,6 +92,8 @@ func (r Report) details() (lines []string) {
 	case ForeignPut:
 		if r.Holder != "" {
 			lines = append(lines, fmt.Sprintf("it begins in a block of pool %q", r.Holder))
+		} else {
+			lines = append(lines, "if append has moved it out of a block: use the pool's Append, which moves it to a larger one")
 		}
 	case InteriorPut:
 		lines = append(lines, fmt.Sprintf("it begins at offset %d of the block", r.Offset))
