@@ -592,11 +592,13 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // until a block of the class is put back, until AllocLimit and the [Budget] allow it to
 // allocate (any Put to any pool of the Budget may give it room), or until ctx is done. In
 // the last case it returns an error that names the pool, and wraps ErrExhausted and the error
-// of ctx. Waiting calls are served in the order in
-// which they arrived, across all pools of a Budget. If a call need not wait, it does not
-// look at ctx. Close ends every wait with [ErrClosed]. GetContext does not wait for a
-// block that is larger than the whole Budget, but returns an error that wraps
-// ErrExhausted.
+// of ctx. Waiting calls are served in the order in which they arrived, across all pools of a
+// Budget. If a call need not wait, it does not look at ctx. Close ends every wait with
+// [ErrClosed]. GetContext does not wait for a block that is larger than the whole Budget, but
+// returns an error that wraps ErrExhausted.
+//
+// Blocks that their owners have lost stay charged to the Budget until a garbage collection
+// finds them. A call that waits for a second without one starts one.
 //
 // A caller that needs several blocks at once must not collect them one by one: two that each
 // hold one of the last two blocks, and wait for another, wait for each other. They should

@@ -23,6 +23,8 @@ type Budget struct {
 	members atomics.Pointer[[]member] // replaced under mu; a slice that is stored here is never changed
 	joined  atomics.Bool              // there was a member
 
+	granting atomics.Bool // a goroutine of grantBytesLater is about to look
+
 	locked           // guards the wait queues of every pool of this Budget: they are served as one
 	claims list.List // of *waiter that wait for bytes alone, by turn
 	turn   uint64    // of the last waiter that came to any of the pools

@@ -179,10 +179,23 @@ func (a *account) grantBytesInReach() (asleep *waiter) {
 }
 
 // grantBytesLater is grantBytesInReach for a finalizer. It does not block, because all
-// finalizers of the process run one after the other.
+// finalizers of the process run one after the other. One collection may find very many blocks,
+// so it starts a goroutine only where the lock is held, and one for all that come meanwhile.
 func (a *account) grantBytesLater() {
-	if a.budget.waiting.Load() > 0 {
-		go a.grantBytesInReach()
+	b := a.budget
+	if b.waiting.Load() == 0 {
+		return
+	}
+	if b.mu.TryLock() {
+		defer b.mu.Unlock()
+		b.grantBytesLocked()
+		return
+	}
+	if !b.granting.Swap(true) {
+		go func() {
+			b.granting.Store(false) // before it looks: what is uncharged from now on starts another
+			a.grantBytesInReach()
+		}()
 	}
 }
 

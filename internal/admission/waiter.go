@@ -84,11 +84,8 @@ func (w *waiter) wait(ctx context.Context) error {
 		return err
 	case <-done:
 	default:
-		defer w.gate.slept.Since(atomics.Now())
-		select {
-		case err := <-w.grant:
+		if err, granted := w.sleep(done); granted {
 			return err
-		case <-done:
 		}
 	}
 	return w.cancel(cmp.Or(ctx.Err(), context.Canceled)) // a careless Context is done without an error

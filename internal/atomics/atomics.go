@@ -41,6 +41,9 @@ func Now() time.Time { return time.Now() }
 // AfterFunc calls f in a goroutine of its own once delay has passed.
 func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 
+// NewTimer is [time.NewTimer], for a sleep that no thread of the explorer comes to.
+func NewTimer(delay time.Duration) *time.Timer { return time.NewTimer(delay) }
+
 // AfterCollection calls f once, after the next garbage collection. f must be quick: the
 // finalizers of the whole program wait for it.
 //

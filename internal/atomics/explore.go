@@ -40,6 +40,9 @@ func Now() time.Time { return now }
 // AfterFunc gives f to the explorer, which has no clock.
 func AfterFunc(_ time.Duration, f func()) { Explore.AfterFunc(f) }
 
+// NewTimer panics: a thread sleeps by the explorer alone.
+func NewTimer(time.Duration) *time.Timer { panic("a thread sleeps") }
+
 // AfterCollection does nothing: scenarios have no collections.
 func AfterCollection(func()) {}
 
