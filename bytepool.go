@@ -1014,8 +1014,8 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 // does not begin at a multiple of 16 (DroppedForeign). It drops what Put would drop, and
 // what the pool's [Budget] has no room for (DroppedFull). A pool with a [Source], as those
 // off the heap, adopts nothing: there Adopt is Put. A pool with a Budget or [CheckAll]
-// knows its own blocks, and there Adopt of one of them is Put too; other pools adopt it,
-// which leaves InUseBytes too high.
+// knows its own blocks, and there Adopt of one of them is Put too, also if its cap was cut;
+// other pools adopt it, which leaves InUseBytes too high.
 func (p *BytePool) Adopt(b []byte) { p.actual().adoptOrPut(b, false) }
 
 // adoptOrPut is Adopt or, if b is a body, Put of a BodyPool.
@@ -1030,8 +1030,22 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	case !ok, cap(b) > 2*p.classes.Size(class), addressOf(b)%blockAlignment != 0:
 		p.count.droppedForeign.Add(1)
 		return
-	case p.knows(class, b):
-		p.putKnown(class, b, body)
+	}
+	if own, ok := p.own(class, b); ok {
+		if cap(b) > p.classes.Size(own) && p.onPut&watchAll == 0 { // its cap was cut when it was adopted
+			p.count.droppedForeign.Add(1)
+			return
+		}
+		if p.putBlock(own, p.sliceOf(own, blockOf(b))) && body {
+			p.count.class[own].unmatched.Add(1)
+		}
+		return
+	}
+	if p.watches(b) {
+		p.count.droppedForeign.Add(1)
+		if p.onPut&watchAll != 0 {
+			p.checks.reportStranger(addressOf(b), cap(b))
+		}
 		return
 	}
 	size := p.classes.Size(class)
@@ -1051,28 +1065,23 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	p.putAccepted(class, b, watched)
 }
 
-// knows reports whether the pool can tell that a slice, which would be cut to a class,
-// belongs to one of its blocks.
-func (p *BytePool) knows(class uint8, b []byte) bool {
-	if p.onPut&watchAll != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b)) {
-		if p.checks.Overlaps(addressOf(b), cap(b)) {
-			return true
+// own returns the class of the pool's block that begins where b does, if the pool can tell. It
+// is that of b's cap or a larger one: who returns a body may have cut its cap.
+func (p *BytePool) own(class uint8, b []byte) (own uint8, ok bool) {
+	if p.onPut&watchAll != 0 {
+		if size, ok := p.checks.SizeAt(addressOf(b)); ok {
+			return p.classes.Index(size)
 		}
 	}
-	return p.onPut&askBudget != 0 && p.gate.Knows(class, addressOf(b))
+	if p.onPut&askBudget != 0 {
+		return p.gate.Find(blockOf(b), class)
+	}
+	return 0, false
 }
 
-// putKnown is Put for a slice that the pool knows. body says that a BodyPool handed out
-// the block.
-func (p *BytePool) putKnown(class uint8, b []byte, body bool) {
-	size := p.classes.Size(class)
-	if cap(b) != size && p.onPut&watchAll == 0 { // a part of a block, or what was adopted before
-		p.count.droppedForeign.Add(1)
-		return
-	}
-	if p.putBlock(class, b[:size:size]) && body {
-		p.count.class[class].unmatched.Add(1)
-	}
+// watches reports whether a slice shares bytes with a watched block of the pool.
+func (p *BytePool) watches(b []byte) bool {
+	return (p.onPut&watchAll != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b))) && p.checks.Overlaps(addressOf(b), cap(b))
 }
 
 // Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has a [Source], as

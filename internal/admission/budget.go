@@ -207,6 +207,13 @@ func (g *Gate) Knows(class uint8, address uintptr) bool {
 	return g.account == nil || g.account.blocks.Has(address, class)
 }
 
+// Find returns the class, of those from least on, of the charged block that begins where block
+// does. Unlike Knows it takes no slice for a block that was adopted and lost. The pool has a
+// Budget.
+func (g *Gate) Find(block magazine.Block, least uint8) (class uint8, ok bool) {
+	return g.account.blocks.Find((*byte)(block), least)
+}
+
 // unchargeBlock takes the charge for a block off the Budget.
 func (a *account) unchargeBlock(class uint8, block magazine.Block, size int) {
 	if a == nil || a.blocks != nil && !a.blocks.Remove((*byte)(block), class) {

@@ -148,6 +148,17 @@ func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 	return Accepted
 }
 
+// SizeAt returns the size of the watched block that begins at an address. All blocks are watched.
+func (c *Checker) SizeAt(at uintptr) (size int, ok bool) {
+	s := c.shard(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.at[at]; r != nil && !r.dead() {
+		return r.size, true
+	}
+	return 0, false
+}
+
 // Overlaps reports whether a slice shares bytes with a watched block.
 func (c *Checker) Overlaps(at uintptr, size int) bool {
 	for i := range c.shards {

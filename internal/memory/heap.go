@@ -62,8 +62,9 @@ func (h *HeapBlocks) Add(block *byte, class uint8) {
 
 // Adopt is Add for a block that somebody else has allocated. It may begin inside an
 // object, or have a finalizer already, and both are fatal errors for SetFinalizer. So a
-// cleanup removes the block when it is lost, and a foreign slice that lies where it lay
-// is taken for it until then. Adopt returns false if the block is not on the Go heap.
+// cleanup removes the block when it is lost, and [HeapBlocks.Has] takes a foreign slice that
+// lies where it lay for it until then; [HeapBlocks.Find] does not. Adopt returns false if the
+// block is not on the Go heap.
 func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
 	defer func() { ok = recover() == nil }() // AddCleanup panics
 	at := word(addressOf(block), class)
@@ -82,7 +83,7 @@ func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
 }
 
 // collected removes an adopted block that the collector has found lost. Another block
-// may be at its address by now.
+// may be at its address by now. A second call does nothing.
 func (a *adoptedBlock) collected() {
 	h, at := a.in, word(a.address, a.class)
 	h.mu.Lock()
@@ -101,6 +102,29 @@ func (a *adoptedBlock) collected() {
 
 // Has reports whether a block of a class begins at an address.
 func (h *HeapBlocks) Has(address uintptr, class uint8) bool { return h.set.Has(address, class) }
+
+// Find returns the class, of those from least on, of the block that begins where block does. Of
+// an adopted block that lay there and is lost it does what its cleanup will find done.
+func (h *HeapBlocks) Find(block *byte, least uint8) (class uint8, ok bool) {
+	for class := int(least); class < len(h.finalizers); class++ {
+		if h.Has(addressOf(block), uint8(class)) && h.alive(block, uint8(class)) {
+			return uint8(class), true
+		}
+	}
+	return 0, false
+}
+
+// alive reports whether the set has the block itself, and not only one that was lost.
+func (h *HeapBlocks) alive(block *byte, class uint8) bool {
+	h.mu.Lock()
+	a := h.adopted[word(addressOf(block), class)]
+	h.mu.Unlock()
+	if a == nil || a.block.Value() == block {
+		return true
+	}
+	a.collected()
+	return h.Has(addressOf(block), class)
+}
 
 // Remove removes a block and reports whether the set had it.
 func (h *HeapBlocks) Remove(block *byte, class uint8) bool {
