@@ -20,7 +20,8 @@ type Budget struct {
 
 	waiting atomics.Int64             // length of claims; changed under mu
 	refusal atomics.Heuristic         // a stamp of the last refusal
-	members atomics.Pointer[[]member] // replaced under mu; a slice that is stored here is never changed
+	members atomics.Pointer[[]member] // replaced under mu; what it has up to its length is never changed
+	left    int                       // how many of them have left; guarded by mu
 	joined  atomics.Bool              // there was a member
 
 	granting atomics.Bool // a goroutine of grantBytesLater is about to look
@@ -56,12 +57,25 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 func (b *Budget) Over() int64 { return max(0, b.used.Load()-b.limit) }
 
 // Forsaken reports whether the Budget has had pools and has none now.
-func (b *Budget) Forsaken() bool { return b.joined.Load() && len(*b.members.Load()) == 0 }
+func (b *Budget) Forsaken() bool { return b.joined.Load() && b.MemberCount() == 0 }
+
+// MemberCount returns how many pools of the Budget are neither closed nor collected.
+func (b *Budget) MemberCount() (n int) {
+	for _, m := range *b.members.Load() {
+		if !m.gone.Load() {
+			n++
+		}
+	}
+	return n
+}
 
 // gates yields the gates of the members that are still alive.
 func (b *Budget) gates() iter.Seq[*Gate] {
 	return func(yield func(*Gate) bool) {
 		for _, m := range *b.members.Load() {
+			if m.gone.Load() {
+				continue
+			}
 			if g := m.gate.Value(); g != nil && !yield(g) {
 				return
 			}
@@ -74,6 +88,7 @@ func (b *Budget) gates() iter.Seq[*Gate] {
 type account struct {
 	budget  *Budget
 	charged atomics.Int64
+	gone    atomics.Bool       // the pool is closed or collected
 	blocks  *memory.HeapBlocks // the charged blocks; nil if a Source tracks them
 	large   memory.HeapSlices  // the charged slices above the largest class
 }
@@ -94,8 +109,7 @@ func (a *account) join(g *Gate) {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	members := append([]member(nil), *b.members.Load()...)
-	members = append(members, member{a, weak.Make(g)})
+	members := append(*b.members.Load(), member{a, weak.Make(g)}) // behind what readers of the old slice see
 	b.members.Store(&members)
 	b.joined.Store(true)
 	if b.waiting.Load() > 0 {
@@ -104,7 +118,7 @@ func (a *account) join(g *Gate) {
 	atomics.AddCleanup(g, (*account).forsake, a)
 }
 
-// leave undoes join. What the pool has charged stays charged.
+// leave undoes join. What the pool has charged stays charged. A second call does nothing.
 func (a *account) leave() {
 	if a == nil {
 		return
@@ -112,9 +126,19 @@ func (a *account) leave() {
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var members []member
-	for _, m := range *b.members.Load() {
-		if m.account != a {
+	if a.gone.Load() {
+		return
+	}
+	a.gone.Store(true)
+	b.left++
+	old := *b.members.Load()
+	if 2*b.left < len(old) {
+		return // so that each leaves at the cost of a few
+	}
+	b.left = 0
+	members := make([]member, 0, len(old)/2+1)
+	for _, m := range old {
+		if !m.gone.Load() {
 			members = append(members, m)
 		}
 	}

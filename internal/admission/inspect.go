@@ -17,9 +17,6 @@ func (g *Gate) MissTimer() func() {
 // Waiting returns how many waiters wait for bytes of the Budget.
 func (b *Budget) Waiting() int64 { return b.waiting.Load() }
 
-// MemberCount returns how many pools the Budget knows.
-func (b *Budget) MemberCount() int { return len(*b.members.Load()) }
-
 // Unlocked reports whether the lock is free.
 func (b *Budget) Unlocked() bool {
 	if !b.mu.TryLock() {
