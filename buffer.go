@@ -263,9 +263,13 @@ func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	if n := lenOf(r); n > 0 && !b.try { // if that were refused, it would be twice
 		_ = b.reserve(n + bytes.MinRead)
 	}
+	refused := false // then what is left of the block is filled first
 	for {
-		if err := b.reserve(bytes.MinRead); err != nil && b.Available() == 0 {
-			return n, err
+		if !refused || b.Available() == 0 {
+			err := b.reserve(bytes.MinRead)
+			if refused = err != nil; refused && b.Available() == 0 {
+				return n, err
+			}
 		}
 		at := len(b.buf)
 		m, err := r.Read(b.buf[at:cap(b.buf)])

@@ -162,6 +162,9 @@ func TestTryBufferReadFrom(t *testing.T) {
 		if n != 1024 || err != dewpond.ErrExhausted || b.String() != text[:1024] || r.Len() != 2000-1024 {
 			t.Errorf("%s: %d, %v, holds %d bytes, and %d are left", name, n, err, b.Len(), r.Len())
 		}
+		if n := p.Stats().Refused; n > 4 { // it asks before its block is full, and then, each time twice
+			t.Errorf("%s: it has asked %d times in vain", name, n)
+		}
 		b.Reset()
 		if n, err := b.ReadFrom(reader(r)); n != 2000-1024 || err != nil || b.String() != text[1024:] {
 			t.Errorf("%s, the rest: %d, %v", name, n, err)
