@@ -102,9 +102,12 @@ func (m *memory) end() {
 	m.pool.Put(body)
 }
 
-// askLocked notes that ctx asks for something. The caller holds mu.
-func (m *memory) askLocked(ctx context.Context, method string) {
+// lock locks m for a call that asks with ctx, and notes that it does. It panics after the end,
+// without the lock.
+func (m *memory) lock(ctx context.Context, method string) {
+	m.mu.Lock()
 	if m.ended {
+		m.mu.Unlock()
 		panic("dewhttp: " + method + " after the handler has returned: its memory has another owner")
 	}
 	if done := ctx.Done(); done != nil && done != m.Done() && !slices.Contains(m.asked, done) {
@@ -125,9 +128,8 @@ func memoryOf(ctx context.Context, method string) *memory {
 // and after the handler has returned.
 func ScopeOf(ctx context.Context) *dewpond.Scope {
 	m := memoryOf(ctx, "ScopeOf")
-	m.mu.Lock()
+	m.lock(ctx, "ScopeOf")
 	defer m.mu.Unlock()
-	m.askLocked(ctx, "ScopeOf")
 	if m.scope == nil {
 		m.scope = m.pool.Scope()
 	}
@@ -136,7 +138,8 @@ func ScopeOf(ctx context.Context) *dewpond.Scope {
 
 // ReadBody reads all of a request's body into a block, and returns it, or the same bytes
 // if it was called before. They are valid until the handler returns. Only the handler's
-// goroutine may call it. A request without a body has an empty one. An error, such as an [http.MaxBytesError], goes to [Error]:
+// goroutine may call it. A request without a body has an empty one. An error, such as an
+// [http.MaxBytesError], goes to [Error]:
 //
 //	body, err := dewhttp.ReadBody(r)
 //	if err != nil {
@@ -147,8 +150,7 @@ func ScopeOf(ctx context.Context) *dewpond.Scope {
 // ReadBody panics as [ScopeOf] does.
 func ReadBody(r *http.Request) ([]byte, error) {
 	m := memoryOf(r.Context(), "ReadBody")
-	m.mu.Lock()
-	m.askLocked(r.Context(), "ReadBody")
+	m.lock(r.Context(), "ReadBody")
 	body, err := m.body, m.err
 	m.mu.Unlock()
 	if body != nil || err != nil {
@@ -164,7 +166,7 @@ func ReadBody(r *http.Request) ([]byte, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.ended { // otherwise the collector has it when this handler, who outlives it, is done
+	if !m.ended { // otherwise the collector has it when this handler, which outlives it, is done
 		m.body, m.err = body, err
 	}
 	return body, err
