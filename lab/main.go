@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 )
 
 type commands struct {
@@ -19,9 +21,8 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // Exit codes.
 const (
-	exitFailure     = 1
-	exitUsage       = 2
-	exitInterrupted = 130 // as a shell reports a process that SIGINT has killed
+	exitFailure = 1
+	exitUsage   = 2
 )
 
 func run(args []string) int {
@@ -40,9 +41,10 @@ func run(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "lab:", err)
+	stopped := interrupt.Error{}
 	switch {
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
+	case errors.As(err, &stopped):
+		return stopped.ExitCode()
 	case errors.As(err, new(usageError)):
 		return exitUsage
 	}
@@ -53,6 +55,3 @@ func run(args []string) int {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
-
-// errInterrupted means that the run was interrupted; it has written what it had.
-var errInterrupted = errors.New("interrupted")

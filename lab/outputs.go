@@ -17,9 +17,5 @@ type outputFlags struct {
 func (f outputFlags) open() (*outputs.Files[report.Report], error) {
 	var files outputs.Files[report.Report]
 	err := errors.Join(files.Open("--json", f.JSON, report.JSON), files.Open("--html", f.HTML, report.HTML), files.Open("--markdown", f.Markdown, report.Markdown))
-	if err != nil {
-		files.Close()
-		return nil, err
-	}
-	return &files, nil
+	return &files, err
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/progress"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/rounds"
@@ -36,13 +36,11 @@ func (c *runCommand) Run() error {
 	}
 	files, err := c.outputFlags.open()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
-	defer files.Close()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	ctx, end := interrupt.Context()
+	defer end()
 
 	l := laboratory{scale: experiment.Full, chosen: chosen}
 	if c.Quick {
@@ -59,7 +57,7 @@ func (c *runCommand) Run() error {
 		return err
 	}
 	if r.Interrupted {
-		return fmt.Errorf("%w: the report shows what was measured until then", errInterrupted)
+		return fmt.Errorf("%w: the report shows what was measured until then", context.Cause(ctx))
 	}
 	return nil
 }

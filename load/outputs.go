@@ -10,31 +10,27 @@ import (
 	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/dewpond/dewpond/internal/measure/outputs"
 )
 
-// Files are what a command writes beside its report. They are opened before it begins, so that an
-// unwritable path is an error at once.
+// Files are what a command writes beside its report. Whether they can be written is looked at
+// before it begins, so that a wrong path is an error at once. An old result stays until there is
+// a new one.
 type Files struct {
-	files    []*output
+	reports  outputs.Files[Result]
+	json     string // path
 	hgrm     string // directory
 	requests *os.File
 }
 
-type output struct {
-	file    *os.File
-	format  func(io.Writer, Result) error
-	created bool // by this command, which removes it if nothing is written
-	written bool
-}
-
-// OpenFiles opens the files of the flags --json and --html; an empty path is none.
+// OpenFiles takes the paths of the flags --json and --html; an empty one is none.
 func OpenFiles(json, html string) (*Files, error) {
-	out := &Files{}
+	out := &Files{json: json}
 	err := errors.Join(
-		out.open("--json", json, func(w io.Writer, r Result) error { return r.WriteJSON(w) }),
-		out.open("--html", html, func(w io.Writer, r Result) error { return r.WriteHTML(w) }))
+		out.reports.Open("--json", json, func(w io.Writer, r Result) error { return r.WriteJSON(w) }),
+		out.reports.Open("--html", html, func(w io.Writer, r Result) error { return r.WriteHTML(w) }))
 	if err != nil {
-		out.Close()
 		return nil, err
 	}
 	return out, nil
@@ -60,55 +56,25 @@ func (f *Flags) files(o *Options) (*Files, error) {
 	return out, nil
 }
 
-// open opens a file without truncating it: an old result is overwritten only by a new one.
-func (f *Files) open(flag, path string, format func(io.Writer, Result) error) error {
-	if path == "" {
-		return nil
-	}
-	_, err := os.Stat(path)
-	created := errors.Is(err, os.ErrNotExist)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	f.files = append(f.files, &output{file: file, format: format, created: created})
-	return nil
-}
-
 // Write writes the result into all of them.
 func (f *Files) Write(r Result) error {
-	var errs []error
-	for _, out := range f.files {
-		out.written = true
-		if err := errors.Join(out.file.Truncate(0), out.format(out.file, r)); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", out.file.Name(), err))
-		}
-	}
+	err := f.reports.Write(r)
 	if f.hgrm != "" {
-		errs = append(errs, r.WriteHGRM(f.hgrm))
+		err = errors.Join(err, r.WriteHGRM(f.hgrm))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // writeMixing writes the JSON, the only file that a comparison of protocols has.
 func (f *Files) writeMixing(m Mixing) error {
-	for _, out := range f.files {
-		out.written = true
-		if err := errors.Join(out.file.Truncate(0), m.WriteJSON(out.file)); err != nil {
-			return err
-		}
+	if f.json == "" {
+		return nil
 	}
-	return nil
+	return outputs.WriteFile(f.json, m.WriteJSON)
 }
 
-// Close closes them, and removes those that are new and were not written.
+// Close closes the log of requests, if there is one.
 func (f *Files) Close() {
-	for _, out := range f.files {
-		out.file.Close()
-		if out.created && !out.written {
-			os.Remove(out.file.Name())
-		}
-	}
 	if f.requests != nil {
 		f.requests.Close()
 	}
@@ -139,13 +105,11 @@ func writeHGRM(path string, blob []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	_, err = h.PercentilesPrint(w, ticks, 1)
-	return errors.Join(err, w.Flush(), f.Close())
+	return outputs.WriteFile(path, func(f io.Writer) error {
+		w := bufio.NewWriter(f)
+		_, err := h.PercentilesPrint(w, ticks, 1)
+		return errors.Join(err, w.Flush())
+	})
 }
 
 // fileName keeps a file inside its directory whatever a step is called.

@@ -2,13 +2,15 @@ package main
 
 import (
 	"errors"
+	"os"
 	"testing"
 
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
 // A soak that is not flat ends with an error that is no usage error. An interrupted soak ends with
-// errInterrupted.
+// what has interrupted it.
 func TestConclude(t *testing.T) {
 	doc := func(flat bool) result.Document {
 		return result.Document{Contenders: []result.Contender{{
@@ -17,14 +19,14 @@ func TestConclude(t *testing.T) {
 			Soak:    &result.Soak{Flat: map[string]bool{"stranded_bytes": flat}},
 		}}}
 	}
-	if err := conclude(doc(true), false); err != nil {
+	if err := conclude(doc(true), nil); err != nil {
 		t.Errorf("all is flat, but it fails: %v", err)
 	}
-	err := conclude(doc(false), false)
-	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errInterrupted) {
+	err := conclude(doc(false), nil)
+	if err == nil || errors.As(err, new(usageError)) || errors.As(err, new(interrupt.Error)) {
 		t.Errorf("a soak that is not flat ends with %v", err)
 	}
-	if err := conclude(doc(false), true); !errors.Is(err, errInterrupted) {
+	if err := conclude(doc(false), interrupt.Error{Signal: os.Interrupt}); !errors.As(err, new(interrupt.Error)) {
 		t.Errorf("an interrupted soak ends with %v", err)
 	}
 }

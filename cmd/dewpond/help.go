@@ -12,9 +12,9 @@ import (
 
 // ending is the end of every help text.
 const ending = `
-Ctrl-C ends the run and reports what was measured until then.
+Ctrl-C or SIGTERM ends the run and reports what was measured until then.
 
-Exit codes: 0 done, 1 failure (also if soak finds growth), 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 failure (also if soak finds growth), 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 `
 
 // Help returns the help of dewpond bench, besides the scenarios.

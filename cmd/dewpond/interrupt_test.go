@@ -17,20 +17,29 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
-// Ctrl-C reaches the whole process group, kill -INT only the parent. After either, the report shows
-// what was measured, with the round that was cut short.
+// Ctrl-C reaches the whole process group, kill only the parent. After either, and after SIGTERM, the
+// report shows what was measured, with the round that was cut short.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes; the run without -short does")
 	}
-	for name, group := range map[string]bool{"process group": true, "parent only": false} {
+	for name, tt := range map[string]struct {
+		group  bool
+		signal syscall.Signal
+		code   int
+	}{
+		"process group":          {true, syscall.SIGINT, 130},
+		"parent only":            {false, syscall.SIGINT, 130},
+		"SIGTERM, process group": {true, syscall.SIGTERM, 143},
+		"SIGTERM, parent only":   {false, syscall.SIGTERM, 143},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// Nothing outside shows that the child's window is open, so a busy machine gets as
 			// many chances as the test's timeout leaves time for.
 			var blob []byte
 			for delay := time.Second; blob == nil; delay *= 2 {
-				blob = interrupt(t, group, delay)
+				blob = interrupted(t, tt.group, tt.signal, tt.code, delay)
 			}
 			var d result.Document
 			if err := json.Unmarshal(blob, &d); err != nil {
@@ -43,9 +52,9 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupt runs one round of an hour and interrupts it. It returns the JSON, or nil if the interrupt
+// interrupted runs one round of an hour and interrupts it. It returns the JSON, or nil if the interrupt
 // came before anything was measured.
-func interrupt(t *testing.T, group bool, delay time.Duration) []byte {
+func interrupted(t *testing.T, group bool, signal syscall.Signal, code int, delay time.Duration) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "out.json")
 	cmd, out, complaint := start(t, "bench", "--contenders", "nop", "--goroutines", "8", "--duration", "1h", "--json", file)
@@ -54,15 +63,15 @@ func interrupt(t *testing.T, group bool, delay time.Duration) []byte {
 	if group {
 		pid = -pid
 	}
-	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
 	err, exit := cmd.Wait(), new(exec.ExitError)
 	if errors.As(err, &exit) && exit.ExitCode() == -1 { // ended by the signal, before it listened for it
 		return nil
 	}
-	if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		t.Fatalf("ended with %v, want exit code %d\n%s", err, exitInterrupted, complaint)
+	if !errors.As(err, &exit) || exit.ExitCode() != code {
+		t.Fatalf("ended with %v, want exit code %d\n%s", err, code, complaint)
 	}
 	if strings.Contains(complaint.String(), "before anything was measured") {
 		return nil

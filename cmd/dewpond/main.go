@@ -11,13 +11,14 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 )
 
-// Exit codes; dewpond bench --help lists them.
+// Exit codes; dewpond bench --help lists them, and those of interrupt.Error.
 const (
-	exitFailure     = 1
-	exitUsage       = 2
-	exitInterrupted = 130 // as a shell reports a process that SIGINT has killed
+	exitFailure = 1
+	exitUsage   = 2
 )
 
 type commands struct {
@@ -56,8 +57,8 @@ func run(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "dewpond:", err)
-	if errors.Is(err, errInterrupted) {
-		return exitInterrupted
+	if stopped := (interrupt.Error{}); errors.As(err, &stopped) {
+		return stopped.ExitCode()
 	}
 	if errors.As(err, new(usageError)) {
 		fmt.Fprintln(os.Stderr, helpFor(args), "lists the values of each flag.")
@@ -83,6 +84,3 @@ func helpFor(args []string) string {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
-
-// errInterrupted means that a command was interrupted; it has written what it had.
-var errInterrupted = errors.New("interrupted")

@@ -25,11 +25,7 @@ func openOutputs(to outputFlags) (*outputs, error) {
 	err := errors.Join(o.Open("--json", to.JSON, report.JSON), o.Open("--html", to.HTML, page.Write),
 		o.Open("--svg", to.SVG, picture.Write(false)), o.Open("--svg", darkOf(to.SVG), picture.Write(true)),
 		probe("--hgrm", to.HGRM))
-	if err != nil {
-		o.Close()
-		return nil, err
-	}
-	return o, nil
+	return o, err
 }
 
 // darkOf returns the name of a picture's twin for dark pages: burst-dark.svg for burst.svg.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/progress"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/rounds"
@@ -36,11 +36,9 @@ func (t *task) run() error {
 	if err != nil {
 		return err
 	}
-	defer files.Close()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	ctx, end := interrupt.Context()
+	defer end()
 
 	environment := measure.Environment()
 	environment.Delays = delays
@@ -52,7 +50,7 @@ func (t *task) run() error {
 	}
 	interrupted := ctx.Err() != nil
 	if interrupted && len(measured) == 0 {
-		return fmt.Errorf("%w before anything was measured", errInterrupted)
+		return fmt.Errorf("%w before anything was measured", context.Cause(ctx))
 	}
 	doc, err := t.document(environment, measured)
 	if err != nil {
@@ -62,13 +60,14 @@ func (t *task) run() error {
 	if err := errors.Join(t.write(os.Stdout, doc, terminal.StyleOf(os.Stdout)), files.write(doc)); err != nil {
 		return err
 	}
-	return conclude(doc, interrupted)
+	return conclude(doc, context.Cause(ctx))
 }
 
-// conclude returns the error of the command once its report is written.
-func conclude(doc result.Document, interrupted bool) error {
-	if interrupted {
-		return fmt.Errorf("%w: the report shows what was measured until then", errInterrupted)
+// conclude returns the error of the command once its report is written. stopped is what has ended
+// it before its time, or nil.
+func conclude(doc result.Document, stopped error) error {
+	if stopped != nil {
+		return fmt.Errorf("%w: the report shows what was measured until then", stopped)
 	}
 	return words.Unflat(doc)
 }

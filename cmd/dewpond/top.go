@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/top"
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/terminal"
 )
 
@@ -48,8 +48,8 @@ func (c *topCommand) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, end := interrupt.Context()
+	defer end()
 	if c.Once {
 		snapshot, err := source.Fetch(ctx)
 		if err != nil {
@@ -60,5 +60,8 @@ func (c *topCommand) Run() error {
 	if !terminal.Is(os.Stdin) || !terminal.Is(os.Stdout) {
 		return usageError{errors.New("top needs a terminal: give --once for one table")}
 	}
-	return top.Run(ctx, source, &top.Screen{URL: source.URL, Every: c.Every, Order: top.Order(c.Sort)}, os.Stdin, os.Stdout)
+	if err := top.Run(ctx, source, &top.Screen{URL: source.URL, Every: c.Every, Order: top.Order(c.Sort)}, os.Stdin, os.Stdout); err != nil {
+		return err
+	}
+	return context.Cause(ctx) // a signal, after which the terminal is as it was
 }

@@ -34,7 +34,8 @@ var (
 
 		"load/nanosleep_linux.go",        // waits more exactly than the runtime
 		"cmd/dewpond/interrupt_test.go",  // Ctrl-C goes to a process group; os/signal reaches one process
-		"examples/matchmaker/signals.go", // os has no name for SIGTERM
+		"internal/measure/interrupt",     // os has no name for SIGTERM
+		"examples/matchmaker/signals.go", // the same
 
 		"examples/matchmaker/internal/liveness/peek_linux.go", // net cannot peek
 		"tools/childless", // has the kernel refuse one

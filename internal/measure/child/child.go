@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 )
 
 // grace is how long an interrupted child may take to print what it has. Its signal goroutine
@@ -37,12 +39,21 @@ func RunProgram(ctx context.Context, exe string, args []string, question, answer
 	var out, complaint bytes.Buffer
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Args[0] = os.Args[0] // under test the program is known by this name
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &complaint
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.Env = append(os.Environ(), hasParent+"=1")
 	// After Ctrl-C on a terminal this is the child's second interrupt: it acts on the first.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = grace
+	stdin, err := cmd.StdinPipe() // open until the child ends: it ends with its parent
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go stdin.Write(in) // what a child does not read, it does not miss
 	// An interrupted child that ended without an error has an answer.
-	if err := cmd.Run(); err != nil && !(ctx.Err() != nil && out.Len() > 0) {
+	if err := cmd.Wait(); err != nil && !(ctx.Err() != nil && out.Len() > 0) {
 		return fmt.Errorf("%w\n%s", err, head(complaint.Bytes()))
 	}
 	if err := json.Unmarshal(out.Bytes(), answer); err != nil {
@@ -58,15 +69,29 @@ func head(b []byte) []byte {
 	return bytes.TrimSpace(b[:min(len(b), most)])
 }
 
+// hasParent is set in the environment of a child whose standard input ends with its parent.
+const hasParent = "DEWPOND_MEASURE_PARENT"
+
 // Serve reads the question from standard input and prints the answer on standard output. Ctrl-C
 // reaches the whole process group: it ends the ctx of answer, which then returns what it has.
-// The parent reports.
+// The parent reports. So does the parent's end, however it comes.
 func Serve[Question, Answer any](answer func(context.Context, Question) (Answer, error)) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, end := interrupt.Context()
+	defer end()
 	var q Question
 	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
 		return fmt.Errorf("standard input holds no question: %w", err)
+	}
+	if os.Getenv(hasParent) != "" {
+		var orphaned context.CancelFunc
+		ctx, orphaned = context.WithCancel(ctx)
+		defer orphaned()
+		go func() {
+			io.Copy(io.Discard, os.Stdin) // until the parent's end
+			orphaned()
+			time.Sleep(grace)
+			os.Exit(1)
+		}()
 	}
 	a, err := answer(ctx, q)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,6 +21,11 @@ type question struct {
 
 // TestMain answers if a test has started this test binary as its child.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "parent" { // of a child that waits
+		var got int
+		Run(context.Background(), []string{"serve"}, question{What: "wait", File: os.Args[2]}, &got)
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		if err := Serve(answer); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -41,6 +47,9 @@ func answer(ctx context.Context, q question) (int, error) {
 			return 0, err
 		}
 		<-ctx.Done()
+		if err := os.Remove(q.File); err != nil { // and that it has been told to end
+			return 0, err
+		}
 	}
 	return q.Number + 1, nil
 }
@@ -92,4 +101,29 @@ func TestRunInterrupted(t *testing.T) {
 	if err := Run(ctx, []string{"serve"}, question{Number: 1, What: "wait", File: file}, &got); err != nil || got != 2 {
 		t.Errorf("the answer is %d, error %v; want 2", got, err)
 	}
+}
+
+// A child ends with its parent, also if that is killed.
+func TestChildEndsWithItsParent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "listening")
+	parent := exec.Command(exe, "parent", file)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until := func(exists bool) {
+		for _, err := os.Stat(file); (err == nil) != exists; _, err = os.Stat(file) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	until(true)
+	parent.Process.Kill()
+	parent.Wait()
+	until(false) // a child that goes on ends in the test's timeout
 }

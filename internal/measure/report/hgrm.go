@@ -2,7 +2,9 @@ package report
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/outputs"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
@@ -40,25 +43,16 @@ func HGRM(dir string, d result.Document) error {
 	return nil
 }
 
-func writeHGRM(path string, blob []byte) (err error) {
+func writeHGRM(path string, blob []byte) error {
 	h, err := hdrhistogram.Decode(blob)
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
-	w := bufio.NewWriter(f)
-	if _, err := h.PercentilesPrint(w, ticksPerHalfDistance, 1); err != nil {
-		return err
-	}
-	return w.Flush()
+	return outputs.WriteFile(path, func(f io.Writer) error {
+		w := bufio.NewWriter(f)
+		_, err := h.PercentilesPrint(w, ticksPerHalfDistance, 1)
+		return errors.Join(err, w.Flush())
+	})
 }
 
 // fileName keeps a file inside dir whatever the contender's name contains: a document may have

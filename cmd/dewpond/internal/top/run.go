@@ -2,7 +2,6 @@ package top
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -52,7 +51,7 @@ func Run(ctx context.Context, source *Source, screen *Screen, in, out *os.File) 
 			if !fetching { // the target may hang; keys do not wait for it
 				fetching = true
 				go func() {
-					next, err := fetchSoon(ctx, source)
+					next, err := source.Fetch(ctx)
 					fetched <- func() { screen.Observe(time.Now(), next, err) }
 				}()
 			}
@@ -61,19 +60,6 @@ func Run(ctx context.Context, source *Source, screen *Screen, in, out *os.File) 
 			observe()
 		}
 	}
-}
-
-// patience is how long an answer may take before the target counts as gone.
-const patience = 5 * time.Second
-
-func fetchSoon(ctx context.Context, source *Source) (*Snapshot, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("no answer in "+patience.String()))
-	defer cancel()
-	next, err := source.Fetch(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return next, err
 }
 
 // readKeys sends what is typed. It never ends while the terminal is open, and so lasts as long

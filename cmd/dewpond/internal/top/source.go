@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // mostPage is how long a page may be.
@@ -47,6 +48,19 @@ func (e *MissingError) Error() string {
 
 // Fetch asks the program.
 func (s *Source) Fetch(ctx context.Context) (*Snapshot, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s: no answer in %v", s.URL, patience))
+	defer cancel()
+	snapshot, err := s.fetch(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return snapshot, err
+}
+
+// patience is how long an answer may take before the target counts as gone.
+const patience = 5 * time.Second
+
+func (s *Source) fetch(ctx context.Context) (*Snapshot, error) {
 	var last error
 	missing := false
 	for _, page := range s.pages {
@@ -78,7 +92,7 @@ func fetch(ctx context.Context, page string) (*Snapshot, error) {
 		return nil, errNoPools
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", page, response.Status)
+		return nil, fmt.Errorf("%s answers %q", page, response.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, mostPage))
 	if err != nil {
