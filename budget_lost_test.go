@@ -22,6 +22,7 @@ func exhaust(p *dewpond.BytePool, size int) (lost int) {
 // A waiter for bytes that all are lost starts the collection that finds them, if none comes.
 func TestWaitersCollectWhatIsLost(t *testing.T) {
 	onlyOnHeap(t, "off the heap no collection finds what is lost")
+	notWatched(t, misuses)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 64<<10), Check: dewpond.CheckOff})
 	exhaust(p, 4096)
@@ -35,6 +36,7 @@ func TestWaitersCollectWhatIsLost(t *testing.T) {
 // One collection that finds many lost blocks starts few goroutines for those that wait.
 func TestLostBlocksStartFewGoroutines(t *testing.T) {
 	onlyOnHeap(t, "off the heap no collection finds what is lost")
+	notWatched(t, misuses)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	created := func() uint64 {
 		s := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}

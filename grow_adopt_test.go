@@ -217,6 +217,7 @@ func TestBodiesThatAreClipped(t *testing.T) {
 // the collector has not told of it yet.
 func TestAdoptWhereALostBlockLay(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
+	notWatched(t, misuses)
 	budget := dewpond.MustBudget("", 1<<30)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Check: dewpond.CheckOff})
 	// The program's cleanups run a few at a time, so this one holds up the pool's for a while.

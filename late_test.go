@@ -218,6 +218,7 @@ func TestPanicsDoNotEndTrim(t *testing.T) {
 
 // Trim and Close drop all objects, however many Drops do not return.
 func TestPanicsDoNotEndDrop(t *testing.T) {
+	notWatched(t, "it counts what Drop is called for")
 	const objects = 256
 	for name, trim := range map[string]func(p *dewpond.Pool[account]){
 		"Trim":  func(p *dewpond.Pool[account]) { p.Trim() },
