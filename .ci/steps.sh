@@ -21,9 +21,9 @@ starters() { # prints the packages with tests that start processes, by CONTRIBUT
   sed -n 's/^| `\([^`]*\)` |.*/.\/\1/p' CONTRIBUTING.md
 }
 
-install() { # installs a program of Debian's where CI runs as root
+install() { # installs Debian's package $2, or $1, unless there is a program $1, where CI runs as root
   if ! command -v "$1" >/dev/null && [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get install -y -q --no-install-recommends "$1" >/dev/null
+    apt-get install -y -q --no-install-recommends "${2:-$1}" >/dev/null
   fi
 }
 
