@@ -764,12 +764,13 @@ func TestBudgetAndStrangers(t *testing.T) {
 	}
 }
 
-// A pool that joins while a goroutine waits is in direct mode from the start. Once none
-// waits, and none has been refused for a while, every pool has its shards again.
+// While a goroutine waits for bytes nothing is idle in any pool, also not in one that joins
+// meanwhile: its first Put enters direct mode. Once none waits, and none has been refused for a
+// while, every pool has its shards again.
 func TestBudgetEntersAndLeavesDirect(t *testing.T) {
 	notWatched(t, seesDirect)
 	synctest.Test(t, func(t *testing.T) {
-		budget := dewpond.MustBudget("", 4096)
+		budget := dewpond.MustBudget("", 4096+256)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{64}, Budget: budget})
 		var out [][]byte
@@ -787,14 +788,16 @@ func TestBudgetEntersAndLeavesDirect(t *testing.T) {
 		}()
 		synctest.Wait()
 		late := newPool(t, dewpond.BytePoolOptions{Classes: []int{256}, Budget: budget})
+		q.Put(q.Get(64)) // Get goes past what is reserved for those that wait
+		late.Put(late.Get(256))
 		for _, pool := range []*dewpond.BytePool{p, q, late} {
-			if !dewpond.IsDirect(pool) {
-				t.Errorf("%s is not in direct mode", pool.Name())
+			if s := pool.Stats(); !dewpond.IsDirect(pool) || s.IdleBytes != 0 {
+				t.Errorf("%s: in direct mode: %v; %d bytes are idle", pool.Name(), dewpond.IsDirect(pool), s.IdleBytes)
 			}
 		}
 		time.Sleep(time.Second)
 		for range 200 {
-			q.Put(q.Get(64)) // past the budget
+			q.Put(q.Get(64))
 		}
 		if !dewpond.IsDirect(q) {
 			t.Error("q has its shards while somebody waits")

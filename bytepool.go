@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -59,7 +58,6 @@ type BytePool struct {
 	entry *registry.Entry // in livePools
 
 	handles magazine.Engine // idle handles of leases, one class of size 1
-	leased  atomic.Bool     // set once the pool has made a handle
 
 	first learn.First // size of a Buffer's first block
 
@@ -164,13 +162,9 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if p.checks != nil {
 		p.checks.Keeper = (*blockKeeper)(p)
 	}
-	p.decay.Init(o.IdleTimeout, haste, settle,
-		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed, Trim: p.trimReserved},
-		decay.Part{
-			Idle: &p.handles, Classes: 1,
-			Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) },
-			Trim: func() { decay.InTurn(p.name, p.handles.TrimReserved, forgetHandle) },
-		})
+	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle,
+		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed},
+		decay.Part{Idle: &p.handles, Classes: 1, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
 	p.entry, p.name = entry, entry.Name()
 	p.gate.Init(admission.Config{
 		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
@@ -577,9 +571,9 @@ func (p *BytePool) putUsed(b []byte) {
 // [BytePool.Close] TryGet returns [ErrClosed]. TryGet(0) needs no block, so nothing but
 // Close refuses it: see Get. It panics if n is negative.
 //
-// The first refusal in a while takes tens of microseconds for each pool of the Budget,
-// because it gathers the idle blocks of other processors in one place. The pool then
-// keeps all idle blocks there, which makes every Get and Put a little slower, until a tenth of a
+// The first refusal in a while takes tens of microseconds, because it stops the world to gather
+// the idle blocks of other processors in one place, once for all pools of the Budget. Such a pool
+// then keeps all idle blocks there, which makes every Get and Put a little slower, until a tenth of a
 // second has passed without a refusal.
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	p = p.actual()
@@ -1275,7 +1269,6 @@ func (p *BytePool) handle() *handle {
 	}
 	h := &handle{pool: p}
 	h.word.Store(ownedBit)
-	p.leased.Store(true)
 	return h
 }
 
@@ -1335,18 +1328,15 @@ func (p *BytePool) Prewarm(size, count int) error {
 // Trim then returns the memory that no block uses to the system.
 //
 // Trim stops the world twice, each time for tens of microseconds, and for longer if
-// other goroutines stop it too. Until that is over every Get finds nothing idle and
-// allocates, which may be thousands of times, and TryGet and GetContext wait if
+// other goroutines stop it too; where nothing is idle it does not. Until that is over every
+// Get finds nothing idle and allocates, which may be thousands of times, and TryGet and GetContext wait if
 // AllocLimit does not let them allocate. Concurrent Trims of many pools take longer for
 // all of them: trim one pool after another.
 func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
-	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l)
-	if p.leased.Load() {
-		p.handles.Trim(forgetHandle) // after the blocks, to which they may still point
-	}
+	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l, &p.handles)
 	if p.ledger != nil {
 		// If the system refuses, the memory stays in Stats.CommittedBytes, and the next
 		// Decommit tries again.
@@ -1355,12 +1345,12 @@ func (p *BytePool) Trim() (released int64) {
 	return released
 }
 
-// trimReserved is Trim as called by decay.
-func (p *BytePool) trimReserved() {
+// trimInTurn is Trim as called by decay.
+func (p *BytePool) trimInTurn() {
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
-	decay.InTurn(p.name, p.engine.TrimReserved, p.free(&l))
+	decay.InTurn(p.name, func(release func(uint8, unsafe.Pointer)) { p.engine.Trim(release, &p.handles) }, p.free(&l))
 	p.gate.GrantBytesInReach()
 }
 
@@ -1393,9 +1383,8 @@ func (p *BytePool) Close() error {
 	defer l.End()
 	defer livePools.Remove(p.entry)
 	defer p.gate.End()
-	defer p.handles.Close(forgetHandle)
 	p.checks.trimQuarantine(true, &l)
-	p.gate.Close(&l)
+	p.gate.Close(&l, &p.handles)
 	if p.checks != nil && !p.checks.heap {
 		p.checks.Leaks(0, time.Time{}, &l) // off the heap no collection finds them
 		if !p.checks.All() {

@@ -36,7 +36,7 @@ func Waiting(p *BytePool) bool { return p.gate.Waiting() > 0 }
 func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 
 // TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
-func TrimAsTimer(p *BytePool) { p.trimReserved() }
+func TrimAsTimer(p *BytePool) { p.trimInTurn() }
 
 // MissTimer returns what the timer does that was armed last for the waiters for
 // AllocLimit.
@@ -44,6 +44,9 @@ func MissTimer(p *BytePool) func() { return p.gate.MissTimer() }
 
 // Bubble returns the number of the caller's bubble.
 func Bubble() uint64 { return bubble.Of(time.Now()) }
+
+// Looked returns how often refusals of the budget have looked at a pool.
+func Looked(b *Budget) uint64 { return b.of.Looked() }
 
 // Unlocked reports whether the budget's lock is free.
 func Unlocked(b *Budget) bool { return b.of.Unlocked() }

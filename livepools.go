@@ -53,7 +53,7 @@ var awaited atomic.Bool
 // awaitCollection has afterCollection called once, after the next collection.
 func awaitCollection() {
 	if awaited.CompareAndSwap(false, true) {
-		atomics.AfterCollection(func() { go afterCollection() }) // go: other cleanups wait for this one
+		atomics.AfterCollection(afterCollection)
 	}
 }
 

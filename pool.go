@@ -103,7 +103,7 @@ func NewPool[T any](o PoolOptions[T]) (*Pool[T], error) {
 		p.checks.Keeper = objectKeeper[T]{p}
 		settle = p.checks.Flush
 	}
-	p.decay.Init(o.IdleTimeout, haste, settle, decay.Part{Idle: &p.engine, Classes: 1, Shed: p.shed, Trim: p.trimReserved})
+	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle, decay.Part{Idle: &p.engine, Classes: 1, Shed: p.shed})
 	p.entry = reserve(p, o.Name)
 	p.name = p.entry.Name()
 	if p.checks != nil {
@@ -422,7 +422,7 @@ func (p *Pool[T]) Prewarm(count int) error {
 // pool, may stay.
 //
 // Trim stops the world twice, each time for tens of microseconds, and for longer if
-// other goroutines stop it too. Until that is over every Get finds nothing idle. (A pool
+// other goroutines stop it too; where nothing is idle it does not. Until that is over every Get finds nothing idle. (A pool
 // with a Limit keeps all its objects in one place, and its Trim does not stop the world.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
@@ -431,12 +431,12 @@ func (p *Pool[T]) Trim() (released int64) {
 	return p.checks.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))*p.size
 }
 
-// trimReserved is Trim as called by decay.
-func (p *Pool[T]) trimReserved() {
+// trimInTurn is Trim as called by decay.
+func (p *Pool[T]) trimInTurn() {
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
-	decay.InTurn(p.name, p.engine.TrimReserved, p.free(&l))
+	decay.InTurn(p.name, func(release func(uint8, unsafe.Pointer)) { p.engine.Trim(release) }, p.free(&l))
 }
 
 // shed lets go of up to n objects that have been idle for long.

@@ -2,8 +2,6 @@ package admission
 
 import (
 	"container/list"
-	"iter"
-	"weak"
 
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -18,30 +16,24 @@ type Budget struct {
 	limit int64
 	used  atomics.Int64
 
-	waiting atomics.Int64             // length of claims; changed under mu
-	refusal atomics.Heuristic         // a stamp of the last refusal
-	members atomics.Pointer[[]member] // replaced under mu; what it has up to its length is never changed
-	left    int                       // how many of them have left; guarded by mu
-	joined  atomics.Bool              // there was a member
+	waiting atomics.Int64     // length of claims; changed under mu
+	refusal atomics.Heuristic // a stamp of the last refusal
+	members members
 
 	granting atomics.Bool // a goroutine of grantBytesLater is about to look
 
 	locked           // guards the wait queues of every pool of this Budget: they are served as one
 	claims list.List // of *waiter that wait for bytes alone, by turn
 	turn   uint64    // of the last waiter that came to any of the pools
-}
 
-// A member is one pool of a Budget. It does not keep the pool alive.
-type member struct {
-	*account
-	gate weak.Pointer[Gate]
+	short atomics.Uint64 // how often makeRoom has found too little; changed under mu
+	room  int64          // more than it has found the last of these times
 }
 
 // Init prepares a Budget of limit bytes.
 func (b *Budget) Init(name string, limit int64) {
 	b.name, b.limit = name, limit
 	b.sleepers.Others = " or another of its Budget"
-	b.members.Store(new([]member))
 }
 
 // Name returns the name that Init was given.
@@ -57,30 +49,15 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 func (b *Budget) Over() int64 { return max(0, b.used.Load()-b.limit) }
 
 // Forsaken reports whether the Budget has had pools and has none now.
-func (b *Budget) Forsaken() bool { return b.joined.Load() && b.MemberCount() == 0 }
-
-// MemberCount returns how many pools of the Budget are neither closed nor collected.
-func (b *Budget) MemberCount() (n int) {
-	for _, m := range *b.members.Load() {
-		if !m.gone.Load() {
-			n++
-		}
-	}
-	return n
+func (b *Budget) Forsaken() bool {
+	n, joined := b.members.len()
+	return joined && n == 0
 }
 
-// gates yields the gates of the members that are still alive.
-func (b *Budget) gates() iter.Seq[*Gate] {
-	return func(yield func(*Gate) bool) {
-		for _, m := range *b.members.Load() {
-			if m.gone.Load() {
-				continue
-			}
-			if g := m.gate.Value(); g != nil && !yield(g) {
-				return
-			}
-		}
-	}
+// MemberCount returns how many pools of the Budget are neither closed nor collected.
+func (b *Budget) MemberCount() int {
+	n, _ := b.members.len()
+	return n
 }
 
 // An account is what one pool has charged to its Budget. A pool without a Budget has a nil
@@ -88,6 +65,7 @@ func (b *Budget) gates() iter.Seq[*Gate] {
 type account struct {
 	budget  *Budget
 	charged atomics.Int64
+	number  int                // of the pool among the members
 	gone    atomics.Bool       // the pool is closed or collected
 	blocks  *memory.HeapBlocks // the charged blocks; nil if a Source tracks them
 	large   memory.HeapSlices  // the charged slices above the largest class
@@ -106,43 +84,15 @@ func newAccount(b *Budget, sizes []int, heap bool) *account {
 
 // join makes the account's pool a member of the Budget.
 func (a *account) join(g *Gate) {
-	b := a.budget
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	members := append(*b.members.Load(), member{a, weak.Make(g)}) // behind what readers of the old slice see
-	b.members.Store(&members)
-	b.joined.Store(true)
-	if b.waiting.Load() > 0 {
-		g.engine.EnterDirect() // so that its Puts look at waiting
-	}
+	a.number = a.budget.members.add(g)
 	atomics.AddCleanup(g, (*account).forsake, a)
 }
 
 // leave undoes join. What the pool has charged stays charged. A second call does nothing.
 func (a *account) leave() {
-	if a == nil {
-		return
+	if a != nil && !a.gone.Swap(true) {
+		a.budget.members.remove(a.number)
 	}
-	b := a.budget
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if a.gone.Load() {
-		return
-	}
-	a.gone.Store(true)
-	b.left++
-	old := *b.members.Load()
-	if 2*b.left < len(old) {
-		return // so that each leaves at the cost of a few
-	}
-	b.left = 0
-	members := make([]member, 0, len(old)/2+1)
-	for _, m := range old {
-		if !m.gone.Load() {
-			members = append(members, m)
-		}
-	}
-	b.members.Store(&members)
 }
 
 // forsake is leave for a pool that the collector has freed, with the blocks of its Source.

@@ -3,6 +3,8 @@ package admission
 import (
 	"runtime"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/magazine"
 )
 
 // A pool joins and leaves its Budget at the same cost however many others there are.
@@ -12,7 +14,7 @@ func TestMembersCostTheSame(t *testing.T) {
 	gates := make([]*Gate, len(accounts))
 	for i := range accounts {
 		accounts[i], gates[i] = newAccount(b, nil, false), new(Gate)
-		gates[i].account = accounts[i]
+		gates[i].account, gates[i].engine = accounts[i], new(magazine.Engine)
 	}
 	allocated := func(f func()) uint64 {
 		var before, after runtime.MemStats
@@ -47,7 +49,7 @@ func TestMembersCostTheSame(t *testing.T) {
 	if n := b.MemberCount(); n != 0 || !b.Forsaken() {
 		t.Errorf("%d members, forsaken %v", n, b.Forsaken())
 	}
-	for range b.gates() {
+	for range b.members.all() {
 		t.Error("a gate of no member")
 	}
 	runtime.KeepAlive(gates)

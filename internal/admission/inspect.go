@@ -17,6 +17,9 @@ func (g *Gate) MissTimer() func() {
 // Waiting returns how many waiters wait for bytes of the Budget.
 func (b *Budget) Waiting() int64 { return b.waiting.Load() }
 
+// Looked returns how often refusals have looked at a pool.
+func (b *Budget) Looked() uint64 { return b.members.looked.Load() }
+
 // Unlocked reports whether the lock is free.
 func (b *Budget) Unlocked() bool {
 	if !b.mu.TryLock() {

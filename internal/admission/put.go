@@ -63,9 +63,9 @@ func (g *Gate) Requeue(class uint8, block magazine.Block) {
 func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 	switch r {
 	case magazine.Kept:
-		g.owner.Kept()
+		g.kept(class)
 	case magazine.KeptDirect:
-		g.keptDirect(class)
+		g.kept(class)
 		g.leaveDirect()
 	case magazine.NoRoom:
 		if g.engine.Closed() { // the Budget is overdrawn, so the engine was not offered the block
@@ -81,12 +81,12 @@ func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 	}
 }
 
-// keptDirect runs after an engine in direct mode has kept a block. A waiter may have come
+// kept runs after the engine has kept a block on a slow path. A waiter may have come
 // after the engine looked. The claims for bytes come first: while there is one, offerBlocks keeps
 // the block from a younger waiter, and once it is met nobody would look again.
-func (g *Gate) keptDirect(class uint8) {
+func (g *Gate) kept(class uint8) {
 	g.owner.Kept()
-	g.returned(class)
+	g.returned()
 	g.offerBlocks(class)
 }
 
@@ -95,10 +95,8 @@ func (g *Gate) keptDirect(class uint8) {
 func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 	r := g.engine.Add(class, block)
 	switch r {
-	case magazine.Kept:
-		g.owner.Kept()
-	case magazine.KeptDirect:
-		g.keptDirect(class)
+	case magazine.Kept, magazine.KeptDirect:
+		g.kept(class)
 	case magazine.NoRoom, magazine.AfterClose:
 		g.dropAndGrant(class, block)
 	}
@@ -113,19 +111,19 @@ func (g *Gate) Shed(class uint8, n int) {
 }
 
 // Trim is [magazine.Engine.Trim]. Reports and panics are added to l.
-func (g *Gate) Trim(l *late.List) (released int64) {
+func (g *Gate) Trim(l *late.List, beside ...*magazine.Engine) (released int64) {
 	defer g.account.grantBytes()
-	return g.engine.Trim(g.free(l))
+	return g.engine.Trim(g.free(l), beside...)
 }
 
 // GrantBytesInReach comes after Drop in a timer. It wakes the waiters that Shed would wake.
 func (g *Gate) GrantBytesInReach() { g.account.grantBytesInReach() }
 
-// Close closes the engine, which keeps nothing from then on, and frees what waiters have been
-// given. The caller must call End after.
-func (g *Gate) Close(l *late.List) {
+// Close closes the engine and those beside it, which keep nothing from then on, and frees what
+// waiters have been given. The caller must call End after.
+func (g *Gate) Close(l *late.List, beside ...*magazine.Engine) {
 	defer g.closeWaiters(l)
-	g.engine.Close(g.free(l))
+	g.engine.Close(g.free(l), beside...)
 }
 
 // closeWaiters frees what the waiters of a closed pool have been given.

@@ -68,7 +68,7 @@ func (w *waiter) enlist() (open bool) {
 	if !g.engine.EnterDirect() {
 		return false
 	}
-	if !q.sleepers.Admit(w.bubble) {
+	if !q.sleepers.Admit(w.bubble) && !(g.buryLocked() && q.sleepers.Admit(w.bubble)) {
 		panic(q.sleepers.Apart(g.name))
 	}
 	w.turn = g.account.turnLocked()
@@ -103,11 +103,12 @@ func (w *waiter) bringLocked() {
 func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	g.queue.mu.Lock()
 	defer g.queue.unlock()
+	reach := g.queue.firstOf(class) == nil || g.queue.sleepers.InReach() || g.buryLocked()
 	if g.queue.firstOf(class) == nil {
 		return false
 	}
 	g.counters[class].puts.Add(1)
-	if !g.queue.sleepers.InReach() {
+	if !reach {
 		g.dropFullLocked(class, block)
 		panic(g.queue.sleepers.Apart(g.name))
 	}
@@ -141,7 +142,7 @@ func (g *Gate) offerBlocks(class uint8) {
 	if g.engine.Waiting(class) {
 		g.queue.mu.Lock()
 		defer g.queue.unlock()
-		if g.queue.firstOf(class) != nil && !g.queue.sleepers.InReach() {
+		if g.queue.firstOf(class) != nil && !g.queue.sleepers.InReach() && !g.buryLocked() {
 			g.shedLocked(class, many) // as hand does: no waiter sleeps while a block is idle
 			panic(g.queue.sleepers.Apart(g.name))
 		}
@@ -259,7 +260,7 @@ func (g *Gate) MustReach() {
 }
 
 func (g *Gate) mustReachLocked() {
-	if !g.queue.sleepers.InReach() && (g.queue.waiting.Load() > 0 || g.account.claimsLocked(g)) {
+	if !g.queue.sleepers.InReach() && (g.queue.waiting.Load() > 0 || g.account.claimsLocked(g)) && !g.buryLocked() {
 		panic(g.queue.sleepers.Apart(g.name))
 	}
 }

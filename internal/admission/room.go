@@ -10,15 +10,16 @@ import (
 // Room in a Budget is made by freeing idle blocks of its pools. Waiters for bytes are served
 // in the order in which they began to wait for any of the pools.
 //
-// While there are waiters for bytes, every pool of the Budget is in direct mode, and nothing is idle
-// in them: claimLocked ensures it, and each block that is put back after that passes returned.
+// While there are waiters for bytes, nothing is idle in any pool of the Budget: claimLocked ensures
+// it, and each block that is put back after that passes returned. Both put a pool that has
+// something idle in direct mode.
 
 // makeRoomInDepots frees idle blocks until n more bytes are within the Budget, and charges
 // them. It finds only blocks in depots, and does not block.
 func (a *account) makeRoomInDepots(n int) (ok bool) {
 	b := a.budget
 	defer func() { // for waiters that came while blocks were being freed
-		if asleep := a.grantBytesInReach(); asleep != nil {
+		if asleep := a.grantBytesInReach(); asleep != nil && !asleep.gate.bury() {
 			if ok {
 				a.uncharge(int64(n))
 			}
@@ -41,7 +42,7 @@ func (a *account) makeRoomInDepots(n int) (ok bool) {
 // mostIdle returns the pool and the class with the most bytes in the depot, or nil.
 func (b *Budget) mostIdle() (most *Gate, class uint8) {
 	var bytes int
-	for g := range b.gates() {
+	for _, g := range b.members.holding() {
 		for c, size := range g.sizes {
 			if n := g.engine.Deposited(uint8(c)) * size; n > bytes {
 				most, class, bytes = g, uint8(c), n
@@ -61,13 +62,7 @@ func (b *Budget) missing(n, size int) int {
 // inReach reports whether n more bytes would be within the Budget if all blocks in depots
 // were freed.
 func (b *Budget) inReach(n int) bool {
-	over := int64(n) - b.limit + b.used.Load()
-	for g := range b.gates() {
-		for c, size := range g.sizes {
-			over -= int64(g.engine.Deposited(uint8(c))) * int64(size)
-		}
-	}
-	return over <= 0
+	return int64(n) <= b.limit-b.used.Load()+b.members.deposited()
 }
 
 // makeRoom is makeRoomInDepots for every idle block of every pool, also those in shards. If all idle
@@ -90,6 +85,7 @@ func (a *account) makeRoom(n int) bool {
 // tryMakeRoom is makeRoom that sets charged even if it panics after it has charged.
 func (a *account) tryMakeRoom(n int, charged *bool) {
 	b := a.budget
+	before := b.short.Load()
 	b.mu.Lock()
 	defer b.unlock()
 	switch {
@@ -98,28 +94,31 @@ func (a *account) tryMakeRoom(n int, charged *bool) {
 	case a.reserve(n):
 		*charged = true
 		return
+	case b.short.Load() != before && int64(n) >= b.room: // all of another look came during this call
+		return
 	}
 	b.enterDirectLocked()
 	if b.inReach(n) {
 		*charged = a.makeRoomLocked(n)
 		return
 	}
-	*charged = a.reserve(n) // what other goroutines have freed meanwhile may suffice
+	if *charged = a.reserve(n); !*charged { // what other goroutines have freed meanwhile may suffice
+		b.room = int64(n)
+		b.short.Add(1)
+	}
 }
 
 // enterDirectLocked moves the idle blocks of all pools into their depots.
 func (b *Budget) enterDirectLocked() {
 	b.refusedNow()
-	for g := range b.gates() {
-		g.engine.EnterDirect()
-	}
+	b.members.enterDirect()
 }
 
 // makeRoomLocked frees idle blocks of the pools, which are in direct mode, until n more bytes are
 // within the Budget, and charges them.
 func (a *account) makeRoomLocked(n int) bool {
 	b := a.budget
-	for g := range b.gates() {
+	for _, g := range b.members.holding() {
 		for class := len(g.sizes) - 1; class >= 0; class-- {
 			for g.shedLocked(uint8(class), b.missing(n, g.sizes[class])) {
 				if a.reserve(n) {
@@ -141,17 +140,20 @@ func (g *Gate) shedLocked(class uint8, n int) (any bool) {
 	return shed > 0
 }
 
-// returned comes after a block of a class has become idle in a pool in direct mode. If there are
-// waiters for bytes, it frees the block.
-func (g *Gate) returned(class uint8) {
+// returned comes after a block has become idle in the pool. If there are waiters for bytes, it frees
+// the block. They may have come while the pool had nothing idle, and then it is not in direct
+// mode.
+func (g *Gate) returned() {
 	if g.account == nil || g.account.budget.waiting.Load() == 0 {
 		return
 	}
 	b := g.account.budget
 	b.mu.Lock()
 	defer b.unlock()
-	if b.claims.Len() > 0 {
-		g.shedLocked(class, many)
+	if b.claims.Len() > 0 && g.engine.EnterDirect() {
+		for class := range g.sizes {
+			g.shedLocked(uint8(class), many)
+		}
 		b.mustGrantBytesLocked()
 	}
 }
@@ -201,7 +203,7 @@ func (a *account) grantBytesLater() {
 
 // mustGrantBytesLocked is grantBytesLocked for a call: it panics if it cannot wake a waiter.
 func (b *Budget) mustGrantBytesLocked() {
-	if asleep := b.grantBytesLocked(); asleep != nil {
+	if asleep := b.grantBytesLocked(); asleep != nil && !asleep.gate.buryLocked() {
 		panic(b.sleepers.Apart(asleep.gate.name))
 	}
 }
@@ -251,8 +253,11 @@ func (b *Budget) claimLocked(w *waiter) {
 // takeBackLocked frees what younger waiters have been given while w had no claim, so that no
 // waiter for bytes waits for a waiter behind it. Only the first of a class has been given any.
 func (b *Budget) takeBackLocked(w *waiter) {
+	if b.turn == w.turn {
+		return // nobody is younger
+	}
 	any := false
-	for g := range b.gates() {
+	for _, g := range b.members.all() {
 		for class := range g.sizes {
 			younger := g.queue.firstOf(uint8(class))
 			if younger == nil || younger.turn <= w.turn {

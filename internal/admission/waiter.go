@@ -225,6 +225,43 @@ func (w *waiter) closeLocked() {
 	w.send(ErrClosed)
 }
 
+// bury forgets the waiters that share the pool's lock if their testing/synctest bubble has ended,
+// and reports whether it has. What they were given goes.
+func (g *Gate) bury() bool {
+	g.queue.mu.Lock()
+	defer g.queue.unlock()
+	return g.buryLocked()
+}
+
+func (g *Gate) buryLocked() bool {
+	if !g.queue.sleepers.Gone() {
+		return false
+	}
+	gates := []*Gate{g}
+	if g.account != nil {
+		gates = g.account.budget.members.all()
+		for claims := &g.account.budget.claims; claims.Len() > 0; {
+			claims.Front().Value.(*waiter).buryLocked()
+		}
+	}
+	for _, g := range gates {
+		for class := range g.queue.class {
+			for w := g.queue.firstOf(uint8(class)); w != nil; w = g.queue.firstOf(uint8(class)) {
+				w.buryLocked()
+			}
+		}
+	}
+	return true
+}
+
+func (w *waiter) buryLocked() {
+	w.removeLocked()
+	for block := w.takeBlock(); block != nil; block = w.takeBlock() {
+		w.gate.counters[w.class].puts.Add(1)
+		w.gate.dropFullLocked(w.class, block)
+	}
+}
+
 func (w *waiter) send(granted error) {
 	select {
 	case w.grant <- granted:

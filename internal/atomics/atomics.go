@@ -44,17 +44,6 @@ func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 // NewTimer is [time.NewTimer], for a sleep that no thread of the explorer comes to.
 func NewTimer(delay time.Duration) *time.Timer { return time.NewTimer(delay) }
 
-// AfterCollection calls f once, after the next garbage collection. f must be quick: the
-// finalizers of the whole program wait for it.
-//
-// It uses a finalizer because a cleanup can get lost: in Go 1.26 cleanups that the sweeper has
-// queued on a P wait there, maybe forever, if GOMAXPROCS falls and takes the P away
-// (runtime.cleanupQueue.flush looks at the Ps that are left).
-func AfterCollection(f func()) {
-	type garbage struct{ _, _ *byte } // large enough to be an object of its own
-	runtime.SetFinalizer(new(garbage), func(*garbage) { f() })
-}
-
 // AddCleanup is runtime.AddCleanup.
 func AddCleanup[T, S any](object *T, cleanup func(S), argument S) {
 	runtime.AddCleanup(object, cleanup, argument)

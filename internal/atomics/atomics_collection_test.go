@@ -4,6 +4,8 @@ package atomics_test
 
 import (
 	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,4 +55,62 @@ func TestAfterCollectionOutlivesItsP(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(live)
+}
+
+// One goroutine calls all that wait for a collection. If a function takes until the next
+// collection, another goroutine goes on, and also if a function ends its goroutine.
+func TestAfterCollectionStartsOneGoroutine(t *testing.T) {
+	goroutine := func() string {
+		stack := make([]byte, 64)
+		header, _, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), "[")
+		return header
+	}
+	const functions = 1000
+	var mu sync.Mutex
+	seen := map[string]int{} // by goroutine
+	done := make(chan struct{})
+	for i := range functions {
+		atomics.AfterCollection(func() {
+			mu.Lock()
+			seen[goroutine()]++
+			mu.Unlock()
+			if i == functions-1 {
+				close(done)
+			}
+		})
+	}
+	until(done)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(seen) > 2 { // a collection of the runtime may have come between
+		t.Errorf("%d goroutines called %d functions", len(seen), functions)
+	}
+
+	entered, goOn, last := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer close(goOn)
+	atomics.AfterCollection(func() { close(entered); <-goOn })
+	atomics.AfterCollection(runtime.Goexit)
+	atomics.AfterCollection(func() { close(last) })
+	until(entered)
+	for waiting := true; waiting; { // else the test runs into its timeout
+		atomics.AfterCollection(func() {})
+		runtime.GC()
+		select {
+		case <-last:
+			waiting = false
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// until has collections until done is closed, or the test runs into its timeout.
+func until(done chan struct{}) {
+	for {
+		runtime.GC()
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }

@@ -74,6 +74,8 @@ func (w *word[T]) CompareAndSwap(old, new T) bool {
 type number[T uint32 | uint64 | uintptr | int64] struct{ word[T] }
 
 func (n *number[T]) Add(d T) T { writes(n); n.v += d; return n.v }
+func (n *number[T]) And(m T) T { writes(n); old := n.v; n.v &= m; return old }
+func (n *number[T]) Or(m T) T  { writes(n); old := n.v; n.v |= m; return old }
 
 type (
 	Bool           = word[bool]

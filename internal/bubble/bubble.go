@@ -8,6 +8,7 @@ package bubble
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"runtime"
 	"strconv"
@@ -51,6 +52,30 @@ func Of(now time.Time) uint64 {
 		}
 	}
 	return unnumbered
+}
+
+// ended reports whether the bubble of a number has ended, and left goroutines behind that wait for
+// each other. It has if none of its goroutines runs [synctest.Test], nor does anything else but wait. The stacks begin
+// with, for instance, "goroutine 7 [synctest.Run (durable), synctest bubble 3]:".
+func ended(number uint64) bool {
+	const most = 1 << 28
+	stacks := make([]byte, 1<<20)
+	n := runtime.Stack(stacks, true)
+	for ; n == len(stacks) && n < most; n = runtime.Stack(stacks, true) {
+		stacks = make([]byte, 4*n)
+	}
+	if n == len(stacks) || number == unnumbered {
+		return false // not all were seen
+	}
+	end := []byte(fmt.Sprintf(", synctest bubble %d]:", number))
+	for line := range bytes.Lines(stacks[:n]) {
+		head, ok := bytes.CutSuffix(bytes.TrimSuffix(line, []byte("\n")), end)
+		if ok && bytes.HasPrefix(head, []byte("goroutine ")) &&
+			(!bytes.Contains(head, []byte("(durable)")) || bytes.Contains(head, []byte("[synctest.Run"))) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Stamp is a time of the caller's clock: how long the clock has been running, in

@@ -37,6 +37,10 @@ func (s *Sleepers) InReach() bool {
 	return s.n == 0 || s.bubble == 0 || s.bubble == Of(time.Now())
 }
 
+// Gone reports whether the waiters' bubble has ended: they wait for ever, and their lists must forget
+// them. To find out takes a stack of every goroutine, so ask only instead of a panic.
+func (s *Sleepers) Gone() bool { return s.n > 0 && s.bubble != 0 && ended(s.bubble) }
+
 // Sharing reports whether the waiters' clock is the caller's. There must be waiters.
 func (s *Sleepers) Sharing() bool { return s.bubble == Of(time.Now()) }
 

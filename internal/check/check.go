@@ -8,7 +8,9 @@
 package check
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +23,7 @@ type Checker struct {
 	report  func(Violation)
 	sampled bool // few blocks are watched, and the program has no time to spare
 	shards  [shards]shard
+	pages   pages // of all blocks, unless few are watched
 }
 
 // filter counts, for each hash value, the watched blocks of all Checkers. There is one
@@ -150,34 +153,43 @@ func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 
 // SizeAt returns the size of the watched block that begins at an address. All blocks are watched.
 func (c *Checker) SizeAt(at uintptr) (size int, ok bool) {
+	c.look(at, func(r *record) { size, ok = r.size, true })
+	return size, ok
+}
+
+// Overlaps reports whether a slice shares bytes with a watched block. All blocks are watched.
+func (c *Checker) Overlaps(at uintptr, size int) (any bool) {
+	for _, start := range c.pages.near(at, size) {
+		c.look(start, func(r *record) {
+			any = any || at < r.address+uintptr(r.size) && r.address < at+uintptr(size)
+		})
+	}
+	return any
+}
+
+// look calls f with the record of the block that begins at an address, if there is one. The shard
+// is locked.
+func (c *Checker) look(at uintptr, f func(*record)) {
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.at[at]; r != nil && !r.dead() {
-		return r.size, true
+		f(r)
 	}
-	return 0, false
 }
 
-// Overlaps reports whether a slice shares bytes with a watched block.
-func (c *Checker) Overlaps(at uintptr, size int) bool {
+// near returns where all watched blocks begin that may have the byte at an address.
+func (c *Checker) near(at uintptr) (starts []uintptr) {
+	if !c.sampled {
+		return c.pages.near(at, 1)
+	}
 	for i := range c.shards {
-		if c.shards[i].overlaps(at, size) {
-			return true
-		}
+		s := &c.shards[i]
+		s.mu.Lock()
+		starts = slices.AppendSeq(starts, maps.Keys(s.at))
+		s.mu.Unlock()
 	}
-	return false
-}
-
-func (s *shard) overlaps(at uintptr, size int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.at {
-		if at < r.address+uintptr(r.size) && r.address < at+uintptr(size) && !r.dead() {
-			return true
-		}
-	}
-	return false
+	return starts
 }
 
 // Excuse says of a block that is out that its owner may lose it: it is no leak.
@@ -215,16 +227,13 @@ func (c *Checker) Stranger(at uintptr, size int) Violation {
 // Around returns what is known of the watched block that an address is in, as a Violation of
 // no kind, or nil.
 func (c *Checker) Around(at uintptr) (found *Violation) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		for _, r := range s.at {
-			if offset := at - r.address; offset < uintptr(r.size) && !r.dead() {
+	for _, start := range c.near(at) {
+		c.look(start, func(r *record) {
+			if offset := at - r.address; offset < uintptr(r.size) {
 				found = r.violation(0, nil)
 				found.Offset = int(offset)
 			}
-		}
-		s.mu.Unlock()
+		})
 	}
 	return found
 }
@@ -243,8 +252,7 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	if !c.verify(r, block) {
 		found = r.written(block, nil)
 	}
-	delete(s.at, at)
-	filter[slot(at)].Add(^uint32(0))
+	c.untrack(s, r)
 	if r.hasCleanup {
 		r.leak.Stop()
 	}

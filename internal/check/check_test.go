@@ -304,7 +304,7 @@ func TestAdoptWhereOneHasLeaked(t *testing.T) {
 	d.getHere(b)
 	s := d.shard(at(b))
 	leaked := s.at[at(b)]
-	leaked.alive = weak.Make(new(byte))
+	leaked.alive = weak.Make(&new([64]byte)[0]) // not one byte: others of its size could keep it alive
 	for leaked.alive.Value() != nil {
 		runtime.GC()
 	}

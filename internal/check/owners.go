@@ -1,7 +1,7 @@
 package check
 
 import (
-	"slices"
+	"container/list"
 	"time"
 )
 
@@ -12,6 +12,7 @@ type Owner struct {
 	size           int
 	made, released Stack
 	releasedAt     time.Time
+	place          *list.Element // in the record's owners, if it is there
 }
 
 // Retained records that the leased block at an address has another owner. It returns nil if
@@ -27,7 +28,10 @@ func (c *Checker) Retained(at uintptr) *Owner {
 		return nil
 	}
 	o := &Owner{at: at, size: r.size, made: stack.clone()}
-	r.owners = append(r.owners, o)
+	if r.owners == nil {
+		r.owners = list.New()
+	}
+	o.place = r.owners.PushBack(o)
 	return o
 }
 
@@ -43,8 +47,8 @@ func (c *Checker) Released(o *Owner) {
 		return
 	}
 	o.released, o.releasedAt = stack.clone(), time.Now()
-	if r := s.at[o.at]; r != nil {
-		r.owners = slices.DeleteFunc(r.owners, func(other *Owner) bool { return other == o })
+	if r := s.at[o.at]; r != nil && r.owners != nil && o.place != nil {
+		r.owners.Remove(o.place) // has no effect if it is in the list of an earlier use
 	}
 }
 
@@ -82,14 +86,14 @@ func (c *Checker) ReleasedAgain(o *Owner, size int) {
 // ownersLeft returns what made each owner of a leased block that has not released, if there
 // ever were several. The shard is locked.
 func (r *record) ownersLeft() (stacks []Stack) {
-	if len(r.owners) == 0 {
+	if r.owners == nil || r.owners.Len() == 0 {
 		return nil
 	}
 	if !r.released {
 		stacks = append(stacks, r.got.clone())
 	}
-	for _, o := range r.owners {
-		stacks = append(stacks, o.made)
+	for place := r.owners.Front(); place != nil; place = place.Next() {
+		stacks = append(stacks, place.Value.(*Owner).made)
 	}
 	return stacks
 }

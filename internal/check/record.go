@@ -1,6 +1,7 @@
 package check
 
 import (
+	"container/list"
 	"runtime"
 	"time"
 	"weak"
@@ -18,8 +19,8 @@ type record struct {
 	got, put   Stack
 	gotAt      time.Time
 	putAt      time.Time
-	seal       []byte   // what an idle block must be like, if it is sealed and not poisoned
-	owners     []*Owner // of a lease of the block: those that Retain made and that have not released
+	seal       []byte     // what an idle block must be like, if it is sealed and not poisoned
+	owners     *list.List // of *Owner of a lease of the block: those that Retain made and that have not released; may be nil
 	leak       runtime.Cleanup
 	alive      weak.Pointer[byte] // the block, if all blocks are watched and on the Go heap
 	sealed     bool               // seal is in force
@@ -42,14 +43,27 @@ const (
 func (c *Checker) track(s *shard, at uintptr, block []byte, heap bool) *record {
 	r := s.blank()
 	r.checker, r.address, r.size = c, at, len(block)
-	if s.at[at] == nil {
-		filter[slot(at)].Add(1)
+	if other := s.at[at]; other != nil {
+		c.untrack(s, other)
 	}
+	filter[slot(at)].Add(1)
 	s.at[at] = r
+	if !c.sampled {
+		c.pages.add(at, r.size)
+	}
 	if heap {
 		r.addCleanup(collectedBlock{c, at, r, r.use}, block)
 	}
 	return r
+}
+
+// untrack forgets where a block is. The shard is locked.
+func (c *Checker) untrack(s *shard, r *record) {
+	delete(s.at, r.address)
+	filter[slot(r.address)].Add(^uint32(0))
+	if !c.sampled {
+		c.pages.remove(r.address, r.size)
+	}
 }
 
 // addCleanup makes the collector report a lost block. AddCleanup panics for a block that is
@@ -108,8 +122,7 @@ func (b collectedBlock) collected() {
 	}
 	leaked := r.leaks()
 	if s.at[r.address] == r {
-		delete(s.at, r.address)
-		filter[slot(r.address)].Add(^uint32(0))
+		b.checker.untrack(s, r)
 	}
 	v := r.violation(Leak, nil)
 	if r.excused && r.state == out {

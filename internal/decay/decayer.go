@@ -42,13 +42,12 @@ type Idle interface {
 	Tidy(ticks uint8)
 }
 
-// A Part is one Idle with its number of classes, and the functions that free its blocks: some
-// of a class, or all. Several goroutines may call both at once.
+// A Part is one Idle with its number of classes, and the function that frees some of its
+// blocks. Several goroutines may call it at once.
 type Part struct {
 	Idle
 	Classes int
 	Shed    func(class uint8, n int)
-	Trim    func()
 }
 
 // A partHistory is a Part with the history of its classes; nil for a class that never had
@@ -74,6 +73,7 @@ type Decayer struct {
 	alive   func() *Decayer // nil once the pool is gone
 	haste   func() Haste
 	parts   []partHistory
+	trimAll func() // frees everything that is idle in all parts
 	settle  func() // called after blocks have been let go; may be nil
 
 	unsettled atomics.Bool // settle has something to do
@@ -94,10 +94,11 @@ type Decayer struct {
 	stopped bool
 }
 
-// Init sets what decays, and how fast; with a timeout of 0 nothing does. If settle is not nil, it
+// Init sets what decays, and how fast; with a timeout of 0 nothing does. trim frees all blocks of
+// all parts, and several goroutines may call it at once. If settle is not nil, it
 // is called after blocks have been freed, and once more after Loosened.
-func (d *Decayer) Init(timeout time.Duration, haste func() Haste, settle func(), parts ...Part) {
-	d.timeout, d.haste, d.settle = timeout, haste, settle
+func (d *Decayer) Init(timeout time.Duration, haste func() Haste, trim, settle func(), parts ...Part) {
+	d.timeout, d.haste, d.trimAll, d.settle = timeout, haste, trim, settle
 	d.alive = weak.Make(d).Value
 	for _, p := range parts {
 		d.parts = append(d.parts, partHistory{p, make([]*Class, p.Classes)})
@@ -294,9 +295,7 @@ func (d *Decayer) trim() {
 		defer d.mu.Unlock()
 		d.trimmed.end(time.Now())
 	}()
-	for i := range d.parts {
-		d.parts[i].Trim()
-	}
+	d.trimAll()
 }
 
 // Loosened is called after something other than a tick has left work for settle.
@@ -316,11 +315,7 @@ func (d *Decayer) watchCollection() {
 	atomics.AfterCollection(func() {
 		if d := alive(); d != nil {
 			d.watching.Store(false)
-			go func() { // Shed and Trim may take long, and cleanups run one after the other
-				if d := alive(); d != nil {
-					d.collected()
-				}
-			}()
+			d.collected()
 		}
 	})
 }

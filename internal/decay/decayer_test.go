@@ -54,8 +54,8 @@ type owner struct {
 
 func newOwner(timeout time.Duration) *owner {
 	p := new(owner)
-	p.decay.Init(timeout, func() Haste { return Haste(p.haste.Load()) }, func() { p.settled.Add(1) },
-		Part{Idle: &p.idle, Classes: 1, Shed: p.idle.shed, Trim: p.idle.trim})
+	p.decay.Init(timeout, func() Haste { return Haste(p.haste.Load()) }, p.idle.trim, func() { p.settled.Add(1) },
+		Part{Idle: &p.idle, Classes: 1, Shed: p.idle.shed})
 	return p
 }
 
@@ -286,7 +286,7 @@ func TestLoosened(t *testing.T) {
 		}
 	})
 	var none Decayer
-	none.Init(time.Second, func() Haste { return NoHaste }, nil)
+	none.Init(time.Second, func() Haste { return NoHaste }, nil, nil)
 	if none.Loosened(); none.Armed() {
 		t.Error("a timer is armed where there is nothing to settle")
 	}
@@ -298,7 +298,7 @@ func TestLoosenedMeanwhile(t *testing.T) {
 		uncollected(t)
 		var d Decayer
 		var calls atomic.Int64
-		d.Init(time.Second, func() Haste { return NoHaste }, func() {
+		d.Init(time.Second, func() Haste { return NoHaste }, nil, func() {
 			if calls.Add(1) < 3 {
 				d.Loosened()
 			}
@@ -362,8 +362,8 @@ func TestTicksWithCollections(t *testing.T) {
 	}
 }
 
-// However often a timer was armed, one thing waits for the next collection: it looks for
-// the pool, and has a goroutine look again.
+// However often a timer was armed, one thing waits for the next collection, and looks for the
+// pool.
 func TestOneThingWaitsForCollection(t *testing.T) {
 	// No collection meanwhile: its looks would be counted with those of the ones below.
 	uncollected(t)
@@ -386,8 +386,8 @@ func TestOneThingWaitsForCollection(t *testing.T) {
 		for range 20 {
 			runtime.GC()
 		}
-		if n := looks.Load() - before; n > 2 {
-			t.Errorf("the collections looked for the pool %d times, want 2", n)
+		if n := looks.Load() - before; n > 1 {
+			t.Errorf("the collections looked for the pool %d times, want 1", n)
 		}
 	})
 }
@@ -397,7 +397,7 @@ func TestOneThingWaitsForCollection(t *testing.T) {
 func TestCollectionsDoNotPileUp(t *testing.T) {
 	entered, goOn := make(chan struct{}), make(chan struct{})
 	var d Decayer
-	d.Init(time.Minute, func() Haste { return NoHaste }, func() { entered <- struct{}{}; <-goOn })
+	d.Init(time.Minute, func() Haste { return NoHaste }, func() {}, func() { entered <- struct{}{}; <-goOn })
 	d.Loosened()
 	go d.collected()
 	<-entered

@@ -1,6 +1,10 @@
 package magazine
 
-import "github.com/dewpond/dewpond/internal/atomics"
+import (
+	"math"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // bounds limit what an engine keeps idle.
 //
@@ -68,7 +72,32 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	if granted < allowed {
 		d.reserved.Add(granted - allowed)
 	}
+	if granted > 0 {
+		e.report.send()
+	}
 	return uint32(granted)
+}
+
+// A report is where an engine says that it may have idle blocks.
+type report struct {
+	word *atomics.Uint64 // nil: nowhere
+	bit  uint64
+}
+
+// Report has the engine set a bit of word whenever it makes a place for a block, before the
+// block is in it. Who clears the bit finds out by [Engine.Reserved], after that, whether
+// there are places. No other goroutine may have the engine yet.
+func (e *Engine) Report(word *atomics.Uint64, bit uint64) {
+	e.report = report{word, bit}
+	if e.Reserved() > 0 {
+		e.report.send()
+	}
+}
+
+func (r *report) send() {
+	if r.word != nil && r.word.Load()&r.bit == 0 {
+		r.word.Or(r.bit)
+	}
 }
 
 // grant adds up to want times step to a counter, as many steps as fit below the limit,
@@ -76,7 +105,7 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 func grant(counter *atomics.Int64, want, step, limit int64) int64 {
 	for {
 		v := counter.Load()
-		n := min(want, (limit-v)/step)
+		n := min(want, max(0, limit-v)/step)
 		if n <= 0 || counter.CompareAndSwap(v, v+n*step) {
 			return n
 		}
@@ -93,4 +122,15 @@ func (e *Engine) release(d *depot, n uint32) {
 
 // Reserved returns the bytes of blocks that are idle or may become so without another
 // reservation: at most MaxIdleBytes.
-func (e *Engine) Reserved() int64 { return e.bounds.reserved.Load() }
+func (e *Engine) Reserved() int64 {
+	if n := e.bounds.reserved.Load(); n != noRoom {
+		return n
+	}
+	return 0
+}
+
+// noRoom is what reserved is once shut has taken away all room: it is above every limit.
+const noRoom = math.MaxInt64
+
+// shut takes away all room for ever, unless a place is reserved, and reports whether it did.
+func (b *bounds) shut() bool { return b.reserved.CompareAndSwap(0, noRoom) }

@@ -54,6 +54,43 @@ func (e *Engine) Counts() []Counts {
 	return counts
 }
 
+// mayHaveIdle reports whether a block may be idle. If it returns false, there was for each
+// class a moment during the call at which none was. The caller holds e.mu.
+//
+// It reads what has left before what came. A block is counted as come before another
+// goroutine can take it, and as gone after it was taken: so of what has left it has seen
+// all come, and what it sees idle is not less than what was when it had read what left.
+func (e *Engine) mayHaveIdle() bool {
+	hits := func(s *slot, c *counted) uint64 { return s.hits.load(c.hits) - c.hits }
+	puts := func(s *slot, c *counted) uint64 { return s.puts.load(c.puts) - c.puts }
+	for class := range e.depots {
+		d, total := &e.depots[class], &e.total[class]
+		if d.reserved.Load() == 0 {
+			continue
+		}
+		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)
+		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)
+		if came != left {
+			return true
+		}
+	}
+	return false
+}
+
+// unfolded returns the sum of what all slots of a class have counted since the last fold.
+func (e *Engine) unfolded(class int, count func(*slot, *counted) uint64) (sum uint64) {
+	if class >= e.sharded {
+		return 0
+	}
+	a := e.array()
+	for id := range a.procs {
+		a.lock(id)
+		sum += count(e.slotOf(a, id, class), &a.counted[id][class])
+		a.unlock(id)
+	}
+	return sum
+}
+
 // classCounts returns the counts of one class. The caller holds e.mu and has folded.
 func (e *Engine) classCounts(class int) Counts {
 	d, c := &e.depots[class], e.total[class]

@@ -15,6 +15,7 @@ func TestCountsWhileInUse(t *testing.T) {
 	for _, size := range []int{64, 64 << 10} { // in shards, and in the depot alone
 		var e Engine
 		e.Init(Config{Sizes: []int{size}, MaxIdleBytes: 64 << 20})
+		e.grow()
 		// began and ended count calls, so that the engine's counts lie between them.
 		var began, ended [2]atomic.Uint64 // of pushes, of pops that found a block
 		var wg sync.WaitGroup
@@ -73,6 +74,7 @@ func TestCountsWhileInUse(t *testing.T) {
 func TestIdleIsWithinWhatIsReserved(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	for range 3 {
 		e.Push(0, unsafe.Pointer(new(owned)))
 	}

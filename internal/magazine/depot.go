@@ -111,15 +111,16 @@ func (e *Engine) popOne(d *depot) unsafe.Pointer {
 
 // pushDirect puts one block into the depot: on top of the uppermost magazine if that
 // has fewer than rounds, otherwise into the spare magazine or an empty one. It reports
-// whether the block is kept, and if not, whether it needs a spare.
-func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare **magazine) (kept, wantsSpare bool) {
+// whether the block is kept, and if not, whether it needs a spare. A block that is kept is
+// counted before another goroutine can take it: see mayHaveIdle.
+func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare **magazine, count *atomics.Statistic) (kept, wantsSpare bool) {
 	if e.reserve(d, 1) == 0 {
 		return false, false
 	}
 	delay(seamPushDirect)
 	if rounds > 1 {
 		d.started.Add(1)
-		kept = e.pushOnto(d, rounds, block)
+		kept = e.pushOnto(d, rounds, block, count)
 		d.ended.Add(1)
 		if kept {
 			return true, false
@@ -133,12 +134,13 @@ func (e *Engine) pushDirect(d *depot, rounds uint32, block unsafe.Pointer, spare
 	m.n, m.room = 0, 0
 	m.add(block)
 	d.came(1)
+	count.Add(1)
 	d.full.push(m)
 	return true, false
 }
 
 // pushOnto puts a block for which a place is reserved into the uppermost magazine.
-func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept bool) {
+func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer, count *atomics.Statistic) (kept bool) {
 	m := d.full.pop(&e.table)
 	if m == nil {
 		return false
@@ -146,6 +148,7 @@ func (e *Engine) pushOnto(d *depot, rounds uint32, block unsafe.Pointer) (kept b
 	atomics.Touch(m)
 	if kept = uint32(m.n) < min(rounds, uint32(m.capacity)); kept {
 		d.came(1)
+		count.Add(1)
 		m.add(block)
 	}
 	d.full.push(m)

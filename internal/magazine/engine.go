@@ -23,7 +23,6 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
-	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // Config is what an engine is made from. The caller has validated it.
@@ -72,6 +71,8 @@ type Engine struct {
 	reclaimable atomics.Bool // see Reclaim
 	sampled     bool         // Config.Sampled
 
+	report report // see Report
+
 	depots  []depot // by class
 	sharded int     // classes below this index can have magazines in shards
 	table   table
@@ -88,7 +89,6 @@ type Engine struct {
 // pool can hold its engine by value: a pointer to it would be one more load on every
 // Get.
 func (e *Engine) Init(c Config) {
-	procs := percpu.Procs()
 	e.depots = make([]depot, len(c.Sizes))
 	e.total = make([]Counts, len(c.Sizes))
 	e.bounds.maxBytes = c.MaxIdleBytes
@@ -102,14 +102,13 @@ func (e *Engine) Init(c Config) {
 	e.reclaimable.Store(true)
 	e.stride = stride(e.sharded)
 	e.sampled = c.Sampled
-	a := e.newArray(sharded, procs)
+	a := e.newArray(sharded, 0) // the shards come with the first use: see enterGrown
 	for i := range e.depots {
 		e.depots[i].several = a.rounds[i] > 1
 		e.depots[i].places = int(a.rounds[i])
 	}
 	a.settled.Store(true)
 	e.current.Store(&a.slots[0])
-	e.procs.Store(uintptr(procs))
 }
 
 // Pop returns an idle block of a class, or nil when it finds none: then the depot and

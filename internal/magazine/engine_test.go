@@ -20,6 +20,7 @@ func TestReservationsAddUp(t *testing.T) {
 	} {
 		var e Engine
 		e.Init(c)
+		e.grow()
 		out := make([]int, len(c.Sizes))
 		kept := make([]int, len(c.Sizes))
 		for i := range blocks {
@@ -60,6 +61,7 @@ func TestShardMakesWay(t *testing.T) {
 	}
 	var e Engine
 	e.Init(Config{Sizes: sizes, MaxIdleBytes: 1 << 30})
+	e.grow()
 	for range 3 {
 		for class := range sizes {
 			for range 10 {
@@ -84,6 +86,7 @@ func TestWideningMakesWay(t *testing.T) {
 	bound := int64(4 * percpu.Procs() * shardBytes)
 	var e Engine
 	e.Init(Config{Sizes: []int{64, size, 64 << 10}, MaxIdleBytes: bound})
+	e.grow()
 	e.Add(2, block())
 	for range most {
 		pushAt(&e, 0, 1, block())
@@ -114,6 +117,7 @@ func TestWideningMakesWay(t *testing.T) {
 func TestLeaveDirectDoesNotWait(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
+	e.grow()
 	e.EnterDirect()
 	e.mu.Lock()
 	e.LeaveDirect() // if it waits, the test runs into its timeout

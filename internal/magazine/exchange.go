@@ -116,14 +116,13 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 	case x.array().mode == trimming:
 		rounds = 1 // each in a magazine of its own
 	}
-	kept, wantsSpare := e.pushDirect(d, rounds, block, spare)
+	count := &d.puts
+	if added {
+		count = &d.added
+	}
+	kept, wantsSpare := e.pushDirect(d, rounds, block, spare, count)
 	if !kept {
 		return NoRoom, wantsSpare
-	}
-	if added {
-		d.added.Add(1)
-	} else {
-		d.puts.Add(1)
 	}
 	if x.array().mode != sharded {
 		return KeptDirect, false

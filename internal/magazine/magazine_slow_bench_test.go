@@ -127,6 +127,7 @@ type driver struct {
 func newDriver(size int) *driver {
 	d := new(driver)
 	d.e.Init(Config{Sizes: []int{size}, MaxIdleBytes: 8 << 30})
+	d.e.grow()
 	return d
 }
 

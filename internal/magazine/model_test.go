@@ -47,6 +47,7 @@ func TestEngineFollowsModel(t *testing.T) {
 				m.idle = append(m.idle, map[unsafe.Pointer]bool{})
 			}
 			m.engine.Init(c)
+			m.engine.grow()
 			for step := 0; step < 1500 && !t.Failed(); step++ {
 				m.step()
 				m.check()
@@ -178,7 +179,7 @@ func (m *model) shed(class uint8, n int) {
 }
 
 // empty checks Trim or Close, which must release all blocks.
-func (m *model) empty(how func(func(uint8, unsafe.Pointer)) int64) {
+func (m *model) empty(how func(func(uint8, unsafe.Pointer), ...*Engine) int64) {
 	bytes := int64(0)
 	reported := how(func(class uint8, b unsafe.Pointer) {
 		if !m.idle[class][b] {
@@ -229,6 +230,7 @@ func TestHalfOfTheBoundsAfterGrowth(t *testing.T) {
 		runtime.GOMAXPROCS(1)
 		var e Engine
 		e.Init(c)
+		e.grow()
 		runtime.GOMAXPROCS(8)
 		e.grow()
 		// Fill and empty two magazines of each shard but the last.

@@ -8,27 +8,52 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-// replace makes a new array current and leaves every block of the old shards in the
-// depots. The caller holds e.mu.
+// A change is an engine whose array replaceAll replaces.
+type change struct {
+	*Engine
+	to        mode
+	old, next *array
+}
+
+// replace is replaceAll for one engine. It returns the new array.
+func (e *Engine) replace(m mode) *array {
+	changes := []change{{Engine: e, to: m}}
+	replaceAll(changes)
+	return changes[0].next
+}
+
+// replaceAll makes a new array current in each engine, and leaves every block of the old
+// shards in the depots. One grace period serves all. The caller holds their mu.
 //
 // The shard of another P cannot be touched: its owner uses no atomics. Its blocks are
-// reached by read-copy-update instead, at no cost to the fast path. replace publishes
+// reached by read-copy-update instead, at no cost to the fast path. replaceAll publishes
 // an array of fresh shards, waits until no goroutine can be in a section of the old
 // array any more (grace), and from then on owns the old shards alone.
 //
 // An array never has fewer shards than the one before, and procs is raised only when no
 // goroutine can have the old one any more. So every section has an array of at least as
 // many shards as the procs it reads, whichever of the two it reads first.
-func (e *Engine) replace(m mode) *array {
-	old := e.array()
-	next := e.newArray(m, max(percpu.Procs(), int(old.procs)))
-	e.current.Store(&next.slots[0])
+func replaceAll(changes []change) {
+	for i := range changes {
+		c := &changes[i]
+		c.old = c.array()
+		procs := int(c.old.procs)
+		if c.to == sharded {
+			procs = max(procs, percpu.Procs()) // other modes do not use the shards
+		}
+		c.next = c.newArray(c.to, procs)
+		c.current.Store(&c.next.slots[0])
+	}
+	if len(changes) == 0 {
+		return
+	}
 	delay(seamReplace)
-	e.grace(old)
-	e.procs.Store(uintptr(next.procs))
-	e.drain(old)
-	next.settled.Store(true)
-	return next
+	grace(changes)
+	for _, c := range changes {
+		c.procs.Store(uintptr(c.next.procs))
+		c.drain(c.old)
+		c.next.settled.Store(true)
+	}
 }
 
 // array returns the array in use.
@@ -66,46 +91,79 @@ func (e *Engine) drain(a *array) {
 //
 // Without sharded classes no magazine ever has more than one block and none is in a
 // shard, so the stacks hold every idle block at any moment.
-func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	e.mu.Lock()
-	before := e.array().mode
-	if before == closed {
+//
+// Trim empties the engines beside in the same two grace periods, and forgets what it finds
+// there. An engine in which nothing is idle costs none.
+func (e *Engine) Trim(release func(class uint8, block unsafe.Pointer), beside ...*Engine) (bytes int64) {
+	engines := lockAll(e, beside)
+	all := make([][]detached, len(engines))
+	var there, back []change
+	for _, e := range engines {
+		if before := e.array().mode; before != closed && e.sharded > 0 && e.mayHaveIdle() {
+			there, back = append(there, change{Engine: e, to: trimming}), append(back, change{Engine: e, to: before})
+		}
+	}
+	replaceAll(there)
+	for i, e := range engines {
+		all[i] = e.detach(e.sharded == 0 || e.array().mode == trimming)
+	}
+	replaceAll(back)
+	for i, e := range engines {
+		e.count(all[i])
+	}
+	unlockAll(engines)
+	return emptyAll(engines, all, release)
+}
+
+// Close is [Engine.Trim], after which the engines keep nothing. A Push that races it
+// ends before the shards are drained, or finds the engine closed. Close costs one grace
+// period, and none where nothing is idle, nor has a place where it may become idle.
+func (e *Engine) Close(release func(class uint8, block unsafe.Pointer), beside ...*Engine) (bytes int64) {
+	engines := lockAll(e, beside)
+	all := make([][]detached, len(engines))
+	var changes []change
+	for _, e := range engines {
+		if e.array().mode != closed && !e.closeEmpty() {
+			changes = append(changes, change{Engine: e, to: closed})
+		}
+	}
+	replaceAll(changes)
+	for i, e := range engines {
+		all[i] = e.detach(true)
+		e.count(all[i])
+	}
+	unlockAll(engines)
+	return emptyAll(engines, all, release)
+}
+
+// closeEmpty closes an engine that has no places, and reports whether it had none. It takes
+// away all room, so that no section that has the old array can make a place. The caller
+// holds e.mu.
+func (e *Engine) closeEmpty() bool {
+	if !e.bounds.shut() {
+		return false
+	}
+	old := e.array()
+	e.fold(old) // who has counted had a place
+	next := e.newArray(closed, int(old.procs))
+	next.settled.Store(true)
+	e.current.Store(&next.slots[0])
+	return true
+}
+
+// lockAll locks the mu of the engines, which are of one pool: first, and those beside it.
+func lockAll(first *Engine, beside []*Engine) (engines []*Engine) {
+	engines = append(append(engines, first), beside...)
+	for _, e := range engines {
+		e.mu.Lock()
+	}
+	return engines
+}
+
+func unlockAll(engines []*Engine) {
+	for _, e := range engines {
 		e.mu.Unlock()
-		return 0
 	}
-	if e.sharded > 0 {
-		e.replace(trimming)
-	}
-	all := e.detach()
-	if e.sharded > 0 {
-		e.replace(before)
-	}
-	e.count(all)
-	e.mu.Unlock()
-	return e.empty(all, release)
-}
-
-// TrimReserved is [Engine.Trim] if any block may be idle. Otherwise a Trim would stop
-// the world for nothing, and TrimReserved only lets go of the empty magazines.
-func (e *Engine) TrimReserved(release func(class uint8, block unsafe.Pointer)) {
-	if e.Reserved() > 0 {
-		e.Trim(release)
-		return
-	}
-	e.DropSpares()
-}
-
-// Close is [Engine.Trim], after which the engine keeps nothing. A Push that races it
-// ends before the shards are drained, or finds the engine closed.
-func (e *Engine) Close(release func(class uint8, block unsafe.Pointer)) (bytes int64) {
-	e.mu.Lock()
-	if e.array().mode != closed {
-		e.replace(closed)
-	}
-	all := e.detach()
-	e.count(all)
-	e.mu.Unlock()
-	return e.empty(all, release)
 }
 
 // A detached is what was in one depot's stacks, each field the top of a list.
@@ -114,12 +172,16 @@ type detached struct {
 	spare *magazine
 }
 
-// detach takes all magazines out of the depots. The caller owns them.
-func (e *Engine) detach() []detached {
+// detach takes the magazines out of the depots, those with blocks or only the empty ones. The
+// caller owns them.
+func (e *Engine) detach(blocks bool) []detached {
 	all := make([]detached, len(e.depots))
 	for class := range all {
 		d := &e.depots[class]
-		all[class] = detached{[2]*magazine{d.full.popAll(&e.table), d.aged.popAll(&e.table)}, d.empty.popAll(&e.table)}
+		if blocks {
+			all[class].full = [2]*magazine{d.full.popAll(&e.table), d.aged.popAll(&e.table)}
+		}
+		all[class].spare = d.empty.popAll(&e.table)
 		for m := all[class].spare; m != nil; m = e.table.below(m) {
 			lower(&d.spareLow, d.spares.Add(-1))
 		}
@@ -141,6 +203,14 @@ func (e *Engine) count(all []detached) {
 			}
 		}
 	}
+}
+
+// emptyAll lets go of all magazines, and releases the blocks of the first engine.
+func emptyAll(engines []*Engine, all [][]detached, release func(class uint8, block unsafe.Pointer)) (bytes int64) {
+	for i, e := range engines[1:] {
+		e.empty(all[i+1], func(uint8, unsafe.Pointer) {})
+	}
+	return engines[0].empty(all[0], release)
 }
 
 // empty releases the blocks and lets go of the magazines, also if release panics.
@@ -179,14 +249,30 @@ func (e *Engine) discard(m *magazine) (next *magazine) {
 // [Engine.LeaveDirect]: Pop then finds a block wherever it was put. It costs a grace period
 // unless the engine is already in direct mode, and waits for a Trim that is in progress. It
 // returns false when the engine is closed.
-func (e *Engine) EnterDirect() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	a := e.array()
-	if a.mode == sharded {
-		a = e.replace(direct)
+func (e *Engine) EnterDirect() bool { return EnterDirect([]*Engine{e}) }
+
+// EnterDirect is [Engine.EnterDirect] for several engines, in one grace period. It returns
+// false when one of them is closed. No two goroutines may call it for several engines of
+// which they have two in common.
+func EnterDirect(engines []*Engine) (open bool) {
+	open = true
+	var changes []change
+	for _, e := range engines {
+		e.mu.Lock()
+		switch e.array().mode {
+		case sharded:
+			changes = append(changes, change{Engine: e, to: direct})
+			continue
+		case closed:
+			open = false
+		}
+		e.mu.Unlock()
 	}
-	return a.mode == direct
+	replaceAll(changes)
+	for _, c := range changes {
+		c.mu.Unlock()
+	}
+	return open
 }
 
 // LeaveDirect ends what [Engine.EnterDirect] began. It does nothing while another goroutine
@@ -206,8 +292,10 @@ func (e *Engine) LeaveDirect() {
 // [Engine.LeaveDirect], and no Trim is in progress.
 func (e *Engine) IsDirect() bool { return e.array().mode == direct }
 
-// Closed reports whether the engine is closed.
-func (e *Engine) Closed() bool { return e.array().mode == closed }
+// Closed reports whether the engine is closed, or is being closed and has no room any more.
+func (e *Engine) Closed() bool {
+	return e.array().mode == closed || e.bounds.reserved.Load() == noRoom
+}
 
 // PopExact is [Engine.Pop] for callers that must not miss a block. If it returns nil
 // and exact is true, there was a moment during the call at which no block of the class
@@ -260,12 +348,12 @@ func (e *Engine) Wait(class uint8, n int) { e.depots[class].waiting.Add(int64(n)
 // Waiting reports whether a caller waits for a block of the class.
 func (e *Engine) Waiting(class uint8) bool { return e.depots[class].waiting.Load() > 0 }
 
-// enterGrown is Enter, on an array that has a shard for this P: GOMAXPROCS may have
-// grown. If another goroutine is already replacing the array, it does not wait for
-// that: the section then has no slots and uses the depot, this once.
+// enterGrown is Enter, on an array that has a shard for this P: the engine may be new, or
+// GOMAXPROCS may have grown. If another goroutine is already replacing the array, it does
+// not wait for that: the section then has no slots and uses the depot, this once.
 func (e *Engine) enterGrown() section {
 	x := e.Enter()
-	if e.outgrown(x) && x.array().mode != closed {
+	if e.outgrown(x) && x.array().mode == sharded && e.sharded > 0 {
 		x.Exit()
 		e.grow()
 		x = e.Enter()
@@ -278,8 +366,8 @@ func (e *Engine) grow() {
 		return
 	}
 	defer e.mu.Unlock()
-	if a := e.array(); uint(percpu.Procs()) > a.procs && a.mode != closed {
+	if a := e.array(); uint(percpu.Procs()) > a.procs && a.mode == sharded {
 		delay(seamGrow)
-		e.replace(a.mode)
+		e.replace(sharded)
 	}
 }

@@ -45,9 +45,9 @@ type array struct {
 	shardBytes int      // at most ShardBytes
 	rounds     []uint32 // by class; blocks of a full magazine, 1 if the shards have no magazines of the class
 
-	procs     uint   // number of shards
-	slots     []slot // the first leads to this array
-	shards    []shard
+	procs     uint                     // number of shards that have slots
+	slots     []slot                   // the first leads to this array
+	shards    []shard                  // at least one
 	transfers []transfer               // by class
 	left      atomics.Heuristic        // bytes of places in all transfer caches
 	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
@@ -61,18 +61,22 @@ type array struct {
 // lines.
 func stride(classes int) uintptr { return (uintptr(classes) + 2) * unsafe.Sizeof(slot{}) }
 
-// newArray makes an empty array of procs shards.
-func (e *Engine) newArray(m mode, procs int) *array {
+// newArray makes an empty array of so many shards. Without shards it has the slot that leads
+// to it, and a guard.
+func (e *Engine) newArray(m mode, shards int) *array {
+	procs := max(shards, percpu.Procs()) // for whom the bounds are divided
 	a := &array{
 		mode:       m,
 		shardBytes: e.bounds.shardBytes(procs),
 		rounds:     make([]uint32, len(e.depots)),
-		procs:      uint(procs),
-		slots:      make([]slot, procs*(e.sharded+2)),
-		shards:     make([]shard, procs),
-		transfers:  make([]transfer, e.sharded),
-		counted:    make([][]counted, procs),
-		parked:     make([][transferCells]uintptr, e.sharded),
+		procs:      uint(shards),
+		slots:      make([]slot, max(1, shards*(e.sharded+2))),
+		shards:     make([]shard, max(1, shards)),
+		counted:    make([][]counted, shards),
+	}
+	if shards > 0 {
+		a.transfers = make([]transfer, e.sharded)
+		a.parked = make([][transferCells]uintptr, e.sharded)
 	}
 	for class := range a.rounds {
 		a.rounds[class] = 1
@@ -162,9 +166,10 @@ func (e *Engine) enterGuarded() section {
 // lockAny locks the first free guard from the preferred one on, or that one when all are
 // held, and returns its shard.
 func (a *array) lockAny(preferred uint) (id uint) {
-	id = preferred % a.procs
-	for i := range a.procs {
-		if next := (id + i) % a.procs; a.shards[next].guard.TryLock() {
+	n := uint(len(a.shards))
+	id = preferred % n
+	for i := range n {
+		if next := (id + i) % n; a.shards[next].guard.TryLock() {
 			return next
 		}
 	}
@@ -231,19 +236,22 @@ func (a *array) unlock(id uint) {
 	}
 }
 
-// grace returns once no goroutine is in a section of a, which is no longer current.
+// grace returns once no goroutine is in a section of the old arrays, which are no longer
+// current.
 //
 // The argument, for the pinned engine: a section loads the array after Pin. A section
 // that began before the swap may have loaded the old array, and percpu.Grace waits for
 // it to end. One that begins later loads the new array, since the swap came first. For
 // the portable engine see enterGuarded.
-func (e *Engine) grace(a *array) {
+func grace(changes []change) {
 	if percpu.Pinned {
 		gracePeriod()
 		return
 	}
-	for i := range a.shards {
-		a.shards[i].guard.Lock()
-		a.shards[i].guard.Unlock() //lint:ignore SA2001 to have held it is the point
+	for _, c := range changes {
+		for i := range c.old.shards {
+			c.old.shards[i].guard.Lock()
+			c.old.shards[i].guard.Unlock() //lint:ignore SA2001 to have held it is the point
+		}
 	}
 }

@@ -11,6 +11,7 @@ func TestShedTakesTheOldest(t *testing.T) {
 	for _, size := range []int{1024, 2 * MaxShardedSize} { // in magazines of many, and singly
 		var e Engine
 		e.Init(Config{Sizes: []int{1024, 2 * MaxShardedSize}, MaxIdleBytes: 1 << 30})
+		e.grow()
 		class := uint8(0)
 		if size > MaxShardedSize {
 			class = 1
@@ -59,6 +60,7 @@ func TestShedTakesTheOldest(t *testing.T) {
 func TestLow(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{2 << 20}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	for range 10 {
 		e.Add(0, block())
 	}
@@ -83,6 +85,7 @@ func TestLow(t *testing.T) {
 func TestStrand(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	for range 2 {
 		if e.ReclaimStranded(1) {
 			t.Error("an engine that was not used has stranded blocks")

@@ -28,6 +28,7 @@ func TestMarks(t *testing.T) {
 func TestTransfer(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	rounds := int(e.array().rounds[0])
 	give := func(id uint, n int) {
 		for range n {
@@ -66,6 +67,7 @@ func TestTransfer(t *testing.T) {
 func TestTransferIsLeft(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	rounds := int(e.array().rounds[0])
 	for range 4 * rounds {
 		pushAt(&e, 0, 0, block())
@@ -90,6 +92,7 @@ func TestTransferKeepsBounds(t *testing.T) {
 	} {
 		var e Engine
 		e.Init(c)
+		e.grow()
 		for range 1000 {
 			pushAt(&e, 0, 0, block())
 		}
@@ -102,6 +105,7 @@ func TestTransferKeepsBounds(t *testing.T) {
 func TestClearStale(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64, 128}, MaxIdleBytes: 1 << 20})
+	e.grow()
 	lose := func() weak.Pointer[[64]byte] {
 		b := new([64]byte)
 		pushAt(&e, 0, 0, unsafe.Pointer(b))
@@ -155,6 +159,7 @@ func TestClearStaleHoldsBriefly(t *testing.T) {
 		for range n {
 			e := new(Engine)
 			e.Init(Config{Sizes: sizes, MaxIdleBytes: 1 << 30})
+			e.grow()
 			for class := range sizes {
 				pushAt(e, 0, uint8(class), block())
 			}
@@ -179,6 +184,7 @@ func TestClearStaleHoldsBriefly(t *testing.T) {
 func TestShedSpares(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 64 << 20, Direct: true})
+	e.grow()
 	empty := e.Overhead()
 	const blocks = 1000
 	for range blocks {
@@ -214,6 +220,7 @@ func TestShedSpares(t *testing.T) {
 func TestReclaim(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{1024, 64 << 10}, MaxIdleBytes: 64 << 20})
+	e.grow()
 	fill := func() {
 		for class := range uint8(2) {
 			for range 2 * e.array().rounds[1] { // two magazines

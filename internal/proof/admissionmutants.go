@@ -10,17 +10,17 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "put-does-not-look", File: "put.go", Scenarios: []string{"wake"},
-		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
-		New: "	g.returned(class)\n",
+		Old: "	g.returned()\n	g.offerBlocks(class)\n",
+		New: "	g.returned()\n",
 	},
 	{
 		Name: "put-looks-before-the-claims", File: "put.go", Scenarios: []string{"turns-claim"},
-		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
-		New: "	g.offerBlocks(class)\n	g.returned(class)\n",
+		Old: "	g.returned()\n	g.offerBlocks(class)\n",
+		New: "	g.offerBlocks(class)\n	g.returned()\n",
 	},
 	{
 		Name: "put-does-not-look-for-claims", File: "put.go", Scenarios: []string{"room"},
-		Old: "	g.returned(class)\n	g.offerBlocks(class)\n",
+		Old: "	g.returned()\n	g.offerBlocks(class)\n",
 		New: "	g.offerBlocks(class)\n",
 	},
 	{
@@ -62,6 +62,16 @@ var AdmissionMutants = []Mutant{
 	},
 
 	// Bytes of a Budget that are charged twice, or past its limit.
+	{
+		Name: "bit-cleared-and-not-looked-again", File: "members.go", Scenarios: []string{"room-look"},
+		Old: "if at.holding.And(^(1 << i)); g == nil || g.engine.Reserved() == 0 {\n",
+		New: "if at.holding.And(^(1 << i)); true {\n",
+	},
+	{
+		Name: "kept-in-a-shard-while-somebody-waits", File: "put.go", Scenarios: []string{"room-late"},
+		Old: "	case magazine.Kept:\n		g.kept(class)\n",
+		New: "	case magazine.Kept:\n		g.owner.Kept()\n",
+	},
 	{
 		Name: "room-found-and-charged-again", File: "room.go", Scenarios: []string{"room-charge"},
 		Old: "		*charged = true\n		return\n",

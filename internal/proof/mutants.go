@@ -18,23 +18,23 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "no-grace-period", File: "replace.go", Scenarios: []string{"trim"},
-		Old: "	e.grace(old)\n",
+		Old: "	grace(changes)\n",
 		New: "",
 	},
 	{
 		Name: "drain-before-grace", File: "replace.go", Scenarios: []string{"trim"},
-		Old: "	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n	e.drain(old)\n",
-		New: "	e.drain(old)\n	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n",
+		Old: "	grace(changes)\n	for _, c := range changes {\n		c.procs.Store(uintptr(c.next.procs))\n		c.drain(c.old)\n",
+		New: "	for _, c := range changes {\n		c.drain(c.old)\n	}\n	grace(changes)\n	for _, c := range changes {\n		c.procs.Store(uintptr(c.next.procs))\n",
 	},
 	{
 		Name: "procs-before-grace", File: "replace.go", Scenarios: []string{"grow2"},
-		Old: "	e.grace(old)\n	e.procs.Store(uintptr(next.procs))\n",
-		New: "	e.procs.Store(uintptr(next.procs))\n	e.grace(old)\n",
+		Old: "	grace(changes)\n",
+		New: "	for _, c := range changes {\n		c.procs.Store(uintptr(c.next.procs))\n	}\n	grace(changes)\n",
 	},
 	{
 		Name: "publish-before-fill", File: "depot.go", Scenarios: []string{"depot"},
-		Old: "	m.n, m.room = 0, 0\n	m.add(block)\n	d.came(1)\n	d.full.push(m)\n",
-		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	d.full.push(m)\n	*m.item(0) = block\n",
+		Old: "	m.n, m.room = 0, 0\n	m.add(block)\n	d.came(1)\n	count.Add(1)\n	d.full.push(m)\n",
+		New: "	m.n, m.room = 1, 1\n	d.came(1)\n	count.Add(1)\n	d.full.push(m)\n	*m.item(0) = block\n",
 	},
 	{
 		Name: "lost-undo", File: "bounds.go", Scenarios: []string{"bound-both"},
@@ -53,18 +53,18 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "double-drain", File: "replace.go", Scenarios: []string{"trims"},
-		Old: "		e.replace(trimming)\n",
-		New: "		e.mu.Unlock()\n		e.replace(trimming)\n		e.mu.Lock()\n",
+		Old: "	replaceAll(there)\n",
+		New: "	unlockAll(engines)\n	replaceAll(there)\n	lockAll(e, beside)\n",
 	},
 	{
 		Name: "trim-without-trimming", File: "replace.go", Scenarios: []string{"trim-pop"},
-		Old: "		e.replace(trimming)\n",
-		New: "		e.replace(before)\n",
+		Old: "append(there, change{Engine: e, to: trimming})",
+		New: "append(there, change{Engine: e, to: before})",
 	},
 	{
 		Name: "back-before-detached", File: "replace.go", Scenarios: []string{"trim-pop"},
-		Old: "	all := e.detach()\n	if e.sharded > 0 {\n		e.replace(before)\n	}\n",
-		New: "	if e.sharded > 0 {\n		e.replace(before)\n	}\n	all := e.detach()\n",
+		Old: "		all[i] = e.detach(e.sharded == 0 || e.array().mode == trimming)\n	}\n	replaceAll(back)\n",
+		New: "		_, _ = i, e\n	}\n	replaceAll(back)\n	for i, e := range engines {\n		all[i] = e.detach(true)\n	}\n",
 	},
 	{
 		Name: "pushes-onto-old-blocks", File: "exchange.go", Scenarios: []string{"trim-direct"},
@@ -97,9 +97,24 @@ var Mutants = []Mutant{
 		New: "bare && ended == ended &&",
 	},
 	{
-		Name: "waiter-not-looked-for", File: "exchange.go", Scenarios: []string{"wake"},
-		Old: "		return KeptDirect, false\n",
-		New: "		return Kept, false\n",
+		Name: "closed-with-room", File: "bounds.go", Scenarios: []string{"close-empty"},
+		Old: "return b.reserved.CompareAndSwap(0, noRoom) }",
+		New: "return b.reserved.Load() == 0 }",
+	},
+	{
+		Name: "what-left-read-last", File: "counts.go", Scenarios: []string{"trim-idle"},
+		Old: "		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n",
+		New: "		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n		e.array()\n		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n",
+	},
+	{
+		Name: "counted-after-it-came", File: "depot.go", Scenarios: []string{"trim-idle"},
+		Old: "		count.Add(1)\n		m.add(block)\n	}\n	d.full.push(m)\n",
+		New: "		m.add(block)\n	}\n	d.full.push(m)\n	if e.array(); kept {\n		count.Add(1)\n	}\n",
+	},
+	{
+		Name: "shards-without-grace", File: "replace.go", Scenarios: []string{"first"},
+		Old: "		delay(seamGrow)\n		e.replace(sharded)\n",
+		New: "		next := e.newArray(sharded, percpu.Procs())\n		e.procs.Store(uintptr(next.procs))\n		next.settled.Store(true)\n		e.current.Store(&next.slots[0])\n",
 	},
 	{
 		Name: "closed-not-seen", File: "exchange.go", Scenarios: []string{"close"},
@@ -118,8 +133,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "granted-one-more", File: "bounds.go", Scenarios: []string{"bound"},
-		Old: "		n := min(want, (limit-v)/step)\n",
-		New: "		n := min(want, (limit-v)/step+1)\n",
+		Old: "		n := min(want, max(0, limit-v)/step)\n",
+		New: "		n := min(want, max(0, limit-v)/step+1)\n",
 	},
 	{
 		Name: "started-read-before-ended", File: "replace.go", Scenarios: []string{"exact"},
@@ -143,8 +158,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "settled-before-drain", File: "replace.go", Scenarios: []string{"settle"},
-		Old: "	e.drain(old)\n	next.settled.Store(true)\n",
-		New: "	next.settled.Store(true)\n	e.drain(old)\n",
+		Old: "		c.drain(c.old)\n		c.next.settled.Store(true)\n",
+		New: "		c.next.settled.Store(true)\n		c.drain(c.old)\n",
 	},
 	{
 		Name: "searchers-delay-each-other", File: "depot.go", Scenarios: []string{"try2"},
@@ -212,24 +227,14 @@ var Mutants = []Mutant{
 		New: "			if a != nil {\n",
 	},
 	{
-		Name: "shed-exact-gives-up-in-trim", File: "shed.go", Scenarios: []string{"room-trim2"},
-		Old: "		case sharded, closed:\n			return shed, false\n",
-		New: "		case trimming, sharded, closed:\n			return shed, false\n",
-	},
-	{
 		Name: "shedders-delay-each-other", File: "shed.go", Scenarios: []string{"drains"},
 		Old: "	if d.bare() {\n		return 0 // and no moment",
 		New: "	if false {\n		return 0 // and no moment",
 	},
 	{
-		Name: "claimant-not-looked-for", File: "exchange.go", Scenarios: []string{"room-enter"},
-		Old: "		return KeptDirect, false\n",
-		New: "		return Kept, false\n",
-	},
-	{
 		Name: "claimant-does-not-enter-direct", File: "replace.go", Scenarios: []string{"room-enter"},
-		Old: "	if a.mode == sharded {\n		a = e.replace(direct)\n	}\n	return a.mode == direct\n",
-		New: "	if a.mode == sharded {\n		next := e.newArray(direct, int(a.procs))\n		e.current.Store(&next.slots[0])\n		e.drain(a)\n		next.settled.Store(true)\n		a = next\n	}\n	return a.mode == direct\n",
+		Old: "			changes = append(changes, change{Engine: e, to: direct})\n			continue\n",
+		New: "			old := e.array()\n			next := e.newArray(direct, int(old.procs))\n			e.current.Store(&next.slots[0])\n			e.drain(old)\n			next.settled.Store(true)\n",
 	},
 	{
 		Name: "exchange-does-not-compare", File: "transfer.go", Scenarios: []string{"transfer"},

@@ -7,7 +7,7 @@ package repocheck
 // collection uses one: see atomics.AfterCollection.
 func checkFinalizers(r *repository, report reporter) {
 	for _, s := range r.sources {
-		if s.path == "internal/memory/heap.go" || s.path == "internal/atomics/atomics.go" {
+		if s.path == "internal/memory/heap.go" || s.path == "internal/atomics/collection.go" {
 			continue
 		}
 		for name, use := range s.uses("runtime") {

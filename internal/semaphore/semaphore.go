@@ -91,6 +91,9 @@ func (s *Semaphore) serveLocked() {
 	for s.waiters.Len() > 0 && s.count() {
 		if !s.sleepers.InReach() {
 			s.uncount()
+			if s.buryLocked() {
+				return
+			}
 			panic(s.sleepers.Apart(s.pool()))
 		}
 		s.removeLocked(s.waiters.Front()) <- nil
@@ -146,7 +149,7 @@ func (s *Semaphore) enlist(bubble uint64) (place *list.Element, served chan erro
 		served <- s.closed
 		return nil, served
 	}
-	if !s.sleepers.Admit(bubble) {
+	if !s.sleepers.Admit(bubble) && !(s.buryLocked() && s.sleepers.Admit(bubble)) {
 		panic(s.sleepers.Apart(s.pool()))
 	}
 	place = s.waiters.PushBack(served)
@@ -175,7 +178,18 @@ func (s *Semaphore) MustReach() {
 }
 
 func (s *Semaphore) mustReachLocked() {
-	if !s.sleepers.InReach() {
+	if !s.sleepers.InReach() && !s.buryLocked() {
 		panic(s.sleepers.Apart(s.pool()))
 	}
+}
+
+// buryLocked forgets the waiters if their bubble has ended, and reports whether it has.
+func (s *Semaphore) buryLocked() bool {
+	if !s.sleepers.Gone() {
+		return false
+	}
+	for s.waiters.Len() > 0 {
+		s.removeLocked(s.waiters.Front())
+	}
+	return true
 }

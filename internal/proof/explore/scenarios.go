@@ -15,6 +15,7 @@ type scenario struct {
 	config  magazine.Config
 	procs   int
 	born    int   // GOMAXPROCS when the engine is made, if less than procs
+	fresh   bool  // the engine has no shards yet
 	places  []int // the P of each thread; nil: each has its own
 	timed   bool  // it matters which call returned before which began
 	inOrder bool  // waiters are served in order of arrival
@@ -400,6 +401,21 @@ var scenarios = []scenario{
 		threads: []func(w *world){sequence(pushes(0, 2), pops(0, 1)), closes},
 	},
 	{
+		name: "close-empty", about: "Puts race Close of an engine that has no places: what is kept is found",
+		timed: true, config: engine(pairs), procs: 2,
+		threads: []func(w *world){sequence(pushes(0, 1), pops(0, 1), pushes(0, 1)), closes},
+	},
+	{
+		name: "first", about: "two threads use an engine that has no shards yet",
+		timed: true, config: engine(pairs), procs: 2, fresh: true,
+		threads: []func(w *world){sequence(pushes(0, 1), pops(0, 1)), pushes(0, 1)},
+	},
+	{
+		name: "trim-idle", about: "Trim does not take an engine for empty in which one block is idle while another comes and goes",
+		timed: true, config: engine(pairs), procs: 3, setup: sequence(enterDirect, fill(0, 1)), long: true,
+		threads: []func(w *world){pushes(0, 1), pops(0, 1), trim},
+	},
+	{
 		name: "shed-pop", about: "decay turns the depot's stack over and takes the oldest while a thread refills its shard",
 		timed: true, config: engine(pairs), procs: 2, setup: fill(0, 4),
 		threads: []func(w *world){sheds(1), pops(0, 2)},
@@ -547,6 +563,23 @@ var scenarios = []scenario{
 		name: "room-two", about: "a thread wants bytes at once while a waiter comes for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1), charged(1)),
 		threads: []func(w *world){claim, tryBytes},
+	},
+	{
+		name: "room-late", about: "a Put into a pool that has nothing idle, and a waiter that comes for bytes of another",
+		config: engine(pairs), procs: 2, setup: sequence(charged(1), elsewhere),
+		threads: []func(w *world){claimElsewhere, put},
+	},
+	{
+		name: "room-look", about: "a thread puts a block and wants its bytes at once, while another wants bytes of the pool, which has nothing idle any more",
+		config: engine(singles), procs: 2, setup: sequence(fill(0, 1), charged(1), pops(0, 1)),
+		threads: []func(w *world){sequence(put, tryBytes), tryBytes},
+		after: func(w *world) {
+			for _, b := range w.blocks {
+				if b.inside {
+					w.run.fail("block %d is idle, and both were refused its bytes", b.id)
+				}
+			}
+		},
 	},
 	{
 		name: "room-charge", about: "a waiter comes for bytes and another thread wants bytes at once; there is enough for both",
@@ -840,12 +873,12 @@ var scenarios = []scenario{
 	},
 	{
 		name: "wake-trim2", about: "a thread puts and then waits, during Trim",
-		config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(1)),
+		config: engine(pairs), procs: 2, setup: sequence(enterDirect, spares(2), fill(0, 1)),
 		threads: []func(w *world){sequence(put, await), trim},
 	},
 	{
 		name: "wake-trims", about: "a waiter comes and another thread puts during Trim",
-		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(enterDirect, spares(1)), long: true,
+		config: engine(pairs), procs: 2, places: []int{0, 1, 0}, setup: sequence(enterDirect, spares(2), fill(0, 1)), long: true,
 		threads: []func(w *world){put, await, trim},
 	},
 	{

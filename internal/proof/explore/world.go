@@ -76,6 +76,9 @@ func newWorld(s scenario) *world {
 		w.procs = s.born
 	}
 	w.engine.Init(s.config)
+	if !s.fresh {
+		w.engine.PopSlow(0) // makes the shards
+	}
 	allows(0)(w)
 	w.procs = s.procs
 	if s.setup != nil {
@@ -207,6 +210,7 @@ func (w *world) check() {
 			w.run.fail("block %d has two owners, and one of them is a waiter", b.id)
 		}
 	}
+	w.engine.EnterDirect() // Trim leaves the places of the shards where nothing is idle
 	if left := w.engine.Reserved(); left != 0 {
 		w.run.fail("%d bytes are reserved in an empty engine", left)
 	}

@@ -1,0 +1,129 @@
+package dewpond_test
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// stopsOf returns how often f stops the world. What else runs in the process may stop it too, so f runs
+// a few times, after before, and the fewest count.
+func stopsOf(before, f func()) (fewest uint64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for i := range 10 {
+		before()
+		n := stops()
+		f()
+		if n = stops() - n; i == 0 || n < fewest {
+			fewest = n
+		}
+	}
+	return fewest
+}
+
+// Trim and Close stop the world as often as docs/safety.md says.
+func TestTrimAndCloseStopTheWorld(t *testing.T) {
+	notWatched(t, "pools of CheckAll bypass their shards")
+	var p *dewpond.BytePool
+	unused := func() { p = newPool(t, dewpond.BytePoolOptions{}) }
+	used := func() {
+		unused()
+		p.Put(p.Get(100))
+		l := p.Lease(100)
+		l.Release()
+	}
+	trimmed := func() { used(); p.Trim() }
+	var b []byte
+	allOut := func() { trimmed(); b = p.Get(100) }
+	trim := func() { p.Trim() }
+	shut := func() { p.Close() }
+	unused()
+	pinned := p.Stats().Engine == "pinned"
+	for _, tt := range []struct {
+		what      string
+		before, f func()
+		want      uint64
+	}{
+		{"NewBytePool", func() {}, unused, 0},
+		{"Trim of an unused pool", unused, trim, 0},
+		{"Close of an unused pool", unused, shut, 0},
+		{"the first use", unused, func() { p.Put(p.Get(100)) }, 1},
+		{"Trim of blocks and handles", used, trim, 2},
+		{"a second Trim", trimmed, trim, 0},
+		{"Trim where all blocks are out", allOut, trim, 0},
+		{"Close of blocks and handles", used, shut, 1},
+		{"Close of a trimmed pool", trimmed, shut, 0},
+		{"Close of a closed pool", func() { used(); p.Close() }, shut, 0},
+	} {
+		if !pinned {
+			tt.want = 0 // it has locks instead
+		}
+		if n := stopsOf(tt.before, tt.f); n != tt.want {
+			t.Errorf("%s stops the world %d times, want %d", tt.what, n, tt.want)
+		}
+	}
+	runtime.KeepAlive(b)
+}
+
+// A refusal looks at the pools that have something idle, however many others the Budget has, and
+// stops the world once for all.
+func TestRefusalLooksAtWhatIsIdle(t *testing.T) {
+	notWatched(t, "pools of CheckAll bypass their shards")
+	const size = 1024
+	for _, tt := range []struct{ pools, idle int }{{10, 0}, {1000, 0}, {1000, 7}} {
+		t.Run(fmt.Sprint(tt.pools, " pools, idle in ", tt.idle), func(t *testing.T) {
+			if offHeap && tt.pools > 10 {
+				t.Skip("off the heap there is no address space for so many")
+			}
+			var budget *dewpond.Budget
+			var all []*dewpond.BytePool
+			fresh := func() {
+				budget = dewpond.MustBudget("", int64(1+tt.idle)*size)
+				all = nil
+				for range tt.pools {
+					all = append(all, newPool(t, dewpond.BytePoolOptions{Budget: budget, Classes: []int{size, 4 * size}}))
+				}
+				all[0].Get(size)
+				for _, p := range all[1 : 1+tt.idle] {
+					p.Put(p.Get(size))
+				}
+			}
+			refuse := func() {
+				if _, err := all[0].TryGet(int(budget.Limit())); err == nil {
+					t.Error("not refused")
+				}
+			}
+			if n := stopsOf(fresh, refuse); n > 1 {
+				t.Errorf("the first refusal stops the world %d times", n)
+			}
+			before := dewpond.Looked(budget)
+			for range 10 {
+				refuse()
+			}
+			// Each refusal looks in the depots, moves what is in shards there, and looks again.
+			if n, most := dewpond.Looked(budget)-before, uint64(10*5*(tt.idle+1)); n > most {
+				t.Errorf("ten refusals look %d times at a pool, want %d at most", n, most)
+			}
+		})
+	}
+}
+
+// An unused pool has no shards, whatever GOMAXPROCS is.
+func TestUnusedPoolIsSmall(t *testing.T) {
+	notWatched(t, "the checks have memory of their own")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 16, 128} {
+		runtime.GOMAXPROCS(procs)
+		p := newPool(t, dewpond.BytePoolOptions{})
+		unused := p.Stats().OverheadBytes
+		p.Put(p.Get(100))
+		used := p.Stats().OverheadBytes
+		t.Logf("GOMAXPROCS %d: %d bytes unused, %d used", procs, unused, used)
+		if unused > 40<<10 {
+			t.Errorf("GOMAXPROCS %d: an unused pool has %d bytes", procs, unused)
+		}
+	}
+}
