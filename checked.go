@@ -1,7 +1,6 @@
 package dewpond
 
 import (
-	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -51,7 +50,7 @@ func blockChecks(o BytePoolOptions, e *elements) *checks {
 	if c == nil {
 		if o.LeakAfter > 0 && o.Check == CheckOff {
 			uselessLeakAfter.Do(func() {
-				slog.Warn("dewpond: the option LeakAfter does nothing without Check", "pool", o.Name)
+				check.Note("the option LeakAfter does nothing without Check", "pool", o.Name)
 			})
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/dewpond/dewpond"
+	_ "github.com/dewpond/dewpond/checks" // whose log and profile the tests read
 	"github.com/dewpond/dewpond/offheap"
 )
 

@@ -83,9 +83,10 @@ type BytePoolOptions struct {
 	// would have returned goes back to the pool. A panic in a timer or a cleanup ends
 	// the program.
 	//
-	// Default: log the misuse with [log/slog], once for each pair of stacks, unless a
-	// function is registered with [OnViolation]. The default handler and a
-	// [slog.TextHandler] get the stacks line by line, any other handler as attributes.
+	// Default: write the misuse to standard error, once for each pair of stacks, unless a
+	// function is registered with [OnViolation]. A program that imports package checks has it
+	// logged with log/slog instead: the default handler and a slog.TextHandler get the
+	// stacks line by line, any other handler as attributes.
 	OnViolation func(Violation)
 
 	// LeakAfter is how long a block that Check watches may be out before it is reported

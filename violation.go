@@ -2,7 +2,6 @@ package dewpond
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"reflect"
 	"slices"
@@ -18,7 +17,7 @@ import (
 // objects. The environment variable DEWPOND_CHECK overrides the mode of every pool. Its
 // value is off, sampled, sampled=1/N or all, where N is rounded up to a power of two. Any
 // other value counts as off, so that a mistyped value does not slow a program down, and
-// is logged as an error once, when the program starts.
+// is an error on standard error once, when the program starts.
 type CheckMode uint8
 
 const (
@@ -58,7 +57,7 @@ func (m CheckMode) effective() (mode CheckMode, every uint) {
 	parsed, every, ok := check.ParseMode(text)
 	if !ok {
 		unknownMode.Do(func() {
-			slog.Error("dewpond: the environment's "+check.Environment+" is none of off, sampled, sampled=1/N and all: it counts as off", "value", text)
+			check.Note("the environment's "+check.Environment+" is none of off, sampled, sampled=1/N and all: it counts as off", "value", text)
 		})
 	}
 	return CheckMode(parsed), every

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	_ "github.com/dewpond/dewpond/checks" // the profile of what is out of a pool, and misuse in the log
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 )
 

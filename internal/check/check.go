@@ -90,7 +90,7 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	}
 	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], time.Now()
 	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, false
-	if r.profiled = !c.sampled || rand.IntN(profiledOneIn) == 0; r.profiled {
+	if r.profiled = inUse != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
 		inUse.Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
 	}
 	s.mu.Unlock()

@@ -2,96 +2,37 @@ package check
 
 import (
 	"bytes"
-	"encoding/json"
-	"log"
-	"log/slog"
-	"os"
-	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
-var written = Report{
-	Violation: Violation{Kind: WriteAfterPut, Size: 64, Offset: 8, Written: 2, Old: []byte{0, 1}, New: []byte("hi"), Owners: []Stack{two()}, Got: one()},
-	Pool:      "p", Type: "T", Field: "A", Advice: "look there",
-}
-
-// logged returns what the default logger writes of a Report by a handler, or by its own if
-// that is nil.
-func logged(r Report, handler func(*bytes.Buffer) slog.Handler) string {
+// Without package checks a report goes to standard error as it is, and the first says what else there
+// is to be had. With it nothing goes there.
+func TestLogToStandardError(t *testing.T) {
 	var text bytes.Buffer
-	if handler == nil {
-		defer log.SetOutput(os.Stderr)
-		defer log.SetFlags(log.Flags())
-		log.SetOutput(&text)
-		log.SetFlags(0)
-	} else {
-		defer slog.SetDefault(slog.Default())
-		slog.SetDefault(slog.New(handler(&text)))
-	}
+	before := stderr
+	defer func() { stderr = before }()
+	stderr, advertised = &text, sync.Once{}
+	r := Report{Violation: Violation{Kind: DoublePut, Size: 64, Got: one(), Put: two()}, Pool: "p"}
 	r.Log()
-	return text.String()
-}
-
-// A program without a handler of its own gets the report as it is.
-func TestLogAsItIs(t *testing.T) {
-	if got, want := logged(written, nil), "ERROR "+written.String()+"\n"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	r.Log()
+	hint := `import _ "github.com/dewpond/dewpond/checks"`
+	if got := text.String(); !strings.HasPrefix(got, r.String()+"\n") || !strings.HasSuffix(got, ")\n"+r.String()+"\n") || strings.Count(got, hint) != 1 {
+		t.Errorf("two reports are\n%s", got)
 	}
-}
-
-// A text handler gets a record for each line and each frame.
-func TestLogAsText(t *testing.T) {
-	text := logged(written, func(to *bytes.Buffer) slog.Handler { return slog.NewTextHandler(to, nil) })
-	if n := strings.Count(text, "\n"); n != strings.Count(text, "level=ERROR") || n != len(written.lines())+1 {
-		t.Errorf("%d lines:\n%s", n, text)
+	text.Reset()
+	Note("a mistake", "value", "a\tb")
+	if got, want := text.String(), "dewpond: a mistake: value is \"a\\tb\"\n"; got != want {
+		t.Errorf("a note is %q, want %q", got, want)
 	}
-	for _, want := range []string{
-		`msg="dewpond: write after Put: a T of 64 bytes of pool \"p\", owners that have not released: 1" pool=p age=0s`,
-		`msg="dewpond: written at offset 8, in field A, over 2 bytes"`,
-		`msg="dewpond: look there"`,
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it lacks %s:\n%s", want, text)
-		}
-	}
-	if !regexp.MustCompile(`msg="dewpond:     \S+/check\.\S+ \S+report_test\.go:\d+"`).MatchString(text) {
-		t.Errorf("it lacks a frame:\n%s", text)
-	}
-}
-
-// Any other handler gets one record with a field for each thing that there is, and none for
-// what there is not.
-func TestLogAsFields(t *testing.T) {
-	fields := func(r Report) (m map[string]any) {
-		text := logged(r, func(to *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(to, nil) })
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			t.Fatalf("%v:\n%s", err, text)
-		}
-		return m
-	}
-	m := fields(written)
-	for key, want := range map[string]any{
-		"msg": "dewpond: write after Put", "level": "ERROR", "pool": "p", "size": 64., "type": "T", "offset": 8., "field": "A",
-		"written": 2., "old": "0001", "new": "6869", "advice": "look there",
-	} {
-		if m[key] != want {
-			t.Errorf("%s is %v, want %v", key, m[key], want)
-		}
-	}
-	if got, ok := m["got"].([]any); !ok || len(got) != 1 || !strings.Contains(got[0].(string), "report_test.go:") {
-		t.Errorf("got is %v", m["got"])
-	}
-	if owners, ok := m["owners"].([]any); !ok || len(owners) != 1 {
-		t.Errorf("owners are %v", m["owners"])
-	}
-	m = fields(Report{Violation: Violation{Kind: Leak, Size: 64, Count: 2, Bytes: 128}, Pool: "p"})
-	if m["count"] != 2. || m["bytes"] != 128. {
-		t.Errorf("%v", m)
-	}
-	for _, key := range []string{"type", "offset", "field", "written", "old", "new", "holder", "got", "put", "offence", "owners", "advice"} {
-		if m[key] != nil {
-			t.Errorf("of a leak of blocks %s is %v", key, m[key])
-		}
+	text.Reset()
+	var reports, notes int
+	SetLogger(&Logger{func(Report) { reports++ }, func(string, string, string) { notes++ }})
+	defer SetLogger(nil)
+	r.Log()
+	Note("a mistake", "value", "x")
+	if reports != 1 || notes != 1 || text.Len() != 0 {
+		t.Errorf("%d reports and %d notes; standard error has %q", reports, notes, text.String())
 	}
 }

@@ -2,13 +2,21 @@ package check
 
 import (
 	"runtime"
-	"runtime/pprof"
 	"sync"
 )
 
-// inUse is the profile of every watched block that is out or has leaked, by the stack of
-// its Get.
-var inUse = pprof.NewProfile("dewpond_inuse")
+// A Profile has every watched block that is out or has leaked, by the stack of its Get. It is a
+// *pprof.Profile, which only package checks links.
+type Profile interface {
+	Add(value any, skip int)
+	Remove(value any)
+}
+
+// inUse is the Profile, or nil if the program does not import package checks.
+var inUse Profile
+
+// SetProfile is called when the program starts, before any block is watched.
+func SetProfile(p Profile) { inUse = p }
 
 // A site is what a program counter says of a stack.
 type site struct {

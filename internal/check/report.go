@@ -45,7 +45,7 @@ func (k Kind) String() string {
 // String returns a report of several lines, with the stacks.
 func (r Report) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "dewpond: %v: %s", r.Kind, r.summary())
+	fmt.Fprintf(&text, "dewpond: %v: %s", r.Kind, r.Summary())
 	for _, line := range r.details() {
 		fmt.Fprintf(&text, "\n  %s", line)
 	}
@@ -58,8 +58,8 @@ func (r Report) String() string {
 	return text.String()
 }
 
-// summary says what was misused, in one line.
-func (r Report) summary() string {
+// Summary says what was misused, in one line.
+func (r Report) Summary() string {
 	what := fmt.Sprintf("%d bytes", r.Size)
 	switch {
 	case r.Count > 1:

@@ -30,7 +30,7 @@ var layers = []layer{
 	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upstream", ownModule}},
-	{"examples/matchmaker/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
 	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
 	{"lab/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
 	{"load/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
@@ -47,6 +47,7 @@ var layers = []layer{
 	{"dewtest", []string{".", "offheap", "internal/hooks"}},
 	{"offheap", []string{".", "internal/arena", "internal/hooks", "internal/memory"}},
 	{"pressure", []string{"internal/pressure"}},
+	{"checks", []string{"internal/check"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
 		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/hooks", "internal/late", "internal/learn",
 		"internal/magazine", "internal/memory",
@@ -84,7 +85,7 @@ var layers = []layer{
 
 // testsMay lists what packages' external tests may import in addition.
 var testsMay = map[string][]string{
-	".":               {"offheap", "dewtest", "pressure"}, // the tests of byte pools run on both memories, and watched
+	".":               {"checks", "offheap", "dewtest", "pressure"}, // the tests of byte pools run on both memories, and watched
 	"offheap":         {"pressure"},
 	"internal/metric": {"offheap"},
 	"contrib/...":     {"dewtest"},

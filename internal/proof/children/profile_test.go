@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	_ "github.com/dewpond/dewpond/checks"
 )
 
 // The profile of watched blocks exists before there are any.
