@@ -362,3 +362,23 @@ func TestAdoptSampled(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// What Adopt cuts stays alive, and counts: the bound holds for the whole.
+func TestAdoptCountsWhatItCuts(t *testing.T) {
+	onlyOnHeap(t, "off the heap nothing is adopted")
+	const most = 1 << 20
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, MaxIdleBytes: most, Zero: dewpond.ZeroNever})
+	for range most / 1024 {
+		p.Adopt(make([]byte, 1024))
+	}
+	whole := p.Stats().IdleBytes
+	if whole < most/2 || p.Trim() != whole {
+		t.Errorf("of blocks that were not cut %d bytes of %d are idle", whole, most)
+	}
+	for p.Stats().DroppedFull == 0 { // else the test runs into its timeout
+		p.Adopt(make([]byte, 2048))
+	}
+	if s := p.Stats(); s.IdleBytes > most/2 || s.IdleBytes < most/4 {
+		t.Errorf("of blocks that were cut in half %d bytes are idle: with the other half the bound is %d", s.IdleBytes, most)
+	}
+}

@@ -39,7 +39,7 @@ type Stats struct {
 
 	Trimmed uint64 // blocks let go by decay, Trim and Close
 
-	IdleBytes     int64 // in blocks in the pool
+	IdleBytes     int64 // in blocks in the pool; with Check also in those that are being put back, which MaxIdleBytes does not bound
 	InUseBytes    int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
 	ReleasedBytes int64 // in all blocks that Trimmed counts
 

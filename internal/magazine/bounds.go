@@ -13,7 +13,8 @@ import (
 // goroutine that saw it there would drop a block for which there is room.
 type bounds struct {
 	maxBytes    int64
-	maxPerClass int64 // 0: no limit
+	maxPerClass int64             // 0: no limit
+	limit       atomics.Heuristic // of reserved: maxBytes, or less: see CutFrom
 
 	_        [64]byte
 	reserved atomics.Int64 // bytes, over all classes
@@ -68,7 +69,7 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	} else {
 		d.reserved.Add(allowed)
 	}
-	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.maxBytes)
+	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.limit.Load())
 	if granted < allowed {
 		d.reserved.Add(granted - allowed)
 	}
@@ -127,6 +128,14 @@ func (e *Engine) Reserved() int64 {
 		return n
 	}
 	return 0
+}
+
+// CutFrom says that there will be blocks of a class that were cut from whole bytes, which they keep
+// alive. The engine does not know which, so from now on it counts every block as if that much of it had
+// been cut: what is idle stays within MaxIdleBytes, also with what is cut off.
+func (e *Engine) CutFrom(class uint8, whole int) {
+	most := int64(float64(e.bounds.maxBytes) * float64(e.depots[class].size) / float64(whole))
+	lower(&e.bounds.limit, most)
 }
 
 // noRoom is what reserved is once shut has taken away all room: it is above every limit.

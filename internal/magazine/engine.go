@@ -92,6 +92,7 @@ func (e *Engine) Init(c Config) {
 	e.depots = make([]depot, len(c.Sizes))
 	e.total = make([]Counts, len(c.Sizes))
 	e.bounds.maxBytes = c.MaxIdleBytes
+	e.bounds.limit.Store(c.MaxIdleBytes)
 	e.bounds.maxPerClass = int64(c.MaxIdlePerClass)
 	for i, size := range c.Sizes {
 		e.depots[i].size = size
