@@ -1,6 +1,7 @@
 package dewpond_test
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -41,23 +42,33 @@ func parallel(n int, loop func(n int)) {
 // compareRounds runs ours and its control in turn and reports the medians of their
 // rounds' times, and of the rounds' ratios.
 func compareRounds(b *testing.B, ours, control func(n int)) {
-	const round = 20_000
-	ours(1000)
-	control(1000)
+	compareRoundsOf(b, 20_000, ours, control)
+}
+
+// compareRoundsOf is compareRounds with rounds of so many uses. Of ten rounds, with -benchtime 10x, the
+// median ratio of all rounds that there could be is between ratio-low and ratio-high in 98 runs of 100.
+func compareRoundsOf(b *testing.B, round int, ours, control func(n int)) {
+	ours(round/20 + 1)
+	control(round/20 + 1)
 	var took, controls, ratios []float64
 	for b.Loop() {
 		start := time.Now()
 		ours(round)
 		middle := time.Now()
 		control(round)
-		took = append(took, float64(middle.Sub(start))/round)
-		controls = append(controls, float64(time.Since(middle))/round)
+		took = append(took, float64(middle.Sub(start))/float64(round))
+		controls = append(controls, float64(time.Since(middle))/float64(round))
 		ratios = append(ratios, took[len(took)-1]/controls[len(controls)-1])
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(middle(took), "dewpond-ns")
 	b.ReportMetric(middle(controls), "control-ns")
 	b.ReportMetric(middle(ratios), "ratio")
+	if n := len(ratios); n > 5 { // of fewer there is no interval
+		half := int(math.Sqrt(float64(n)))
+		b.ReportMetric(ratios[n/2-half-1], "ratio-low")
+		b.ReportMetric(ratios[n/2+half], "ratio-high")
+	}
 }
 
 // middle returns the median.
