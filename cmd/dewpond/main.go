@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -74,7 +75,7 @@ func helpFor(args []string) string {
 		return "dewpond top --help"
 	case len(args) == 0 || args[0] != "bench":
 		return "dewpond --help"
-	case len(args) == 1:
+	case len(args) == 1, strings.HasPrefix(args[1], "-"):
 		return "dewpond bench --help"
 	}
 	return "dewpond bench " + args[1] + " --help"

@@ -43,6 +43,8 @@ func respell(args []string, model *kong.Application) ([]string, error) {
 		case name == "--help" || name == "-h":
 			help = name
 			rest = append(rest, args[i])
+		case strings.HasPrefix(name, "-") && !known(model, bench, name):
+			return []string{"bench", "mixed", args[i]}, nil // of which the parser says what is meant
 		default:
 			foreign = foreign || !hasFlag(sub(bench, "tour"), name)
 			rest = append(rest, args[i])
@@ -86,6 +88,12 @@ func sub(of *kong.Node, name string) *kong.Node {
 // hasFlag reports whether a command has a flag.
 func hasFlag(command *kong.Node, name string) bool {
 	return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == name })
+}
+
+// known reports whether any command that bench may be has a flag.
+func known(model *kong.Application, bench *kong.Node, name string) bool {
+	return hasFlag(model.Node, name) || hasFlag(bench, name) ||
+		slices.ContainsFunc(bench.Children, func(scenario *kong.Node) bool { return hasFlag(scenario, name) })
 }
 
 // takesValue reports whether a flag of any scenario has its value in the next argument.

@@ -49,8 +49,11 @@ func (t *text) screen(d result.Document) {
 	}
 	say("dewpond gives idle memory back after its IdleTimeout, by default 60 s.")
 	rounds, confidence := least(d)
-	say("%s, %s, %s%s; %s, intervals of %s", e.Machine, figure.Several(e.CPUs, "CPU"), e.GoVersion, load,
-		figure.Several(rounds, "round"), figure.Percent(confidence))
+	intervals := ", intervals of " + figure.Percent(confidence)
+	if confidence == 0 {
+		intervals = ", too few for an interval"
+	}
+	say("%s, %s, %s%s; %s%s", e.Machine, figure.Several(e.CPUs, "CPU"), e.GoVersion, load, figure.Several(rounds, "round"), intervals)
 	say("More: dewpond bench micro and so on; all figures: --full; charts: --html FILE")
 }
 

@@ -131,25 +131,54 @@ func (s *Screen) Lines(style terminal.Style, height int) []string {
 		fmt.Sprintf("memory pressure %s%s", level, s.budgets()),
 		s.note,
 		fmt.Sprintf("sorted by %s; m: misses, g: growth in use, b: bytes, q: quit", s.Order),
-		fmt.Sprintf("%-20s %8s %6s %8s %9s %9s %9s %8s  %-*s %s", "POOL", "GETS/s", "HIT%", "MISS/s", "USED", "GROWTH/s", "IDLE", "OUT", trend, strings.ToUpper(string(s.Order)), "NOTES"),
+		"", // the head of the table
 	}
+	notes := 0 // the width of the column, which is there if a pool has any
+	for _, r := range s.pools {
+		if n := len(r.notes()); n > 0 {
+			notes = max(notes, len("NOTES"), n)
+		}
+	}
+	lines[4] = columns("POOL", "GETS/s", "  HIT%", notes, "NOTES", "MISS/s", "USED", "GROWTH/s", "IDLE", "OUT", strings.ToUpper(string(s.Order)))
+	alarms := map[int]bool{1: s.full(), 2: !s.gone.IsZero()}
 	for _, name := range sorted(s.pools, func(r *row) float64 { return r.value(s.Order) }) {
-		lines = append(lines, s.pools[name].line(name, s.Order))
+		r := s.pools[name]
+		alarms[len(lines)] = r.refused > 0 || r.Violations > 0
+		lines = append(lines, r.line(name, s.Order, notes))
 	}
 	if len(lines) > height {
 		hidden := len(lines) - max(0, height-1)
 		lines = append(lines[:max(0, height-1)], fmt.Sprintf("and %d more pools", hidden))
+		delete(alarms, len(lines)-1)
 	}
 	for i, line := range lines {
 		lines[i] = cut(line, style.Width)
 		switch {
-		case i == 2 && !s.gone.IsZero():
+		case alarms[i]:
 			lines[i] = style.Red(lines[i])
 		case i == 4:
 			lines[i] = style.Bold(lines[i])
 		}
 	}
 	return lines
+}
+
+// full reports whether a Budget has hardly any room.
+func (s *Screen) full() bool {
+	for _, b := range s.now.Budgets {
+		if b.Used >= 0.95*b.Limit {
+			return true
+		}
+	}
+	return false
+}
+
+// columns lays out a line of the table. What a narrow terminal cuts stands last.
+func columns(name, gets, hit string, width int, notes, misses, used, growth, idle, out, trend string) string {
+	if width > 0 {
+		hit += fmt.Sprintf("  %-*s", width, notes)
+	}
+	return fmt.Sprintf("%-20s %8s %6s %8s %9s %9s %9s %8s  %s", name, gets, hit, misses, used, growth, idle, out, trend)
 }
 
 func (s *Screen) budgets() string {
@@ -161,11 +190,17 @@ func (s *Screen) budgets() string {
 	return b.String()
 }
 
-func (r *row) line(name string, o Order) string {
+func (r *row) line(name string, o Order, notes int) string {
 	hit := "-"
 	if r.gets > 0 {
 		hit = fmt.Sprintf("%.1f", 100*(1-r.misses/r.gets))
 	}
+	return columns(cut(word(name), 20), number(r.gets), fmt.Sprintf("%6s", hit), notes, r.notes(), number(r.misses),
+		amount(r.Used), amount(r.growth), amount(r.Idle), number(r.Out), sparkline(r.history[o]))
+}
+
+// notes says what deserves a look, the worst first.
+func (r *row) notes() string {
 	var notes []string
 	note := func(v float64, format string, args ...any) {
 		if v > 0 {
@@ -177,8 +212,7 @@ func (r *row) line(name string, o Order) string {
 	note(r.waits, "%.1f waiting", r.waits)
 	note(r.dropped, "%s/s dropped", number(r.dropped))
 	note(r.freed, "%s/s trimmed", amount(r.freed))
-	return fmt.Sprintf("%-20s %8s %6s %8s %9s %9s %9s %8s  %-*s %s", cut(word(name), 20), number(r.gets), hit, number(r.misses),
-		amount(r.Used), amount(r.growth), amount(r.Idle), number(r.Out), trend, sparkline(r.history[o]), strings.Join(notes, ", "))
+	return strings.Join(notes, ", ")
 }
 
 // sparkline draws values from their least, or 0 if none is less, to their greatest.

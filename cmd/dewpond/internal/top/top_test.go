@@ -184,7 +184,7 @@ func TestScreen(t *testing.T) {
 		s.Observe(at(2*i), one(Pool{Gets: 2000 * n, Misses: 20 * n * n, Used: 4096 * n, Refused: 10 * n, WaitSeconds: 6 * n}), nil)
 	}
 	// In the last two seconds: 2000 Gets, 140 misses, 4 KiB more in use.
-	says("03:04:08", "1.0K   93.0       70", "2.0KiB", "▁▂▄▆█", "5/s refused", "3.0 waiting", "budget all 512B of 1.0KiB (50%)", "pressure low")
+	says("03:04:08", "1.0K   93.0  5/s refused, 3.0 waiting       70", "2.0KiB", "▁▂▄▆█", "5/s refused", "3.0 waiting", "budget all 512B of 1.0KiB (50%)", "pressure low")
 
 	s.Observe(at(10), nil, errors.New("Get \"http://x\": connect: connection refused"))
 	s.Observe(at(12), nil, errors.New("Get \"http://x\": connect: connection refused"))
@@ -204,6 +204,32 @@ func TestScreen(t *testing.T) {
 	}
 	s.Key('g')
 	says("sorted by growth")
+}
+
+// At 80 columns a pool's refusals and waiters stand beside its name. They and a full Budget are red.
+func TestScreenShowsTrouble(t *testing.T) {
+	s := &Screen{URL: "http://x", Order: ByMisses}
+	for i := range 2 {
+		n := float64(i)
+		s.Observe(at(i), &Snapshot{
+			Pools:   map[string]*Pool{"calm": {Gets: 100 * n}, "full": {Gets: 1000 * n, Refused: 295 * n, WaitSeconds: 46 * n}},
+			Budgets: map[string]*Budget{"all": {960, 1000}},
+		}, nil)
+	}
+	lines := s.Lines(terminal.Style{Width: 80, Colour: true}, 24)
+	red := func(line string) bool { return strings.Contains(line, "\x1b[31m") }
+	for _, line := range lines[5:] {
+		if full := strings.Contains(line, "full"); full != strings.Contains(line, "295/s refused, 46.0 waiting") || full != red(line) {
+			t.Errorf("%q", line)
+		}
+	}
+	if !strings.Contains(lines[4], "NOTES") || !red(lines[1]) {
+		t.Errorf("%q", lines[:5])
+	}
+	s.now.Budgets["all"].Used = 500
+	if lines := s.Lines(terminal.Style{Width: 80, Colour: true}, 24); red(lines[1]) {
+		t.Errorf("a Budget that is half full: %q", lines[1])
+	}
 }
 
 // No line is wider than the terminal, and not more of them than it has.
