@@ -25,10 +25,14 @@ func questions(sc result.Scenario) []question {
 		}
 		return []question{{many, "Get P999", "get_p999_ns"}, {many, "Put P999", "put_p999_ns"}}
 	case "churn":
+		traffic := "steady mixed traffic"
+		if sc.IdleTimeout != "" { // not the default, so that much is given back meanwhile
+			traffic += ", IdleTimeout " + sc.IdleTimeout
+		}
 		return []question{
-			{"steady mixed traffic", "Get P999", "get_p999_ns"},
-			{"steady mixed traffic", "Put P999", "put_p999_ns"},
-			{"steady mixed traffic", "Get P9999", "get_p9999_ns"},
+			{traffic, "Get P999", "get_p999_ns"},
+			{traffic, "Put P999", "put_p999_ns"},
+			{traffic, "Get P9999", "get_p9999_ns"},
 		}
 	case "burst":
 		after := "after " + figure.Several(sc.Collections, "collection")

@@ -14,7 +14,9 @@ func Tour() result.Document {
 		Scenario: result.Scenario{Name: result.Touring, Rounds: 6}, Command: []string{"dewpond", "bench"},
 	}
 	for _, name := range []string{"micro", "mixed", "churn", "burst"} {
-		d.Parts = append(d.Parts, all[name])
+		part := all[name]
+		part.Scenario.IdleTimeout = "" // the tour has the default
+		d.Parts = append(d.Parts, part)
 	}
 	d.Answers = answer.Of(d)
 	return d
