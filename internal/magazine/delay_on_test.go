@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 )
 
 // TestSeamsWait checks that each seam waits when DEWPOND_DELAY names it, in the
@@ -17,7 +16,6 @@ func TestSeamsWait(t *testing.T) {
 	const turns, least = 20_000_000, 5 * time.Millisecond // 4 GHz times 3 cycles a turn: 15 ms
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer func(before [seams]int) { delays = before }(delays)
-	release := func(uint8, unsafe.Pointer) {}
 	pushes := func(e *Engine) {
 		for range 3*MaxRounds + 1 {
 			e.Push(0, block())
@@ -37,7 +35,7 @@ func TestSeamsWait(t *testing.T) {
 			e.Push(1, block())
 			return func() { e.Pop(1) }
 		},
-		seamReplace: func(e *Engine) func() { return func() { e.Trim(release) } },
+		seamReplace: func(e *Engine) func() { return func() { e.EnterDirect() } },
 		seamGrow: func(e *Engine) func() {
 			runtime.GOMAXPROCS(2)
 			return e.grow

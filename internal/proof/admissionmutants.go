@@ -39,7 +39,7 @@ var AdmissionMutants = []Mutant{
 		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.enterDirectLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
 	},
 	{
-		Name: "direct-mode-left-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-leave"},
+		Name: "direct-mode-left-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-leaves"},
 		Old: "	if q.waiting.Load() == 0 && g.account.mayLeaveDirect() {\n",
 		New: "	if g.account.mayLeaveDirect() {\n",
 	},

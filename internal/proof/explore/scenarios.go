@@ -867,6 +867,11 @@ var scenarios = []scenario{
 		threads: []func(w *world){await, sequence(leavesByGate, put)},
 	},
 	{
+		name: "wake-leaves", about: "a Put that has kept its block would end direct mode, while a waiter comes",
+		config: engine(pairs), procs: 2, setup: enterDirect,
+		threads: []func(w *world){await, leavesByGate},
+	},
+	{
 		name: "wake-trim", about: "Trim takes the block that a new waiter could have",
 		timed: true, config: engine(singles), procs: 2, setup: fill(0, 1),
 		threads: []func(w *world){await, sequence(trim, put)},
