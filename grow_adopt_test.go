@@ -365,6 +365,7 @@ func TestAdoptSampled(t *testing.T) {
 
 // What Adopt cuts stays alive, and counts: the bound holds for the whole.
 func TestAdoptCountsWhatItCuts(t *testing.T) {
+	notWatched(t, "a part of the bound is the quarantine's")
 	onlyOnHeap(t, "off the heap nothing is adopted")
 	const most = 1 << 20
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, MaxIdleBytes: most, Zero: dewpond.ZeroNever})

@@ -506,8 +506,8 @@ var scenarios = []scenario{
 		threads: []func(w *world){claim, put},
 	},
 	{
-		name: "room-enter", about: "the same, and the Put may reach a shard before they are in direct mode",
-		config: engine(pairs), procs: 2, setup: sequence(spares(1), charged(1)),
+		name: "room-enter", about: "the same, and the Put may reach a shard before they are in direct mode", // 274,483 interleavings
+		config: engine(pairs), procs: 2, setup: sequence(spares(1), charged(1)), long: true,
 		threads: []func(w *world){claim, put},
 	},
 	{
