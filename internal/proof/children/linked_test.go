@@ -35,12 +35,12 @@ func main() {
 // A program with the library links no logger, profile, compressor or encoder for its sake. What
 // it grows by is logged. DEWPOND_CHECK works all the same, on standard error.
 func TestProgramLinksWhatItUses(t *testing.T) {
-	root, err := filepath.Abs("../../..")
+	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	build := func(name, program string) (binary string, size int64) {
-		dir := filepath.Join(root, "internal", "proof", "children", "testdata") // in this module's workspace
+		dir := filepath.Join(here, "testdata") // of this module, which requires the library
 		binary = filepath.Join(t.TempDir(), name)
 		overlay := filepath.Join(t.TempDir(), "overlay.json")
 		file := filepath.Join(t.TempDir(), "main.go")
@@ -51,8 +51,7 @@ func TestProgramLinksWhatItUses(t *testing.T) {
 		}
 		write(file, program)
 		write(overlay, `{"Replace": {"`+filepath.Join(dir, name, "main.go")+`": "`+file+`"}}`)
-		cmd := exec.Command("go", "build", "-overlay", overlay, "-ldflags=-s -w", "-o", binary, "./internal/proof/children/testdata/"+name)
-		cmd.Dir = root
+		cmd := exec.Command("go", "build", "-overlay", overlay, "-ldflags=-s -w", "-o", binary, "./testdata/"+name)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -66,9 +65,7 @@ func TestProgramLinksWhatItUses(t *testing.T) {
 	binary, with := build("pool", helloPool)
 	t.Logf("a hello world of %d KB grows by %d KB", without/1000, (with-without)/1000)
 
-	list := exec.Command("go", "list", "-deps", "github.com/dewpond/dewpond")
-	list.Dir = root
-	deps, err := list.Output()
+	deps, err := exec.Command("go", "list", "-deps", "github.com/dewpond/dewpond").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
