@@ -561,7 +561,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "room-two", about: "a thread wants bytes at once while a waiter comes for bytes",
-		config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1), charged(1)),
+		config: engine(pairs), procs: 2, setup: sequence(enterDirect, fill(0, 1), charged(1)), long: true, // 116,852 interleavings
 		threads: []func(w *world){claim, tryBytes},
 	},
 	{
