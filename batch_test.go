@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // noneOf fails the test if an element of a batch that was refused is not nil.
@@ -153,7 +153,7 @@ func TestGetBatchFindsWhatIsIdle(t *testing.T) {
 			all <- other.Get(2048)
 		}
 		close(all)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range 8 {
 			wg.Go(func() {
 				for b := range all {
@@ -436,7 +436,7 @@ func stressBatches(t *testing.T, allocLimit int) {
 		rounds *= 50
 	}
 	const goroutines = 64
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	var served, cancelled atomic.Int64
 	for g := range goroutines {
 		wg.Go(func() {
@@ -529,7 +529,7 @@ func TestGetBatchNeedNotWait(t *testing.T) {
 				all <- must(p.TryGet(1024))
 			}
 			close(all)
-			var users sync.WaitGroup
+			var users go125.WaitGroup
 			for range 8 {
 				users.Go(func() {
 					for b := range all {

@@ -18,6 +18,9 @@ func addressOf(b []byte) uintptr { return addressAt(unsafe.SliceData(b)) }
 
 func addressAt(data *byte) uintptr { return uintptr(unsafe.Pointer(data)) }
 
+// within reports whether an address is in a block.
+func within(address, block, size uintptr) bool { return address-block < size }
+
 // issue is state.Issue, or one plain store if that is enough: see memory.OrderedStores.
 func issue(state *memory.State, whenOut uint32) {
 	var _ [4]byte = [unsafe.Sizeof(*state)]byte{}

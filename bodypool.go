@@ -61,7 +61,7 @@ func (p *BodyPool) Get() []byte {
 	if b == nil {
 		b = blocks.Get(blocks.classes.Size(class))
 	}
-	blocks.count.class[class].bodies.Add(1)
+	blocks.count.class.At(class).bodies.Add(1)
 	p.out.Add(1)
 	if blocks.onGet&watch != 0 {
 		blocks.checks.Excuse(addressOf(b))

@@ -5,11 +5,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // appended is what a caller makes of a BodyPool's block: n bytes, moved by append if need be.
@@ -203,7 +203,7 @@ func TestBodyPoolConcurrently(t *testing.T) {
 	onlyOnHeap(t, "there are no BodyPools off the heap")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	h := p.Bodies()
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(3, uint64(g)))

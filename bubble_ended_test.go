@@ -2,11 +2,11 @@ package dewpond_test
 
 import (
 	"context"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A testing/synctest bubble that ends while a goroutine of its waits leaves the goroutine behind, for
@@ -33,7 +33,7 @@ func TestWaiterOfEndedBubbleIsForgotten(t *testing.T) {
 		for what, use := range map[string]func(t *testing.T, p pool){
 			"Put": func(_ *testing.T, p pool) { p.put() },
 			"GetContext": func(t *testing.T, p pool) {
-				var waits sync.WaitGroup
+				var waits go125.WaitGroup
 				waits.Go(func() {
 					if err := p.wait(t.Context()); err != nil {
 						t.Errorf("GetContext: %v", err)

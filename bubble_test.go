@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A user's tests share a pool, some of them in bubbles. A timer that is armed in one and reset

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // An outsider does, in no bubble, what a bubble tells it, and returns what it panicked
@@ -434,7 +434,7 @@ func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		const many = 1000 // so that AllocLimit serves some while the test runs, and not all
 		ended, done := make(chan error, many), make(chan bool)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range many {
 			wg.Go(func() {
 				b, err := p.GetContext(ctx, 100)

@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/dewpond/dewpond/internal/admission"
+	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/registry"
 )
 
@@ -28,7 +29,11 @@ import (
 //
 // On the heap, a pool with a Budget takes back only the blocks that it has handed out,
 // which it knows by address. What [Stats.HeapFallback] counts is not charged.
-type Budget struct{ of admission.Budget }
+type Budget struct {
+	of    admission.Budget
+	home  uint64                // the bubble in which the Budget was made, or 0
+	parts bubble.Parts[*Budget] // of other bubbles, in the binary of a test
+}
 
 // budgetNames has the names of all Budgets that were not collected.
 var budgetNames registry.Registry[*Budget]
@@ -53,7 +58,32 @@ func NewBudget(name string, limit int64) (*Budget, error) {
 	})
 	runtime.AddCleanup(b, budgetNames.Remove, entry)
 	b.of.Init(entry.Name(), limit)
+	if keepApart() {
+		b.home = bubble.Here()
+		b.parts.Make = func(uint64) *Budget {
+			part := new(Budget)
+			part.of.Init(b.of.Name(), limit)
+			return part
+		}
+		b.parts.Forget = func(*Budget) {}
+	}
 	return b, nil
+}
+
+// in returns the Budget that a bubble has in place of b. Outside of bubbles that is b.
+func (b *Budget) in(bubble uint64) *Budget {
+	if b == nil || b.parts.Make == nil || bubble == 0 || bubble == b.home {
+		return b
+	}
+	return b.parts.Of(bubble)
+}
+
+// here returns the Budget that the caller's bubble has in place of b.
+func (b *Budget) here() *Budget {
+	if b.parts.Make == nil {
+		return b
+	}
+	return b.in(bubble.Here())
 }
 
 // MustBudget is like [NewBudget], but panics unless limit is positive. It simplifies the
@@ -79,7 +109,7 @@ func (b *Budget) String() string {
 func (b *Budget) Limit() int64 { return b.of.Limit() }
 
 // Used returns the number of bytes that are charged now.
-func (b *Budget) Used() int64 { return b.of.Used() }
+func (b *Budget) Used() int64 { return b.here().of.Used() }
 
 // admission returns what the pools of the Budget share, or nil if b is nil.
 func (b *Budget) admission() *admission.Budget {

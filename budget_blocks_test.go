@@ -7,13 +7,13 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // Slices of a class's size that were not charged are refused, and change nothing.
@@ -357,7 +357,7 @@ func TestBudgetOfOversizeIsNeverExceeded(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	var has, most, got atomic.Int64
 	for g := range 16 {
 		wg.Go(func() {

@@ -40,7 +40,9 @@ func TestLostBlocksStartFewGoroutines(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	created := func() uint64 {
 		s := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
-		metrics.Read(s)
+		if metrics.Read(s); s[0].Value.Kind() != metrics.KindUint64 {
+			t.Skip("Go has this metric from 1.26 on")
+		}
 		return s[0].Value.Uint64()
 	}
 	const blocks = 50_000

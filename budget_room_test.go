@@ -5,13 +5,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // The waiter that came first is served first, also if AllocLimit let it wait for bytes
@@ -23,11 +23,12 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 			budget := dewpond.MustBudget("", 4096)
 			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: dewpond.NoDecay})
 			other := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 3072}, Budget: budget, IdleTimeout: dewpond.NoDecay})
-			slow.Get(1024) // the one miss of this second
+			kept := slow.Get(1024) // the one miss of this second
 			var out [][]byte
 			for range 3 {
 				out = append(out, other.Get(1024))
 			}
+			defer func() { runtime.KeepAlive(kept); runtime.KeepAlive(out) }() // a collection would give back what is lost
 			order := make(chan string, 2)
 			wait := func(who string, p *dewpond.BytePool, n int) {
 				go func() {
@@ -337,7 +338,7 @@ func surviveEverything(t *testing.T, s *moodySource) {
 	if testing.Short() {
 		rounds = 60
 	}
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 48 {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(g)))

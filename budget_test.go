@@ -5,13 +5,13 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // metered makes pools of one budget whose memory one meter counts, of small, middle
@@ -41,7 +41,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	if testing.Short() {
 		rounds = 20
 	}
-	var wg, asked sync.WaitGroup
+	var wg, asked go125.WaitGroup
 	asked.Add(512)
 	var got, refused atomic.Int64
 	for g := range 512 {
@@ -115,7 +115,7 @@ func TestBudgetServesEverybody(t *testing.T) {
 	if testing.Short() {
 		rounds = 50
 	}
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 64 {
 		wg.Go(func() {
 			for i := range rounds {
@@ -148,7 +148,7 @@ func TestBudgetLetsIdleBlocksGo(t *testing.T) {
 		budget := dewpond.MustBudget("", limit)
 		full := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget})
 		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{512, 64 << 10}, Budget: budget})
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		held := make(chan []byte, limit/1024)
 		for range limit / 1024 / 2 {
 			held <- full.Get(1024)
@@ -496,7 +496,7 @@ func TestBudgetCountsExactly(t *testing.T) {
 	if testing.Short() {
 		rounds = 10_000
 	}
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 8 {
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64}, MaxIdleBytes: dewpond.NoIdle, Budget: budget, Memory: m, Zero: dewpond.ZeroNever})
 		wg.Go(func() {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // internal/proof has what any sequence of calls must keep to.

@@ -27,7 +27,7 @@ import (
 // [NewBytePool].
 //
 // The zero BytePool is also ready to use: from its first use it has the default
-// options. Its Get and Put take longer than those of a pool made by NewBytePool:
+// options. Its Get and Put take a little longer than those of a pool made by NewBytePool:
 // https://github.com/dewpond/dewpond/blob/main/docs/results.md#the-zero-value.
 //
 // A BytePool must not be copied. All its methods may be called by any number of
@@ -40,14 +40,14 @@ import (
 // https://github.com/dewpond/dewpond/blob/main/docs/ownership.md.
 type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
-	blocks      memory.Blocks // the ledger's
+	classes     *sizeclass.Table // which pools of the same classes share; nil in the zero BytePool
+	blocks      memory.Blocks    // the ledger's
 	zero        ZeroPolicy
 	onPut       blockWork
 	onGet       blockWork
 	initialized bool   // by NewBytePool; false in the zero BytePool
 	sampleMask  uint32 // see samples
 	engine      magazine.Engine
-	classes     sizeclass.Table
 
 	source   Source            // nil: the Go heap
 	ledger   memory.Ledger     // source, if it is a Ledger; else nil
@@ -69,6 +69,9 @@ type BytePool struct {
 	bodyPools bodyPools
 	shared    bool // it is Default's
 	standIn   standIn[BytePool]
+
+	parts  *apart[*BytePool] // nil but in the binary of a test; also that of which this is a part
+	bubble uint64            // whose part this is
 }
 
 // Get and Put read the pool's first cache line, which includes the engine's first three
@@ -100,7 +103,19 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		return nil, err
 	}
 	p := new(BytePool)
-	p.init(o, nil, reserve(p, o.Name))
+	entry := reserve(p, o.Name)
+	if keepApart() && o.mayWait() {
+		p.entry, p.name = entry, entry.Name()
+		p.parts = new(apart[*BytePool])
+		p.parts.begin(func(bubble uint64) *BytePool {
+			part := &BytePool{parts: p.parts, bubble: bubble}
+			part.init(o.in(bubble), nil, entry)
+			return part
+		})
+	} else {
+		p.init(o, nil, entry)
+	}
+	publish(entry)
 	return p, nil
 }
 
@@ -118,14 +133,14 @@ func MustBytePool(o BytePoolOptions) *BytePool {
 // blocks consist of, if the pool is a SlicePool's, and else nil.
 func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	p.initialized = true
-	p.classes = sizeclass.New(o.Classes)
+	p.classes = sizeclass.Shared(o.Classes)
 	p.zero = o.Zero
 	p.source = o.Memory
 	p.fallback = new(memory.Fallbacks) // a Source that fails is the only reason for one
 	p.elements = e
 	p.checks = blockChecks(o, e)
-	p.count = newCounts(len(o.Classes))
-	p.first.Init(&p.classes)
+	p.count.class.Init(len(o.Classes), nil)
+	p.first.Init(p.classes)
 	p.onPut, p.onGet = p.checks.work(), p.checks.work()
 	if o.Memory != nil {
 		p.onPut |= trackState
@@ -145,10 +160,16 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if o.Zero == ZeroOnGet || p.onPut&clearBlock != 0 && p.onGet&watchAll != 0 { // there is poison in it
 		p.onGet |= clearBlock
 	}
+	sizes := o.Classes // what a block counts, in the bounds and in the Budget
+	if o.Memory == nil && e == nil {
+		sizes = sizeclass.Allocated(o.Classes)
+	}
+	idle, follows := o.idle()
 	p.engine.Init(magazine.Config{
-		Sizes:           o.Classes,
-		MaxIdleBytes:    o.MaxIdleBytes - p.checks.quarantined(),
-		MaxIdlePerClass: o.MaxIdlePerClass,
+		Sizes:           sizes,
+		MaxIdleBytes:    idle - p.checks.quarantined(),
+		MaxIdlePerClass: max(0, o.MaxIdlePerClass),
+		Beyond:          beyondIf(follows),
 		Sampled:         p.onGet&watchSome != 0,
 	})
 	if p.checks.everything() {
@@ -162,12 +183,19 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if p.checks != nil {
 		p.checks.Keeper = (*blockKeeper)(p)
 	}
+	unit := int64(1)
+	if o.Memory != nil {
+		unit = 0
+	}
 	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle,
-		decay.Part{Idle: &p.engine, Classes: len(o.Classes), Shed: p.gate.Shed},
-		decay.Part{Idle: &p.handles, Classes: 1, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
+		decay.Part{Idle: &p.engine, Sizes: sizes, Unit: unit, Shed: p.gate.Shed},
+		decay.Part{Idle: &p.handles, Sizes: []int{1}, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
+	if !o.NoCollect {
+		p.decay.Asks(func() { p.count.collections.Add(1) })
+	}
 	p.entry, p.name = entry, entry.Name()
 	p.gate.Init(admission.Config{
-		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: o.Classes, AllocLimit: o.AllocLimit,
+		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: sizes, AllocLimit: o.AllocLimit,
 		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
 	})
 	if p.checks != nil {
@@ -175,7 +203,6 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 		p.sampleMask = uint32(p.checks.sampleMask)
 	}
 	p.gate.Join() // from here on its other pools may look at this one
-	publish(p.entry)
 }
 
 // Get returns a slice of n bytes. Its cap is the smallest class that holds n bytes, and
@@ -194,7 +221,18 @@ func (p *BytePool) Get(n int) []byte {
 	if uint(n) > sizeclass.MaxSmall {
 		return p.getLarge(n)
 	}
-	class := p.classes.OfSmall(uint(n))
+	classes := p.classes
+	for classes == nil { // the zero BytePool: its stand-in, if there is one yet, is as fast
+		other := p.standIn.pool.Load()
+		if other == nil {
+			return p.getSlow(n)
+		}
+		p, classes = other, other.classes
+	}
+	class := classes.OfSmall(uint(n))
+	if uint(n) > class.Size() { // none, or the next
+		return p.getSlow(n)
+	}
 	// engine.Pop, inlined by hand (cost 329 of 80): it saves one call of five. nosplit
 	// saves the check for stack space; no function called from here needs much stack.
 	x := p.engine.Enter()
@@ -206,7 +244,7 @@ func (p *BytePool) Get(n int) []byte {
 	}
 	if p.onGet == keepAsIs {
 		x.Exit()
-		// A Class's size has 24 bits, so this checks n alone.
+		// A Class's size has 24 bits, so this checks nothing.
 		return (*[1 << 24]byte)(block)[:n:class.Size()]
 	}
 	number := slot.Hits()
@@ -216,7 +254,7 @@ func (p *BytePool) Get(n int) []byte {
 		if p.samples(number) {
 			p.prepare(block, class, number)
 		}
-	case trackState: // p.note, inlined by hand (cost 212 of 80)
+	case trackState: // p.note, inlined by hand (cost 211 of 80)
 		if state := p.blocks.Find(uintptr(block), class.Size()); state != nil {
 			issue(state, memory.WhenOut(uintptr(block), class.Size()))
 			runtime.KeepAlive(p)
@@ -231,8 +269,11 @@ func (p *BytePool) Get(n int) []byte {
 
 // getLarge is Get for sizes above MaxSmall.
 func (p *BytePool) getLarge(n int) []byte {
-	if uint(n) <= sizeclass.MaxLarge {
+	if uint(n) <= sizeclass.MaxLarge && p.classes != nil {
 		class := p.classes.OfLarge(uint(n))
+		if uint(n) > class.Size() { // none, or the next
+			return p.getSlow(n)
+		}
 		x := p.engine.Enter() // engine.Pop, inlined by hand (cost 329 of 80)
 		slot := p.engine.Slot(x, class.Slot())
 		block := slot.Take()
@@ -304,8 +345,8 @@ func (p *BytePool) getSlow(n int) []byte {
 	if err != nil {
 		// The Source failed, and Get must return memory. This block is not the Source's,
 		// so its Put will be refused and the collector frees it.
-		p.count.class[class].misses.Add(1)
-		p.count.class[class].fallbacks.Add(1)
+		p.count.class.At(class).misses.Add(1)
+		p.count.class.At(class).fallbacks.Add(1)
 		b = make([]byte, p.classes.Size(class))
 		p.fallback.Add(dataOf(b), addressOf(b))
 	}
@@ -335,7 +376,16 @@ func (p *BytePool) Put(b []byte) {
 		p.putLarge(b)
 		return
 	}
-	class := p.classes.OfSmall(n)
+	classes := p.classes
+	for classes == nil { // see Get
+		other := p.standIn.pool.Load()
+		if other == nil {
+			p.putSlow(b)
+			return
+		}
+		p, classes = other, other.classes
+	}
+	class := classes.OfSmall(n)
 	if class.Size()^n|uint(addressOf(b)%blockAlignment) != 0 {
 		p.putSlow(b)
 		return
@@ -393,7 +443,7 @@ func (p *BytePool) Return(b *[]byte) {
 // putLarge is Put for caps above MaxSmall.
 func (p *BytePool) putLarge(b []byte) {
 	n := uint(cap(b))
-	if n > sizeclass.MaxLarge {
+	if n > sizeclass.MaxLarge || p.classes == nil {
 		p.putSlow(b)
 		return
 	}
@@ -453,7 +503,9 @@ func (p *BytePool) putSlow(b []byte) {
 	case cap(b) == 0:
 		return
 	case !p.initialized:
-		p.actual().Put(b)
+		if p = p.partFor(b); p != nil {
+			p.Put(b)
+		}
 		return
 	}
 	if p.onPut&^clearBlock == askBudget && uint(cap(b)) <= sizeclass.MaxSmall {
@@ -544,16 +596,42 @@ func (p *BytePool) putCharged(class sizeclass.Class, b []byte) {
 	}
 }
 
+// PutWritten is like [BytePool.Put], for a block in which nothing was written but b: only that is cleared,
+// and not the whole block, which for a receive buffer of 64 KiB with a packet in it is most of the work.
+//
+// The pool trusts its caller: what was written behind b, up to its cap, is what the next owner reads. With
+// [CheckAll] the pool looks there, and reports and clears what it finds: [WriteBeyond]. It makes no
+// difference with a policy other than [ZeroOnPut], and in a pool that is sampled, off the heap or of a Budget,
+// which clears the block as Put does.
+func (p *BytePool) PutWritten(b []byte) {
+	if addressOf(b)%blockAlignment == 0 {
+		if p.onPut&watchAll != 0 && p.zero != ZeroNever {
+			p.checks.WrittenBeyond(addressOf(b), b)
+		}
+		p.putUsed(b)
+		return
+	}
+	p.Put(b)
+}
+
 // putUsed is Put for a block whose owners could not write beyond its length. It clears
 // only up to there.
 func (p *BytePool) putUsed(b []byte) {
 	size := uint(cap(b))
-	if p.onPut != clearBlock || size > sizeclass.MaxSmall || p.classes.OfSmall(size).Size() != size {
+	if p.onPut != clearBlock || size > sizeclass.MaxLarge {
+		p.Put(b)
+		return
+	}
+	class := p.classes.OfLarge(size)
+	if size <= sizeclass.MaxSmall {
+		class = p.classes.OfSmall(size)
+	}
+	if class.Size() != size {
 		p.Put(b)
 		return
 	}
 	clear(b)
-	class, block := p.classes.OfSmall(size), unsafe.Pointer(unsafe.SliceData(b))
+	block := unsafe.Pointer(unsafe.SliceData(b))
 	x := p.engine.Enter() // engine.Push, inlined by hand (cost 406 of 80)
 	slot := p.engine.Slot(x, class.Slot())
 	kept := slot.Give(block) || slot.GiveMore(block)
@@ -598,7 +676,8 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // hold one of the last two blocks, and wait for another, wait for each other. They should
 // call [BytePool.GetBatch].
 //
-// While a call waits in a [testing/synctest] bubble the pool and all pools of its Budget
+// In the binary of a test each bubble of [testing/synctest] has an AllocLimit, a Budget and waits of
+// its own. Off the heap, while a call waits in a bubble, the pool and all pools of its Budget
 // belong to that bubble: a call from outside the bubble that would wake it, or wait
 // beside it, panics.
 func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
@@ -616,7 +695,7 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 	class, ok := p.classes.Index(n)
 	size := n
 	if ok {
-		size = p.classes.Size(class)
+		size = p.gate.Size(class)
 	}
 	if budget := p.gate.Budget(); budget != nil && int64(size) > budget.Limit() {
 		return nil, fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
@@ -761,7 +840,8 @@ func (p *BytePool) note(b []byte) {
 func (p *BytePool) allocate(class uint8, refund func(class uint8)) ([]byte, error) {
 	b, err := p.fresh(class, refund)
 	if err == nil {
-		p.count.class[class].misses.Add(1)
+		p.count.class.At(class).misses.Add(1)
+		p.engine.Missed(class, 1)
 		p.watchIfChosen(b)
 		p.note(b)
 	}
@@ -907,7 +987,7 @@ func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
 	}
 	b := batch{pool: p, class: class, large: !ok, n: n, size: n, blocks: blocks}
 	if ok {
-		b.size = p.classes.Size(class)
+		b.size = p.gate.Size(class)
 	}
 	err := b.get(ctx)
 	p.countRefusal(err)
@@ -952,8 +1032,11 @@ func (p *BytePool) AppendString(b []byte, s string) []byte { return appended(p, 
 //
 // r must not keep the slices that it reads into. If r panics, the block goes back.
 func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
-	size := learn.Least
-	if n := lenOf(r); n > 0 {
+	p = p.actual()
+	size, largest := learn.Least, p.classes.Largest()
+	if n := lenOf(r); n == largest {
+		size = n
+	} else if n > 0 {
 		size = n + 1 // for the Read that returns io.EOF
 	}
 	b = p.Get(size)[:0]
@@ -964,18 +1047,29 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 		}
 	}()
 	for err == nil {
-		if len(b) == cap(b) {
+		room := b[len(b):cap(b)]
+		switch {
+		case len(room) > 0:
+		case cap(b) == largest: // what is larger is not pooled: look first whether there is more
+			room = make([]byte, 1)
+		default:
 			full := b
 			b = nil // Grow puts it back, also if that panics
 			b = p.Grow(full, len(full))
+			room = b[len(b):cap(b)]
 		}
-		room := b[len(b):cap(b)]
 		var n int
 		n, err = r.Read(room)
 		if n < 0 || n > len(room) {
 			panic(fmt.Sprintf("dewpond: ReadAll: Read returned %d for %d bytes", n, len(room)))
 		}
-		b = b[:len(b)+n]
+		if len(b) < cap(b) {
+			b = b[:len(b)+n]
+		} else if n > 0 {
+			full := b
+			b = nil
+			b = append(p.Grow(full, len(full)), room[:n]...)
+		}
 	}
 	done = true
 	if err == io.EOF {
@@ -992,19 +1086,12 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 //
 // What is cut stays alive with the block. So that MaxIdleBytes bounds that too, the pool from then on
 // keeps fewer bytes idle, by the largest ratio of a cap to its class that it has adopted: three
-// quarters for 1024 of a cap of 1365.
+// quarters for 1024 of a cap of 1365. (With [CheckAll] up to 1 MiB more of what was cut stays alive,
+// with the blocks in quarantine.)
 //
 // What the pool adopts counts as [Stats.Adopted] and as a Put, but was never in use. The
-// block that b has replaced stays in use until it is put back too:
-//
-//	block := pool.Get(1500)
-//	body := decode(block[:0]) // may append
-//	if cap(body) != cap(block) {
-//		pool.Adopt(body)
-//	}
-//	pool.Put(block)
-//
-// Where the block is lost when b replaces it, use a [BodyPool].
+// block that b has replaced stays in use until it is put back too: [BytePool.Replace] does
+// both. Where the block is lost when b replaces it, use a [BodyPool].
 //
 // Adopt ignores a slice of cap 0. It refuses, and counts in Stats, what cannot become a
 // block: a slice whose cap is more than the largest class (DroppedOversize), less than
@@ -1014,7 +1101,11 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 // off the heap, adopts nothing: there Adopt is Put. A pool with a Budget or [CheckAll]
 // knows its own blocks, and there Adopt of one of them is Put too, also if its cap was cut;
 // other pools adopt it, which leaves InUseBytes too high.
-func (p *BytePool) Adopt(b []byte) { p.actual().adoptOrPut(b, false) }
+func (p *BytePool) Adopt(b []byte) {
+	if p = p.partFor(b); p != nil {
+		p.adoptOrPut(b, false)
+	}
+}
 
 // adoptOrPut is Adopt or, if b is a body, Put of a BodyPool.
 func (p *BytePool) adoptOrPut(b []byte, body bool) {
@@ -1025,7 +1116,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	case cap(b) > p.classes.Largest(), p.source != nil:
 		p.Put(b)
 		return
-	case !ok, cap(b) > 2*p.classes.Size(class), addressOf(b)%blockAlignment != 0:
+	case !ok, cap(b) > 2*p.classes.Size(class), p.misaligned(b):
 		p.count.droppedForeign.Add(1)
 		return
 	}
@@ -1035,7 +1126,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 			return
 		}
 		if p.putBlock(own, p.sliceOf(own, blockOf(b))) && body {
-			p.count.class[own].unmatched.Add(1)
+			p.count.class.At(own).unmatched.Add(1)
 		}
 		return
 	}
@@ -1052,7 +1143,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	}
 	b = b[:size:size]
 	if !p.gate.Adopt(class, blockOf(b)) {
-		p.count.class[class].unmatched.Add(1)
+		p.count.class.At(class).unmatched.Add(1)
 		return
 	}
 	watched := p.onPut&watchAll != 0
@@ -1062,8 +1153,24 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 		p.count.droppedDouble.Add(1)
 		return
 	}
-	p.count.class[class].adopted.Add(1)
+	p.count.class.At(class).adopted.Add(1)
+	p.engine.Came(class, 1)
 	p.putAccepted(class, b, watched)
+}
+
+// Replace is [BytePool.Put] for a block that may have grown: block is what Get returned, and grown
+// what those who append have made of it. Both go back, grown as by [BytePool.Adopt] if it has
+// moved out of the block, and no use of either is left:
+//
+//	block := pool.Get(1500)
+//	body := decode(block[:0]) // may append
+//	...
+//	pool.Replace(block, body)
+func (p *BytePool) Replace(block, grown []byte) {
+	p.Put(block)
+	if !within(addressOf(grown), addressOf(block), uintptr(cap(block))) {
+		p.Adopt(grown)
+	}
 }
 
 // own returns the class of the pool's block that begins where b does, if the pool can tell. It
@@ -1096,7 +1203,7 @@ func (p *BytePool) Bodies() *BodyPool {
 	if p.checks.everything() {
 		bodies.maker = check.Here()
 	}
-	bodies.fits.Init(&p.classes)
+	bodies.fits.Init(p.classes)
 	p.bodyPools.add(bodies)
 	return bodies
 }
@@ -1175,7 +1282,7 @@ func (p *BytePool) LeaseOf(b []byte) Lease {
 	if uint64(len(b)) > math.MaxUint32 {
 		p.refuseLease("LeaseOf", len(b))
 	}
-	return p.actual().newLease(b)
+	return p.home(b).newLease(b)
 }
 
 func (p *BytePool) refuseLease(method string, n int) {
@@ -1203,8 +1310,11 @@ func (p *BytePool) newLease(b []byte) Lease {
 // takes them in one pinned section.
 func (p *BytePool) getLeased(n int) Lease {
 	var h *handle
-	if uint(n) <= sizeclass.MaxSmall {
+	if uint(n) <= sizeclass.MaxSmall && p.classes != nil {
 		class := p.classes.OfSmall(uint(n))
+		if uint(n) > class.Size() { // none, or the next
+			return p.newLease(p.getSlow(n))
+		}
 		x := p.engine.Enter() // engine.Pop twice, inlined by hand (cost 329 of 80)
 		y := p.handles.EnterBeside(x)
 		block := p.engine.Slot(x, class.Slot()).Take()
@@ -1380,6 +1490,9 @@ func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 // and the Put of the last one releases the memory. Using a block after that faults. Get
 // then allocates on the Go heap, and counts [Stats.HeapFallback].
 func (p *BytePool) Close() error {
+	if p.parted() {
+		return p.parts.Close()
+	}
 	p = p.actual()
 	if p.shared {
 		return fmt.Errorf("dewpond: Close of pool %q: all packages of the program share it; Trim lets its idle blocks go", p.name)
@@ -1419,7 +1532,12 @@ func (p *BytePool) settle() {
 
 // Name returns the pool's name in statistics: the name in its options, followed by a
 // number if an older live pool has that name.
-func (p *BytePool) Name() string { return p.actual().name }
+func (p *BytePool) Name() string {
+	if p.parted() {
+		return p.name
+	}
+	return p.actual().name
+}
 
 // A count in Stats that must never decrease is a sum of counters that only grow. Such a
 // sum is never smaller than before, even if the counters change while they are read.
@@ -1427,10 +1545,14 @@ func (p *BytePool) Name() string { return p.actual().name }
 // Stats returns the pool's statistics. It takes microseconds and does not slow down other
 // calls.
 func (p *BytePool) Stats() Stats {
+	if p.parted() {
+		return p.parts.Stats()
+	}
 	p = p.actual()
 	s := Stats{
 		Name:            p.name,
 		Engine:          percpu.Engine(),
+		Bubbles:         bubblesShared(),
 		Refused:         p.count.refused.Load(),
 		OverLimit:       p.count.overLimit.Load(),
 		OverBudget:      p.count.overBudget.Load(),
@@ -1442,8 +1564,12 @@ func (p *BytePool) Stats() Stats {
 		Classes:         make([]ClassStats, p.classes.Len()),
 	}
 	quarantined := p.checks.quarantineCounts(p.classes.Len())
+	var unused classCounts
 	for i, c := range p.engine.Counts() {
-		own := &p.count.class[i]
+		own := &unused
+		if made := p.count.class.Made(); made != nil {
+			own = &made[i]
+		}
 		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
 		cs := ClassStats{
 			Size:   p.classes.Size(uint8(i)),
@@ -1476,6 +1602,7 @@ func (p *BytePool) Stats() Stats {
 		s.Classes[i] = cs
 	}
 	s.InUseBytes += p.bodyPools.inUse()
+	s.Collections = p.count.collections.Load()
 	s.OldestIdle = p.decay.Oldest()
 	s.OverheadBytes = p.overhead()
 	s.Gets += s.Oversize
@@ -1502,6 +1629,9 @@ func (p *BytePool) overhead() int64 {
 
 // reportLeaks is dewtest.ReportLeaks.
 func (p *BytePool) reportLeaks() int {
+	if p.parted() {
+		return p.parts.reportLeaks()
+	}
 	p = p.actual()
 	return p.checks.reportLeaks() + p.bodyPools.reportLeaks(p.checks)
 }
@@ -1589,13 +1719,57 @@ func (p *BytePool) resetWatched(class uint8, b []byte) {
 	panics = false
 }
 
-// ownChecks returns the checks of a pool, or nil.
-func (p *BytePool) ownChecks() *checks { return p.checks }
+func (p *BytePool) ownChecks() []*checks {
+	if p.parted() {
+		return p.parts.ownChecks()
+	}
+	return []*checks{p.checks}
+}
 
-func (p *BytePool) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine, &p.handles} }
+func (p *BytePool) engines() []*magazine.Engine {
+	if p.parted() {
+		return p.parts.engines()
+	}
+	return []*magazine.Engine{&p.engine, &p.handles}
+}
+
+// parted reports whether parts do the work of the pool.
+func (p *BytePool) parted() bool { return !p.initialized && p.parts != nil }
+
+// home returns the part of the pool to which a slice of the caller's goes: for a block of a Budget
+// from outside that is outside, and the caller's own else.
+func (p *BytePool) home(b []byte) *BytePool {
+	here := p.actual()
+	if here.parts != nil && !here.knows(b) && here.parts.outside.knows(b) {
+		return here.parts.outside
+	}
+	return here
+}
+
+// partFor is home for Put. What comes from another bubble must not go back to it: then partFor
+// counts the Put, and returns nil.
+func (p *BytePool) partFor(b []byte) *BytePool {
+	home := p.home(b)
+	if home.parts == nil || home.knows(b) {
+		return home
+	}
+	for _, other := range home.parts.bubbles.All(func() {}) {
+		if other.knows(b) {
+			other.count.droppedForeign.Add(1)
+			return nil
+		}
+	}
+	return home
+}
+
+// knows reports whether b is a block of the pool, which only one with a Budget can tell.
+func (p *BytePool) knows(b []byte) bool {
+	class, ok := p.classes.Exact(cap(b))
+	return ok && p.onPut&askBudget != 0 && p.gate.Knows(class, addressOf(b))
+}
 
 // actual returns the pool that does the work: p itself, or its stand-in if p is the zero
-// BytePool. It is inlined: it costs a pool made by a constructor one comparison.
+// BytePool, or the caller's part of it. It is inlined: it costs a pool made by a constructor one comparison.
 func (p *BytePool) actual() *BytePool {
 	if p.initialized {
 		return p
@@ -1605,6 +1779,9 @@ func (p *BytePool) actual() *BytePool {
 
 //go:noinline
 func (p *BytePool) other() *BytePool {
+	if p.parts != nil {
+		return p.parts.here()
+	}
 	if other := p.standIn.pool.Load(); other != nil {
 		return other
 	}
@@ -1637,10 +1814,10 @@ type blockKeeper BytePool
 func (k *blockKeeper) Count(class uint8, did check.Deed) {
 	switch did {
 	case check.Quarantined:
-		k.count.class[class].puts.Add(1)
+		k.count.class.At(class).puts.Add(1)
 		k.decay.Loosened() // so that a tick ends the block's quarantine
 	case check.Trimmed:
-		k.count.class[class].trimmed.Add(1)
+		k.count.class.At(class).trimmed.Add(1)
 	}
 }
 

@@ -3,10 +3,10 @@ package dewpond_test
 import (
 	"fmt"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // 512 goroutines put at once: a pool that looks at its bound before it pushes, as
@@ -39,7 +39,7 @@ func TestBoundsHold(t *testing.T) {
 			const goroutines, rounds = 512, 4
 			each := int(2*tt.limit)/tt.size/goroutines/rounds + max(1, min(10, 64<<10/tt.size))
 			for range rounds {
-				var wg, held sync.WaitGroup
+				var wg, held go125.WaitGroup
 				start := make(chan struct{})
 				held.Add(goroutines)
 				for range goroutines {

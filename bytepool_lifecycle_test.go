@@ -6,10 +6,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // Trim reaches the blocks in every P's shard, also those of Ps that GOMAXPROCS
@@ -19,7 +20,7 @@ func TestTrimReachesEveryShard(t *testing.T) {
 	source := newFakeSource()
 	for _, o := range []dewpond.BytePoolOptions{{}, {Memory: source}} {
 		p := newPool(t, o)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for i := range 200 {
 			wg.Go(func() {
 				var held [5][]byte
@@ -56,7 +57,7 @@ func TestTrimmedBlocksAreCollected(t *testing.T) {
 	notWatched(t, putsForeign)
 	onlyOnHeap(t, "the collector does not have the blocks; offheap's TestTrimDecommits says who has")
 	p := newPool(t, dewpond.BytePoolOptions{})
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	const blocks = 20
 	wg.Add(blocks)
 	func() {
@@ -127,7 +128,7 @@ func TestTrimBesideUsers(t *testing.T) {
 		before := source.all()
 		var got sync.Map
 		var stop atomic.Bool
-		var users, started sync.WaitGroup
+		var users, started go125.WaitGroup
 		for range 4 {
 			started.Add(1)
 			users.Go(func() {

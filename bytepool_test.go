@@ -4,10 +4,11 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 func TestGetEveryN(t *testing.T) {
@@ -182,7 +183,7 @@ func TestTryGetRacesClose(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for range 50 {
 		p := newPool(t, dewpond.BytePoolOptions{})
-		var wg, begun sync.WaitGroup
+		var wg, begun go125.WaitGroup
 		begun.Add(4)
 		closed := make(chan struct{})
 		for range 4 {
@@ -288,7 +289,7 @@ func TestSurvivesCollections(t *testing.T) {
 // outOfReach returns how many blocks of a class may lie with other processors.
 func outOfReach(size int) int {
 	shards := runtime.GOMAXPROCS(0)
-	if dewpond.Default().Stats().Engine != "pinned" {
+	if !percpu.Pinned {
 		shards *= 4
 	}
 	return (shards - 1) * 2 * min(64, max(16, 128<<10/size))

@@ -10,10 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func TestTryGetObeysAllocLimit(t *testing.T) {
@@ -66,7 +67,7 @@ func TestTryGetFindsEveryIdleBlock(t *testing.T) {
 	}
 	for range 20 {
 		held := make(chan []byte, blocks+1)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range 30 {
 			wg.Go(func() {
 				for range blocks / 30 {
@@ -334,7 +335,7 @@ func TestContextIsDoneWithoutAnError(t *testing.T) {
 		one, two, object := blocks.Get(1), blocks.Get(1), objects.Get()
 		ctx := doneContext{t.Context(), make(chan struct{})}
 		time.AfterFunc(time.Second, func() { close(ctx.done) })
-		var waiting sync.WaitGroup
+		var waiting go125.WaitGroup
 		for name, get := range map[string]func() error{
 			"BytePool.GetContext": func() error { _, err := blocks.GetContext(ctx, 1); return err },
 			"of a large slice":    func() error { _, err := blocks.GetContext(ctx, 1500); return err },
@@ -389,7 +390,7 @@ func TestGetContextUnderStress(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out atomic.Int64
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for i := range 100 {
 		wg.Go(func() {
 			for j := range 200 {
@@ -451,7 +452,7 @@ func TestAllocLimitLimitsAllocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10, Memory: source})
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range 50 {
 			wg.Go(func() {
 				p.TryGet(100)
@@ -577,7 +578,7 @@ func TestFailedAllocationIsNotCounted(t *testing.T) {
 		start := time.Now()
 		var took [2]time.Duration
 		var errs [2]error
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for i := range took {
 			wg.Go(func() {
 				_, errs[i] = p.GetContext(t.Context(), 100)

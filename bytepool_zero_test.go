@@ -3,9 +3,9 @@ package dewpond_test
 import (
 	"bytes"
 	"testing"
-	"testing/synctest"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // The owner reslices to cap, writes everywhere and puts back a shorter slice. A

@@ -63,8 +63,8 @@ func blockChecks(o BytePoolOptions, e *elements) *checks {
 		c.Guard = g
 	}
 	// Calls that are refused or wait do not find blocks in quarantine.
-	if o.AllocLimit == 0 && o.Budget == nil && o.MaxIdlePerClass == 0 {
-		c.Quarantine.Bytes = int(min(quarantineBytes, o.MaxIdleBytes/4))
+	if idle, _ := o.idle(); o.AllocLimit == 0 && o.Budget == nil && o.MaxIdlePerClass <= 0 {
+		c.Quarantine.Bytes = int(min(quarantineBytes, idle/4))
 	}
 	return c
 }
@@ -116,14 +116,16 @@ func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.sampleMask =
 func (c *checks) reportStranger(at uintptr, size int) {
 	v := c.Stranger(at, size)
 	if v.Kind == check.ForeignPut {
+	search:
 		for _, p := range livePools.Live() {
-			other := p.ownChecks()
-			if other == nil {
-				continue
-			}
-			if block := other.Around(at); block != nil {
-				v.Holder, v.Got, v.Put, v.Age = p.Name(), block.Got, block.Put, block.Age
-				break
+			for _, other := range p.ownChecks() {
+				if other == nil {
+					continue
+				}
+				if block := other.Around(at); block != nil {
+					v.Holder, v.Got, v.Put, v.Age = p.Name(), block.Got, block.Put, block.Age
+					break search
+				}
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestSampledTakesOthersMemory(t *testing.T) {
 	onlyOnHeap(t, "a pool off it takes none")
 	t.Setenv("DEWPOND_CHECK", "sampled=1/1")
-	other := must(offheap.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{64 << 10}}, offheap.Options{Reserve: 1 << 20}))
+	other := must(offheap.Options{Reserve: 1 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{64 << 10}}))
 	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { t.Error(v) }})
 	b := other.Get(64 << 10)
 	p.Put(b)

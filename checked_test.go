@@ -10,11 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -367,7 +368,7 @@ func TestCorrectUseIsNotReported(t *testing.T) {
 	}
 	for _, mode := range []dewpond.CheckMode{dewpond.CheckAll, dewpond.CheckSampled} {
 		p := newPool(t, dewpond.BytePoolOptions{Check: mode, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for g := range 4 {
 			wg.Go(func() {
 				for i := range rounds {

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -83,7 +84,7 @@ func TestDecayReachesIdleShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 32 * time.Second
 		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: timeout})
-		var wg, held sync.WaitGroup
+		var wg, held go125.WaitGroup
 		held.Add(64)
 		for range 64 {
 			wg.Go(func() {

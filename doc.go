@@ -32,7 +32,8 @@
 //
 // # What is bounded
 //
-// In [BytePoolOptions], MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle,
+// In [BytePoolOptions], MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle; where
+// neither is given, idle and in use together may reach what was in use at one time lately.
 // AllocLimit bounds how many misses a second TryGet and GetContext may allocate, and a
 // [Budget] bounds the bytes that several pools have together, idle and in use. Get is
 // never refused. In [PoolOptions], MaxIdle bounds the idle objects and Limit the objects
@@ -55,8 +56,12 @@
 //	                        block faults             is found later
 //	offheap.ExplainFaults   names the block          nothing faults
 //
-// Go 1.26 and 1.27 have the fast engine, which pins a goroutine to its processor. Under the
+// Go 1.24 to 1.27 have the fast engine, which pins a goroutine to its processor. Under the
 // race detector, with the build tag dewpond_portable, and with every other version or
 // compiler an engine with locks serves: slower, and with the same results.
 // [Stats.Engine] says which it is.
+//
+// With the build tag dewpond_pinned a newer Go has the fast engine too. Nobody has read that
+// Go's runtime: so the program looks at its start, for some milliseconds, whether a pinned
+// goroutine is left alone, and panics if not. A Go that lacks what pinning needs does not link.
 package dewpond

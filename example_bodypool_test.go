@@ -9,7 +9,7 @@ import (
 
 // A decoder that appends to what it is given, and may so leave the block. Who has both
 // puts back both.
-func ExampleBytePool_Adopt() {
+func ExampleBytePool_Replace() {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "replies"})
 	defer pool.Close()
 	quote := func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%q", line) }
@@ -17,15 +17,28 @@ func ExampleBytePool_Adopt() {
 	block := pool.Get(64)
 	reply := quote(block[:0], strings.Repeat("dew ", 50))
 	fmt.Println(len(reply), "bytes")
-	if cap(reply) != cap(block) {
-		pool.Adopt(reply)
-	}
-	pool.Put(block)
+	pool.Replace(block, reply)
 
 	s := pool.Stats()
 	fmt.Println(s.InUseBytes, "bytes in use,", s.Adopted, "block adopted")
 	// Output:
 	// 202 bytes
+	// 0 bytes in use, 1 block adopted
+}
+
+// What somebody else has made becomes a block of the pool.
+func ExampleBytePool_Adopt() {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "lines"})
+	defer pool.Close()
+
+	line := []byte(strings.Repeat("dew ", 50)) // made by a library, and the caller's
+	fmt.Println(len(line), "bytes")
+	pool.Adopt(line)
+
+	s := pool.Stats()
+	fmt.Println(s.InUseBytes, "bytes in use,", s.Adopted, "block adopted")
+	// Output:
+	// 200 bytes
 	// 0 bytes in use, 1 block adopted
 }
 

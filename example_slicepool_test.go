@@ -55,6 +55,25 @@ func ExampleSlicePool_Append() {
 	// true 0 0
 }
 
+// Others append, and nobody knows how many there will be: the pool learns it, and adopts the
+// slices that append has made.
+func ExampleSlicePool_Bodies() {
+	pool := dewpond.MustSlicePool(dewpond.SlicePoolOptions[string]{Name: "labels"})
+	defer pool.Close()
+	lists := pool.Bodies()
+
+	for range 1000 {
+		labels := lists.Get()
+		for i := range 200 {
+			labels = append(labels, fmt.Sprint("label ", i%10))
+		}
+		lists.Put(labels)
+	}
+	s := pool.Stats()
+	fmt.Println(s.Adopted > 0, s.InUseBytes, "bytes in use")
+	// Output: true 0 bytes in use
+}
+
 // Keep in a slice what is costly to make again. Here each element has a buffer, which
 // Reset empties and leaves where it is.
 func ExampleSlicePoolOptions_reset() {

@@ -2,6 +2,7 @@ package dewpond
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,40 @@ import (
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
+
+// Most tests look into one pool that does its work itself. Those of bubbles_test.go ask for parts.
+var _ = func() bool {
+	keepApart = func() bool { return false }
+	return true
+}()
+
+// KeepApart has pools that are made during a test keep bubbles apart, if this process can.
+func KeepApart(t interface{ Cleanup(func()) }) (ok bool) {
+	before := keepApart
+	t.Cleanup(func() { keepApart = before })
+	ok, _ = bubble.Apart()
+	keepApart = func() bool { return ok }
+	return ok
+}
+
+// PartsOf and PartsOfBytes return how many bubbles have a part of a pool.
+func PartsOf[T any](p *Pool[T]) int { return len(p.parts.bubbles.All(func() {})) }
+
+func PartsOfBytes(p *BytePool) int { return len(p.parts.bubbles.All(func() {})) }
+
+// Births returns how many objects a pool knows to be of a bubble.
+func Births[T any](p *Pool[T]) (n int) {
+	for range p.parts.made.Range {
+		n++
+	}
+	return n
+}
+
+// Unreturned reports what is out of a pool, and returns how much that is.
+func Unreturned[T any](p *Pool[T]) int { return p.reportLeaks() }
+
+// MayBelong reports whether a pool of a type has parts.
+func MayBelong(t reflect.Type) bool { return mayBelong(t) }
 
 // ErrReleased is what Release returns if the owner has released before.
 var ErrReleased = errors.New("released before")

@@ -7,14 +7,14 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
 	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -592,8 +592,11 @@ func (m *poolsModel) readAll(p *pooledModel) {
 	}
 	b, err := p.ReadAll(r)
 	asked := n + 1
-	if n == 0 {
+	switch n {
+	case 0:
 		asked = 512
+	case p.largest():
+		asked = n
 	}
 	h := p.counted(asked, true)
 	if !bytes.Equal(b, text) || cap(b) != h.size || err != want {
@@ -659,7 +662,7 @@ func (m *poolsModel) burst(p *pooledModel) {
 		return // what each of them gets cannot be told
 	}
 	m.say("%d goroutines Get %d of %d, %d times, and Put", goroutines, n, p.number(), each)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			var mine []*span

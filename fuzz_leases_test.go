@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // What a poolsModel does with Leases: who owns which part of which block, however it
@@ -316,7 +316,7 @@ func (m *poolsModel) leaseBurst() {
 		mine = append(mine, part.Slice(part.n*g/goroutines, part.n*(g+1)/goroutines))
 	}
 	m.disown(x, i)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	use := func(l dewpond.Lease) {
 		half, other := l.Slice(0, l.Len()/2), l.Retain()
 		if err := dewpond.Release(l.Truncate(l.Len() / 2)); err != nil {

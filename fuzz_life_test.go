@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/pressure"
 )
 

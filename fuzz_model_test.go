@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // A poolsModel is what one or two BytePools must do for one user. It knows which
@@ -116,7 +117,7 @@ func newPoolsModel(t *testing.T, in *script, checked bool) *poolsModel {
 	procs := 1 + in.below(4)
 	runtime.GOMAXPROCS(procs)
 	// The engine with locks finds a shard by the stack, which a collection may move.
-	m.single = procs == 1 && dewpond.Default().Stats().Engine == "pinned"
+	m.single = procs == 1 && percpu.Pinned
 	m.say("budget %v, GOMAXPROCS %d", m.budget, procs)
 	for range count {
 		m.open()

@@ -7,10 +7,11 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // An objectModel is what a Pool must do for one user. It knows every object that New has
@@ -369,7 +370,7 @@ func (m *objectModel) rest() {
 func (m *objectModel) burst() {
 	goroutines, each := 1+m.in.below(4), 1+m.in.below(40)
 	m.say("%d goroutines Get and Put %d times", goroutines, each)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range goroutines {
 		wg.Go(func() {
 			var mine []*fuzzObject

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A slicesModel is what a SlicePool must do for one user, who writes to every element of
@@ -603,7 +604,7 @@ func (m *slicesModel[T]) burst(goroutines, each, n int) {
 		return // what each of them gets cannot be told
 	}
 	m.say("%d goroutines Get and Put %d times", goroutines, each)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			var mine []*heldSlice[T]

@@ -1,3 +1,3 @@
 module github.com/dewpond/dewpond
 
-go 1.26
+go 1.24.0

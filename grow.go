@@ -25,8 +25,7 @@ func appended[X []byte | string](p *BytePool, b []byte, x X) []byte {
 	if len(x) <= cap(b)-len(b) {
 		return append(b, x...)
 	}
-	p = p.actual()
-	n := withRoom(b, len(x), p.classes.Largest())
+	n := withRoom(b, len(x), p.actual().classes.Largest())
 	return moved(p, b, append(append(p.Get(n)[:0], b...), x...))
 }
 

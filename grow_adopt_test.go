@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // What is adopted becomes a block of the largest class that fits, and was never in use.
@@ -376,7 +376,8 @@ func TestAdoptCountsWhatItCuts(t *testing.T) {
 	if whole < most/2 || p.Trim() != whole {
 		t.Errorf("of blocks that were not cut %d bytes of %d are idle", whole, most)
 	}
-	for p.Stats().DroppedFull == 0 { // else the test runs into its timeout
+	// On its way to another processor this goroutine may have left places behind.
+	for before := p.Stats().DroppedFull; p.Stats().DroppedFull == before; { // else the test runs into its timeout
 		p.Adopt(make([]byte, 2048))
 	}
 	if s := p.Stats(); s.IdleBytes > most/2 || s.IdleBytes < most/4 {

@@ -84,6 +84,31 @@ func TestReadAllTakesOneBlock(t *testing.T) {
 	}
 }
 
+// What fills the largest class is a block, whether the reader knows that or not. One byte more is
+// not pooled.
+func TestReadAllOfLargestClass(t *testing.T) {
+	const largest = 64 << 10
+	text := strings.Repeat("abcdefg", largest/7+1)
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"in memory":     func(r io.Reader) io.Reader { return r },
+		"of no length":  func(r io.Reader) io.Reader { return plainReader{r} },
+		"data with EOF": iotest.DataErrReader,
+	} {
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{512, largest}})
+		for more := range 2 {
+			want := text[:largest+more]
+			b := must(p.ReadAll(wrap(strings.NewReader(want))))
+			if string(b) != want {
+				t.Errorf("%s, %d bytes: %d bytes", name, len(want), len(b))
+			}
+			p.Put(b)
+			if s := p.Stats(); s.DroppedOversize != uint64(more) || s.InUseBytes != 0 {
+				t.Errorf("%s, %d bytes: %d are too large, %d bytes in use", name, len(want), s.DroppedOversize, s.InUseBytes)
+			}
+		}
+	}
+}
+
 // The block goes back if the reader panics, or breaks the rules of a Reader.
 func TestReadAllPanics(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{})

@@ -4,11 +4,11 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // ourLoop and theirLoop are one loop written twice: through an interface or a type
@@ -31,7 +31,7 @@ func theirLoop(p *classPools, size, n int) {
 
 // parallel shares n among a goroutine for each P.
 func parallel(n int, loop func(n int)) {
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	procs := runtime.GOMAXPROCS(0)
 	for range procs {
 		wg.Go(func() { loop(n / procs) })

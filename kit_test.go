@@ -69,7 +69,7 @@ func makePool(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
 		// all put back keeps its range. This is enough for the tests.
 		m.Reserve = 28 << 20
 	}
-	return offheap.NewBytePool(o, m)
+	return m.NewBytePool(o)
 }
 
 // newObjects makes a Pool that is closed with the test.

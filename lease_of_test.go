@@ -7,11 +7,11 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func TestLeaseContext(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // partClasses has classes that are halves, quarters and eighths of others, so that a part
@@ -285,7 +285,7 @@ func TestPartsConcurrently(t *testing.T) {
 		for i := range l.Bytes() {
 			l.Bytes()[i] = byte(i/64 + round)
 		}
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for k := range parts {
 			mine := l.Slice(64*k, 64*k+64)
 			wg.Go(func() {
@@ -334,7 +334,7 @@ func TestPartsWhileReleased(t *testing.T) {
 	for round := range 5000 {
 		l := p.Lease(256)
 		start := make(chan struct{})
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		wg.Go(func() {
 			<-start
 			l.Release()

@@ -8,12 +8,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 func TestLease(t *testing.T) {
@@ -291,7 +291,7 @@ func TestLeaseConcurrently(t *testing.T) {
 		root := p.Lease(64)
 		root.Bytes()[0] = byte(round)
 		var released atomic.Int64
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range users {
 			mine := root.Retain()
 			wg.Go(func() {
@@ -305,7 +305,7 @@ func TestLeaseConcurrently(t *testing.T) {
 						t.Error("the block changed under an owner")
 					}
 				}
-				var both sync.WaitGroup
+				var both go125.WaitGroup
 				for range 2 { // copies of one owner: one of them wins
 					both.Go(func() {
 						if dewpond.Release(mine) == nil {
@@ -336,7 +336,7 @@ func TestStaleLeasesConcurrently(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	p := newPool(t, dewpond.BytePoolOptions{})
 	stale := make(chan dewpond.Lease, 100)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 2 {
 		wg.Go(func() {
 			for l := range stale {
@@ -346,7 +346,7 @@ func TestStaleLeasesConcurrently(t *testing.T) {
 			}
 		})
 	}
-	var users sync.WaitGroup
+	var users go125.WaitGroup
 	for i := range 4 {
 		users.Go(func() {
 			for n := range 20_000 {

@@ -17,7 +17,7 @@ import (
 type livePool interface {
 	StatsSource
 	engines() []*magazine.Engine
-	ownChecks() *checks
+	ownChecks() []*checks // each may be nil
 	reportLeaks() int
 }
 

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A budgetModel is what pools that share a Budget must do for one user: it knows what

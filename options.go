@@ -32,16 +32,22 @@ type BytePoolOptions struct {
 	// name reports as name-2. Default: "pool".
 	Name string
 
-	// Classes are the block sizes in bytes: strictly ascending multiples of 16
-	// from 64 B to 64 MiB, at most 128 of them, and on the Go heap each a size that Go
-	// allocates exactly (7168 is not: Go rounds it up to 8192).
+	// Classes are the block sizes in bytes, which the caps of what Get returns are: strictly
+	// ascending, from 64 B to 64 MiB, at most 128 of them. On the Go heap they may be any sizes,
+	// such as 1232, 1452 and 65535. Go rounds each up to a size of its own (7168 to 8192), which is
+	// what a block counts in MaxIdleBytes and in a Budget; two classes must not be rounded to one.
 	// Default: [DefaultClasses].
 	Classes []int
 
 	// MaxIdleBytes bounds the bytes kept idle, over all classes. It holds at every
 	// moment. Under contention a pool may drop blocks before it keeps as much, but not
 	// before it keeps half of it. [NoIdle]: none are kept. For instance, 16 << 20 keeps
-	// 10,922 blocks of 1536 bytes, or as many bytes of all sizes together. Default: 64 MiB.
+	// 10,922 blocks of 1536 bytes, or as many bytes of all sizes together.
+	//
+	// Default: 64 MiB, or, if MaxIdlePerClass is not set either and more than that was in use
+	// at one time within the last IdleTimeout (60 s for NoDecay), as much as idle and in use
+	// together are that. What all pools of the process keep beyond their 64 MiB is at most a
+	// quarter of the memory limit, and nothing while the pressure is above low.
 	MaxIdleBytes int64
 
 	// MaxIdlePerClass bounds the number of blocks kept idle in each class, in the same
@@ -62,9 +68,8 @@ type BytePoolOptions struct {
 	// each bubble. Default: no limit.
 	AllocLimit int
 
-	// Memory is where blocks come from. With a Source a class may be any multiple of 16,
-	// whether or not Go allocates that size exactly. Package offheap makes pools on
-	// mapped memory. Default: the Go heap.
+	// Memory is where blocks come from. With a Source each class must be a multiple of 16.
+	// Package offheap makes pools on mapped memory. Default: the Go heap.
 	Memory Source
 
 	// Zero says when blocks are cleared. Default: [ZeroOnPut].
@@ -106,6 +111,14 @@ type BytePoolOptions struct {
 	// The minimum is 100 ms. [NoDecay]: idle blocks are kept for ever, whatever the
 	// pressure. Default: 60 s.
 	IdleTimeout time.Duration
+
+	// NoCollect keeps decay of this pool from asking for a garbage collection. Otherwise it asks for
+	// one if it has let go of a quarter of the heap and of 16 MiB, and none has come by itself after
+	// some seconds, at most once in an IdleTimeout for all pools of the process: only a collection
+	// gives the memory back to the system. [Stats.Collections] counts them, DEWPOND_COLLECT=off in the
+	// environment forbids them to all pools. What one costs:
+	// https://github.com/dewpond/dewpond/blob/main/docs/tuning.md#memory-that-decay-lets-go.
+	NoCollect bool
 }
 
 // SlicePoolOptions configure a [SlicePool]. The zero value is a sane default.
@@ -131,7 +144,7 @@ type SlicePoolOptions[T any] struct {
 
 	// MaxIdleBytes bounds the bytes kept idle, over all classes, as
 	// [BytePoolOptions.MaxIdleBytes] does: elements times the size of T, without what they
-	// point to. Default: 64 MiB.
+	// point to. The default is the same, too.
 	MaxIdleBytes int64
 
 	// MaxIdlePerClass bounds the number of slices kept idle in each class. [NoIdle]: none
@@ -163,6 +176,9 @@ type SlicePoolOptions[T any] struct {
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: for ever.
 	// Default: 60 s.
 	IdleTimeout time.Duration
+
+	// NoCollect is the same as [BytePoolOptions.NoCollect].
+	NoCollect bool
 }
 
 // PoolOptions configure a [Pool]. The zero value is a sane default.
@@ -179,12 +195,14 @@ type PoolOptions[T any] struct {
 
 	// Reset makes an object that was put back ready for its next owner: nothing that
 	// the last owner wrote may stay readable. Default: the Reset method of *T, if *T has
-	// one without arguments and results; otherwise *v = *new(T).
+	// one without arguments and results; otherwise *v = *new(T), if New is not set. With New, which
+	// makes what is no zero T, the default is to leave the object as it is: then each caller
+	// resets it after Get, as with a sync.Pool, and reads what the last owner wrote until it does.
 	//
-	// Reset must be set in these cases: if New is set and *T has no such method, because
-	// the zero T is not what New makes; if the method is promoted from an embedded
-	// field, because it leaves the other fields as they are; and if T is a slice or a
-	// map, because setting it to nil would lose the memory worth keeping.
+	// Reset must be set in these cases: if the method is promoted from an embedded
+	// field, because it leaves the other fields as they are; and, unless New is set, if T is a
+	// slice or a map, because setting it to nil would lose the memory worth keeping, and if
+	// T has more than 4 KiB, because clearing it on each Put would cost more than it is worth.
 	Reset func(*T)
 
 	// Keep reports whether the pool is to keep an object that was put back, for instance
@@ -205,8 +223,12 @@ type PoolOptions[T any] struct {
 
 	// MaxIdle bounds the number of objects kept idle. It holds at every moment. Under
 	// contention a pool may keep fewer, but at least half. The pool does not know what
-	// its objects point to: choose a smaller bound if they are large (4096 idle
-	// gzip.Writers hold 3 GB). [NoIdle]: none are kept. Default: 4096.
+	// its objects point to: give a bound if that is much, and need not last until the next
+	// burst (4096 idle gzip.Writers hold 3 GB). [NoIdle]: none are kept.
+	//
+	// Default: Limit, or without one 4096; or, if more than that were out at one time within
+	// the last IdleTimeout (60 s for NoDecay), as many as idle and out together are that. What
+	// all pools of the process keep beyond is bounded: see [BytePoolOptions.MaxIdleBytes].
 	MaxIdle int
 
 	// Limit is how many objects may be out at once. TryGet and GetContext obey it. Get
@@ -239,7 +261,18 @@ type PoolOptions[T any] struct {
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: idle
 	// objects are kept for ever. Default: 60 s.
 	IdleTimeout time.Duration
+
+	// NoCollect is the same as [BytePoolOptions.NoCollect].
+	NoCollect bool
+
+	object objectOptions // set by package dewsync
 }
+
+// mostCleared is the size in bytes up to which a Pool clears its objects without being told to.
+const mostCleared = 4 << 10
+
+// leaveAsIs is the Reset of a Pool whose callers reset an object after Get.
+func leaveAsIs[T any](*T) {}
 
 // defaultMaxIdle is what MaxIdle 0 means.
 const defaultMaxIdle = 4096
@@ -264,17 +297,14 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 		if field, ok := promotedReset(t); ok {
 			fail("%v has a method Reset() only by its field %s, which leaves the other fields as they are: give Reset, a func(*%v) that resets all", t, field, t)
 		} else if o.Reset = resetMethod[T](); o.Reset == nil && o.New != nil {
-			fail("New without Reset, and *%v has no method Reset(): give Reset, a func(*%v) that makes an object as good as what New returns", t, t)
+			o.Reset = leaveAsIs[T]
 		} else if o.Reset == nil && mustHaveReset != "" {
 			fail("%v without Reset: Put would set it to nil, and lose the memory that it has: %s", t, mustHaveReset)
+		} else if o.Reset == nil && t.Size() > mostCleared {
+			fail("%v has %d bytes, and each Put would clear them all: give Reset, a func(*%v) that clears what was written; or New, and reset an object after Get", t, t.Size(), t)
 		}
 	}
-	switch {
-	case o.MaxIdle == 0:
-		o.MaxIdle = defaultMaxIdle
-	case o.MaxIdle == NoIdle:
-		o.MaxIdle = 0
-	case o.MaxIdle < 0:
+	if o.MaxIdle < NoIdle {
 		fail("MaxIdle %d: give a number of objects, 0 for %d, or NoIdle", o.MaxIdle, defaultMaxIdle)
 	}
 	if err := o.Check.valid(); err != nil {
@@ -288,6 +318,20 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 		return o, fmt.Errorf("dewpond: options of pool %q: %w", o.Name, errors.Join(errs...))
 	}
 	return o, nil
+}
+
+// idle returns how many objects may be idle, and whether that follows what was out: see
+// [PoolOptions.MaxIdle].
+func (o PoolOptions[T]) idle() (objects int64, follows bool) {
+	switch {
+	case o.MaxIdle == NoIdle:
+		return 0, false
+	case o.MaxIdle > 0:
+		return int64(o.MaxIdle), false
+	case o.Limit > 0:
+		return int64(o.Limit), true
+	}
+	return defaultMaxIdle, true
 }
 
 // needs returns advice for a T that needs a New, because the zero T is nil, and for a T
@@ -404,12 +448,24 @@ func (z ZeroPolicy) String() string {
 // 1 MiB that Go allocates exactly, about four in each doubling.
 func DefaultClasses() []int { return sizeclass.Default() }
 
+// mayWait reports whether the pool's calls may wait, or be refused, by what bubbles keep apart. A
+// Source is one for all of them.
+func (o BytePoolOptions) mayWait() bool {
+	return o.Memory == nil && (o.AllocLimit > 0 || o.Budget != nil)
+}
+
+// in returns the options of the part of a pool in a bubble.
+func (o BytePoolOptions) in(bubble uint64) BytePoolOptions {
+	o.Budget = o.Budget.in(bubble)
+	return o
+}
+
 // withDefaults returns the options of the pool of the slices' bytes, with every default in
 // place, and whether T has pointers, or one error that names each invalid option.
 func (o SlicePoolOptions[T]) withDefaults() (of BytePoolOptions, pointers bool, err error) {
 	of = BytePoolOptions{
 		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocLimit: o.AllocLimit,
-		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout,
+		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoCollect: o.NoCollect,
 	}
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -458,24 +514,28 @@ func (o BytePoolOptions) withDefaults() (BytePoolOptions, error) {
 	return o.checked(errs)
 }
 
+// idle returns how many bytes may be idle, and whether that follows what was out: see
+// [BytePoolOptions.MaxIdleBytes].
+func (o BytePoolOptions) idle() (bytes int64, follows bool) {
+	switch {
+	case o.MaxIdleBytes == NoIdle, o.MaxIdlePerClass == NoIdle:
+		return 0, false
+	case o.MaxIdleBytes > 0:
+		return o.MaxIdleBytes, false
+	}
+	return defaultMaxIdleBytes, o.MaxIdlePerClass == 0
+}
+
 // checked is withDefaults for the options but Classes. errs is what else is invalid.
 func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.Name == "" {
 		o.Name = "pool"
 	}
-	switch {
-	case o.MaxIdleBytes == 0:
-		o.MaxIdleBytes = defaultMaxIdleBytes
-	case o.MaxIdleBytes == NoIdle:
-		o.MaxIdleBytes = 0
-	case o.MaxIdleBytes < 0:
+	if o.MaxIdleBytes < NoIdle {
 		fail("MaxIdleBytes %d: give a number of bytes, 0 for %d, or NoIdle", o.MaxIdleBytes, defaultMaxIdleBytes)
 	}
-	switch {
-	case o.MaxIdlePerClass == NoIdle:
-		o.MaxIdleBytes, o.MaxIdlePerClass = 0, 0
-	case o.MaxIdlePerClass < 0:
+	if o.MaxIdlePerClass < NoIdle {
 		fail("MaxIdlePerClass %d: give a number of blocks, 0 to bound them by MaxIdleBytes alone, or NoIdle", o.MaxIdlePerClass)
 	}
 	if o.AllocLimit < 0 {

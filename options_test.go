@@ -16,12 +16,12 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		heap []string // what it says of a heap pool alone
 	}{
 		{"everything", dewpond.BytePoolOptions{
-			Name: "orders", Classes: []int{64, 7168, 100}, MaxIdleBytes: -5,
+			Name: "orders", Classes: []int{64, 7168, 8192, 100}, MaxIdleBytes: -5,
 			MaxIdlePerClass: -2, AllocLimit: -2, Zero: 9, LeakAfter: -1, IdleTimeout: -2,
 		}, []string{
-			`pool "orders"`, "class 100", "96 or 112", "100 after 7168",
+			`pool "orders"`, "100 after 8192",
 			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -2", "AllocLimit -2", "Zero 9", "ZeroOnPut", "LeakAfter -1", "IdleTimeout -2ns", "NoDecay",
-		}, []string{"class 7168", "6912 or 8192"}},
+		}, []string{"classes 7168 and 8192", "remove 7168"}},
 		{"LeakAfter without a timer", dewpond.BytePoolOptions{LeakAfter: time.Second, IdleTimeout: dewpond.NoDecay}, []string{"LeakAfter 1s", "IdleTimeout"}, nil},
 		{"no class", dewpond.BytePoolOptions{Classes: []int{}}, []string{"no class"}, nil},
 	} {

@@ -9,13 +9,13 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // One test for each row of docs/ownership.md, named by the row's first words. The
@@ -179,7 +179,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			for i := range held {
 				held[i] = p.Get(1024)
 			}
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for range 2 { // callers that hold two of these each
 				wg.Go(func() {
 					if err := p.GetBatch(ctx, make([][]byte, 2), 1024); !errors.Is(err, context.DeadlineExceeded) {

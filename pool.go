@@ -3,7 +3,6 @@ package dewpond
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"sync/atomic"
 	"unsafe"
 
@@ -21,9 +20,14 @@ import (
 // [Pool.Trim], [Pool.Close] or decay releases them. Make a pool with [NewPool].
 //
 // The zero Pool is also ready to use, for every T for which NewPool accepts the zero
-// [PoolOptions]: from its first use it has the default options. Its Get and Put take longer
-// than those of a pool made by NewPool:
+// [PoolOptions] (a T of more than 4 KiB must have a Reset method): from its first use it has
+// the default options. With another T each use panics. Its Get and Put take a little
+// longer than those of a pool made by NewPool:
 // https://github.com/dewpond/dewpond/blob/main/docs/results.md#the-zero-value.
+//
+// In the binary of a test a Pool of objects with pointers keeps bubbles of [testing/synctest] apart, and
+// keeps nothing in one:
+// https://github.com/dewpond/dewpond/blob/main/docs/ownership.md#in-a-testingsynctest-bubble.
 //
 // A Pool must not be copied. All its methods may be called by any number of goroutines
 // at once. A Put of an object synchronizes before the Get that returns it.
@@ -44,7 +48,7 @@ type Pool[T any] struct {
 	new  func() *T // nil: new(T)
 	keep func(*T) bool
 	drop func(*T)
-	size int64 // of T, in bytes
+	size int64 // of an object, in bytes: of T, but for package dewsync
 
 	decay decay.Decayer
 
@@ -52,6 +56,9 @@ type Pool[T any] struct {
 	count objectCounts
 
 	standIn standIn[Pool[T]]
+
+	parts  *objectParts[T] // nil but in the binary of a test; also that of which this is a part
+	bubble uint64          // whose part this is
 }
 
 // An objectWork says what Put does to an object before the engine gets it. It sums up
@@ -59,12 +66,13 @@ type Pool[T any] struct {
 type objectWork uint8
 
 const (
-	askStandIn objectWork = iota // this is the zero Pool: call its stand-in
+	askStandIn objectWork = iota // this is the zero Pool, or one with parts: call its stand-in or the caller's part
 	setZero
 	callReset
 	askKeep   // call keep, then reset if it is set
 	countOut  // there is a Limit; then keep and reset, if they are set
 	askChecks // the object may be watched; then all of the above
+	askParts  // the object may be another part's; then all of the above
 )
 
 // NewPool makes a pool. If options are invalid it returns one error that names each of
@@ -74,11 +82,28 @@ func NewPool[T any](o PoolOptions[T]) (*Pool[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool[T]{keep: o.Keep, reset: o.Reset, new: o.New, drop: o.Drop}
-	p.size = int64(unsafe.Sizeof(*new(T)))
+	p := new(Pool[T])
+	entry := reserve(p, o.Name)
+	if keepApart() && mayBelong(o.objectType()) {
+		p.entry, p.name = entry, entry.Name()
+		p.parts = p.newParts(o)
+	} else {
+		p.init(o, entry)
+	}
+	publish(entry)
+	return p, nil
+}
+
+// init makes a Pool of valid options, whose name is that of the entry.
+func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
+	p.keep, p.reset, p.new, p.drop = o.Keep, o.Reset, o.New, o.Drop
+	p.entry, p.name = entry, entry.Name()
+	p.size = o.size()
 	p.checks = objectChecks(o, p.size)
 	p.out.Init(o.Limit, p.Name)
 	switch {
+	case p.parts != nil:
+		p.onPut = askParts
 	case p.checks != nil:
 		p.onPut = askChecks
 	case o.Limit > 0:
@@ -90,9 +115,12 @@ func NewPool[T any](o PoolOptions[T]) (*Pool[T], error) {
 	default:
 		p.onPut = setZero
 	}
+	idle, follows := o.idle()
 	p.engine.Init(magazine.Config{
 		Sizes:        []int{1},
-		MaxIdleBytes: int64(o.MaxIdle) - p.checks.quarantined()/p.size,
+		MaxIdleBytes: idle - p.checks.quarantined()/p.size,
+		Beyond:       beyondIf(follows),
+		Unit:         p.size,
 		// A limited pool keeps all idle objects in the depot, where every Get finds
 		// them. So it makes an object only if none is idle, and has no more than Limit,
 		// apart from those that Drop has not finished with.
@@ -101,16 +129,19 @@ func NewPool[T any](o PoolOptions[T]) (*Pool[T], error) {
 	var settle func()
 	if p.checks != nil {
 		p.checks.Keeper = objectKeeper[T]{p}
-		settle = p.checks.Flush
+		settle = func() {
+			if !p.elsewhere() { // else what leaves the quarantine is dropped where it must not be
+				p.checks.Flush()
+			}
+		}
 	}
-	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle, decay.Part{Idle: &p.engine, Classes: 1, Shed: p.shed})
-	p.entry = reserve(p, o.Name)
-	p.name = p.entry.Name()
+	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: p.shed})
+	if !o.NoCollect {
+		p.decay.Asks(func() { p.count.collections.Add(1) })
+	}
 	if p.checks != nil {
 		p.checks.pool = p.name
 	}
-	publish(p.entry)
-	return p, nil
 }
 
 // MustPool is like [NewPool], but panics if the options are invalid. It simplifies the
@@ -129,6 +160,13 @@ func MustPool[T any](o PoolOptions[T]) *Pool[T] {
 //
 //go:nosplit
 func (p *Pool[T]) Get() *T {
+	for p.onPut == askStandIn { // the zero Pool: its stand-in, if there is one yet, is as fast
+		other := p.standIn.pool.Load()
+		if other == nil {
+			return p.getSlow()
+		}
+		p = other
+	}
 	// engine.Pop, inlined by hand (cost 329 of 80). In a limited pool it finds nothing,
 	// because all idle objects are in the depot.
 	x := p.engine.Enter()
@@ -153,7 +191,11 @@ func (p *Pool[T]) getSlow() *T {
 	if p.limited() && !p.out.AcquireAnyway() {
 		p.count.overLimit.Add(1)
 	}
-	if v := p.engine.Pop(0); v != nil {
+	v := p.engine.Pop(0)
+	if v == nil && p.engine.Reclaim(0) {
+		v = p.engine.Pop(0)
+	}
+	if v != nil {
 		return p.watchIfChosen((*T)(v))
 	}
 	return p.allocate()
@@ -179,7 +221,8 @@ func (p *Pool[T]) TryGet() (*T, error) {
 // the order in which they arrived. If a call need not wait, it does not look at ctx. Close
 // ends every wait with [ErrClosed].
 //
-// While a call waits in a [testing/synctest] bubble the pool belongs to that bubble: a
+// In the binary of a test each bubble of [testing/synctest] has a Limit and waits of its own, if T
+// has pointers. Else, while a call waits in a bubble, the pool belongs to that bubble: a
 // call from outside the bubble that would wake it, or wait beside it, panics.
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
 	p = p.actual()
@@ -221,6 +264,7 @@ func (p *Pool[T]) freshCounted() (v *T) {
 	defer func() {
 		if v != nil {
 			p.count.misses.Add(1)
+			p.engine.Missed(0, 1)
 		} else if p.limited() {
 			p.out.Release()
 		}
@@ -249,6 +293,9 @@ func (p *Pool[T]) fresh() *T {
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
 		return
+	}
+	for p.onPut == askStandIn { // see Get
+		p = p.actual()
 	}
 	// Both halves end in engine.Push, inlined by hand (cost 406 of 80). If they shared it,
 	// the first half, which most pools take, would cost an eighth of a Get and Put more.
@@ -293,6 +340,9 @@ func (p *Pool[T]) asked(v *T) bool {
 	}
 	if p.onPut == askStandIn {
 		p.actual().Put(v)
+		return false
+	}
+	if p.onPut == askParts && p.putElsewhere(v) {
 		return false
 	}
 	if p.checks != nil && p.putWatched(v) {
@@ -343,6 +393,7 @@ func clearObject[T any](v *T) {
 func (p *Pool[T]) refused(v *T) {
 	p.count.puts.Add(1)
 	p.count.droppedOversize.Add(1)
+	p.engine.Gone(0, 1)
 	p.seal(v) // with its present contents: Reset has not been called
 	p.discard(v)
 }
@@ -366,6 +417,7 @@ func (p *Pool[T]) settled(v *T, r magazine.Result) {
 		p.decay.Kept()
 	case magazine.NoRoom:
 		p.count.droppedFull.Add(1)
+		p.engine.Gone(0, 1)
 		p.discard(v)
 	case magazine.AfterClose:
 		p.count.droppedClosed.Add(1)
@@ -382,7 +434,7 @@ func (p *Pool[T]) discard(v *T) {
 
 // discardLate is discard for a caller that lets go of several objects and then calls l.End.
 func (p *Pool[T]) discardLate(v *T, l *late.List) {
-	p.checks.lastLook(checkedObject(v), l)
+	p.checks.lastLook(p.checkedObject(v), l)
 	if p.drop != nil {
 		p.drop(v)
 	}
@@ -397,6 +449,9 @@ func (p *Pool[T]) Prewarm(count int) error {
 	if count < 0 {
 		return fmt.Errorf("dewpond: Prewarm(%d) on pool %q: the count is negative", count, p.name)
 	}
+	if p.parts != nil && p.bubble != p.parts.home && p.bubble != 0 && !p.engine.Closed() {
+		return nil // a bubble's part keeps nothing
+	}
 	for i := range count {
 		if p.engine.Closed() {
 			return ErrClosed
@@ -404,6 +459,7 @@ func (p *Pool[T]) Prewarm(count int) error {
 		v := p.fresh()
 		switch p.add(v) {
 		case magazine.Kept, magazine.KeptDirect:
+			p.engine.Came(0, 1)
 			p.decay.Kept()
 		case magazine.NoRoom:
 			p.discard(v)
@@ -433,6 +489,9 @@ func (p *Pool[T]) Trim() (released int64) {
 
 // trimInTurn is Trim as called by decay.
 func (p *Pool[T]) trimInTurn() {
+	if p.elsewhere() {
+		return
+	}
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
@@ -441,6 +500,9 @@ func (p *Pool[T]) trimInTurn() {
 
 // shed lets go of up to n objects that have been idle for long.
 func (p *Pool[T]) shed(class uint8, n int) {
+	if p.elsewhere() {
+		return
+	}
 	var l late.List
 	defer l.End()
 	p.engine.Shed(class, n, p.free(&l))
@@ -450,7 +512,9 @@ func (p *Pool[T]) shed(class uint8, n int) {
 // new objects, TryGet, GetContext and Prewarm return [ErrClosed], and Put drops. Close
 // ends all waits. Objects that are out stay valid. A second Close does nothing.
 func (p *Pool[T]) Close() error {
-	p = p.actual()
+	if p = p.made(); p.parted() {
+		return p.parts.Close()
+	}
 	p.out.MustReach()
 	p.decay.Stop()
 	var l late.List
@@ -470,13 +534,15 @@ func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 
 // Name returns the pool's name in statistics: the name in its options, followed by a
 // number if an older live pool has that name.
-func (p *Pool[T]) Name() string { return p.actual().name }
+func (p *Pool[T]) Name() string { return p.made().name }
 
 // Stats returns the pool's statistics. Bytes are the number of objects times the size of
 // T, without what the objects point to. DroppedOversize counts the objects that Keep
 // refused. Stats takes microseconds and does not slow down other calls.
 func (p *Pool[T]) Stats() Stats {
-	p = p.actual()
+	if p = p.made(); p.parted() {
+		return p.parts.Stats()
+	}
 	quarantined := p.checks.quarantineCounts(1) // before the engine's counts: see check.Watch.InQuarantine
 	c := p.engine.Counts()[0]
 	trimmed := p.count.trimmed.Load()
@@ -484,6 +550,7 @@ func (p *Pool[T]) Stats() Stats {
 	s := Stats{
 		Name:            p.name,
 		Engine:          percpu.Engine(),
+		Bubbles:         bubblesShared(),
 		Hits:            c.Hits,
 		Misses:          p.count.misses.Load(),
 		Refused:         p.count.refused.Load(),
@@ -493,6 +560,7 @@ func (p *Pool[T]) Stats() Stats {
 		DroppedClosed:   p.count.droppedClosed.Load(),
 		DroppedDouble:   p.count.droppedDouble.Load(),
 		Trimmed:         c.Released,
+		Collections:     p.count.collections.Load(),
 		ReleasedBytes:   int64(c.Released) * p.size,
 	}
 	if p.checks != nil {
@@ -518,12 +586,18 @@ type objectCounts struct {
 	puts                                        atomic.Uint64 // those that the engine does not count, each once
 	droppedFull, droppedOversize, droppedClosed atomic.Uint64
 	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
+	collections                                 atomic.Uint64
 }
 
 // overhead returns the bytes that the pool has in addition to its objects.
 func (p *Pool[T]) overhead() int64 { return p.engine.Overhead() + int64(unsafe.Sizeof(*p)) }
 
-func (p *Pool[T]) reportLeaks() int { return p.actual().checks.reportLeaks() }
+func (p *Pool[T]) reportLeaks() int {
+	if p = p.made(); p.parted() {
+		return p.parts.reportLeaks()
+	}
+	return p.checks.reportLeaks()
+}
 
 // watchIfChosen starts to watch an object that a caller gets, if it is chosen, and returns the
 // object. It does all of that itself, because each frame of its stack costs.
@@ -537,7 +611,7 @@ func (p *Pool[T]) watchIfChosen(v *T) *T {
 			p.Put(v)
 		}
 	}()
-	b := bytesOf(v)
+	b := p.bytesOf(v)
 	p.checks.Get(addressOf(b), b, true)
 	panics = false
 	return v
@@ -545,21 +619,10 @@ func (p *Pool[T]) watchIfChosen(v *T) *T {
 
 // putWatched is Put if the object is watched, and reports whether it is.
 func (p *Pool[T]) putWatched(v *T) bool {
-	c, b := p.checks, bytesOf(v)
-	var verdict check.Verdict
-	switch {
-	case c.All():
-		verdict = c.Adopt(addressOf(b), b)
-	case check.Watched(addressOf(b)):
-		verdict = c.Put(addressOf(b), len(b))
-	default:
-		return false
-	}
-	switch verdict {
+	switch p.verdict(v) {
 	case check.Unknown:
 		return false
 	case check.Refused:
-		p.count.droppedDouble.Add(1)
 		return true
 	}
 	if p.limited() {
@@ -571,31 +634,72 @@ func (p *Pool[T]) putWatched(v *T) bool {
 			var l late.List
 			defer l.End()
 			p.seal(v)
-			p.checks.lastLook(checkedObject(v), &l)
+			p.checks.lastLook(p.checkedObject(v), &l)
 		}
 	}()
 	ready := p.tryClean(v)
 	panics = false
 	if ready {
-		c.Retire(checkedObject(v))
+		p.checks.Retire(p.checkedObject(v))
 	}
 	return true
+}
+
+// verdict is what the checks say of a Put, which counts if they refuse it.
+func (p *Pool[T]) verdict(v *T) (verdict check.Verdict) {
+	c, b := p.checks, p.bytesOf(v)
+	switch {
+	case c.All():
+		verdict = c.Adopt(addressOf(b), b)
+	case check.Watched(addressOf(b)):
+		verdict = c.Put(addressOf(b), len(b))
+	default:
+		return check.Unknown
+	}
+	if verdict == check.Refused {
+		p.count.droppedDouble.Add(1)
+	}
+	return verdict
 }
 
 // seal records the present contents of an object that the checks know to be idle.
 func (p *Pool[T]) seal(v *T) {
 	if p.checks != nil {
-		b := bytesOf(v)
+		b := p.bytesOf(v)
 		p.checks.Seal(addressOf(b), b)
 	}
 }
 
-func (p *Pool[T]) ownChecks() *checks { return p.checks }
+func (p *Pool[T]) ownChecks() []*checks {
+	if p.parted() {
+		return p.parts.ownChecks()
+	}
+	return []*checks{p.checks}
+}
 
-func (p *Pool[T]) engines() []*magazine.Engine { return []*magazine.Engine{&p.engine} }
+func (p *Pool[T]) engines() []*magazine.Engine {
+	if p.parted() {
+		return p.parts.engines()
+	}
+	return []*magazine.Engine{&p.engine}
+}
 
-// actual returns the pool that does the work: p itself, or its stand-in if p is the zero
-// Pool.
+// parted reports whether parts do the work of the pool.
+func (p *Pool[T]) parted() bool { return p.onPut == askStandIn && p.parts != nil }
+
+// made returns the pool that NewPool has made: p itself, or its stand-in if p is the zero Pool.
+func (p *Pool[T]) made() *Pool[T] {
+	if p.onPut != askStandIn || p.parts != nil {
+		return p
+	}
+	if other := p.standIn.pool.Load(); other != nil {
+		return other
+	}
+	return p.standIn.make(func() *Pool[T] { return MustPool(PoolOptions[T]{object: objectOptions{lazy: true}}) })
+}
+
+// actual returns the pool that does the work: p itself, or the caller's part of it; and if p is
+// the zero Pool, its stand-in or a part of that.
 func (p *Pool[T]) actual() *Pool[T] {
 	if p.onPut != askStandIn {
 		return p
@@ -605,20 +709,20 @@ func (p *Pool[T]) actual() *Pool[T] {
 
 //go:noinline
 func (p *Pool[T]) other() *Pool[T] {
-	if other := p.standIn.pool.Load(); other != nil {
-		return other
+	if p = p.made(); p.parted() {
+		return p.parts.here()
 	}
-	return p.standIn.make(func() *Pool[T] { return MustPool(PoolOptions[T]{}) })
+	return p
 }
 
 // bytesOf and objectOf convert between an object and the bytes that the checks see. The
 // bytes keep the object alive, and what it points to.
-func bytesOf[T any](v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)) }
+func (p *Pool[T]) bytesOf(v *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(v)), p.size) }
 
 func objectOf[T any](b []byte) *T { return (*T)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // checkedObject returns an object in the form that the checks use.
-func checkedObject[T any](v *T) check.Block { return checkedBlock(0, bytesOf(v)) }
+func (p *Pool[T]) checkedObject(v *T) check.Block { return checkedBlock(0, p.bytesOf(v)) }
 
 // A Pool's checks see an object as the bytes of its T. These cannot be poisoned, because
 // Reset has made them ready for the next owner. So the checks keep a copy instead, and
@@ -628,13 +732,16 @@ func checkedObject[T any](v *T) check.Block { return checkedBlock(0, bytesOf(v))
 // objectChecks returns the checks of a Pool, or nil if nothing is to be checked. The
 // options are valid.
 func objectChecks[T any](o PoolOptions[T], size int64) *checks {
+	if o.object.unwatched {
+		return nil
+	}
 	c := newChecks(o.Check, o.OnViolation, 1, true)
 	if c == nil {
 		return nil
 	}
-	c.objects = reflect.TypeFor[T]()
-	if o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
-		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, int64(o.MaxIdle)/4, check.QuarantineBlocks))
+	c.objects = o.objectType()
+	if idle, _ := o.idle(); o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
+		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, idle/4, check.QuarantineBlocks))
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // stopsOf returns how often f stops the world. What else runs in the process may stop it too, so f runs
@@ -47,7 +48,6 @@ func TestTrimAndCloseStopTheWorld(t *testing.T) {
 	trim := func() { p.Trim() }
 	shut := func() { p.Close() }
 	unused()
-	pinned := p.Stats().Engine == "pinned"
 	for _, tt := range []struct {
 		what      string
 		before, f func()
@@ -64,7 +64,7 @@ func TestTrimAndCloseStopTheWorld(t *testing.T) {
 		{"Close of a trimmed pool", trimmed, shut, 0},
 		{"Close of a closed pool", func() { used(); p.Close() }, shut, 0},
 	} {
-		if !pinned {
+		if !percpu.Pinned {
 			tt.want = 0 // it has locks instead
 		}
 		if n := stopsOf(tt.before, tt.f); n != tt.want {
@@ -123,19 +123,41 @@ func TestRefusalLooksAtWhatIsIdle(t *testing.T) {
 	}
 }
 
-// An unused pool has no shards, whatever GOMAXPROCS is.
+// An unused pool is small, whatever GOMAXPROCS is.
 func TestUnusedPoolIsSmall(t *testing.T) {
+	onlyOnHeap(t, "off the heap a pool has tables of its memory")
 	notWatched(t, "the checks have memory of their own")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 16, 128} {
 		runtime.GOMAXPROCS(procs)
-		p := newPool(t, dewpond.BytePoolOptions{})
-		unused := p.Stats().OverheadBytes
-		p.Put(p.Get(100))
-		used := p.Stats().OverheadBytes
-		t.Logf("GOMAXPROCS %d: %d bytes unused, %d used", procs, unused, used)
-		if unused > 40<<10 {
-			t.Errorf("GOMAXPROCS %d: an unused pool has %d bytes", procs, unused)
+		const count = 200
+		most := int64(8 << 10)
+		if sanitized {
+			most = 10 << 10
 		}
+		all := make([]*dewpond.BytePool, count)
+		first := newPool(t, dewpond.BytePoolOptions{}) // the size table is shared
+		before := liveHeap()
+		for i := range all {
+			all[i] = newPool(t, dewpond.BytePoolOptions{})
+		}
+		each := (liveHeap() - before) / count
+		unused := all[0].Stats().OverheadBytes
+		all[0].Put(all[0].Get(100))
+		t.Logf("GOMAXPROCS %d: %d bytes of heap unused; OverheadBytes %d unused, %d used", procs, each, unused, all[0].Stats().OverheadBytes)
+		if int64(each) > most || int64(unused) > most {
+			t.Errorf("GOMAXPROCS %d: an unused pool has %d bytes on the heap, and says %d; want %d at most", procs, each, unused, most)
+		}
+		runtime.KeepAlive(first)
+		runtime.KeepAlive(all)
 	}
+}
+
+// liveHeap returns the bytes that two collections leave.
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -10,10 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func TestPoolLimit(t *testing.T) {
@@ -130,7 +131,7 @@ func TestPoolCancelledWaitLeaksNothing(t *testing.T) {
 				t.Fatalf("the one object is lost: %v", err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for range 3 {
 				wg.Go(func() {
 					w, err := p.GetContext(ctx)
@@ -219,7 +220,7 @@ func TestPoolLimitHolds(t *testing.T) {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			p := newObjects(t, dewpond.PoolOptions[account]{Limit: limit})
 			var out, most, refused atomic.Int64
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for i := range 64 {
 				wg.Go(func() {
 					for range 300 {

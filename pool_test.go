@@ -11,8 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 func TestPoolKeepsEveryObjectOverCollections(t *testing.T) {
@@ -40,6 +42,36 @@ func TestPoolKeepsEveryObjectOverCollections(t *testing.T) {
 	}
 	if len(dropped) != objects {
 		t.Errorf("%d objects, want %d", len(dropped), objects)
+	}
+}
+
+// With New and no Reset an object is what its last owner left, as in a sync.Pool, whatever else
+// Put has to do.
+func TestPoolWithNewLeavesObjectsAsTheyAre(t *testing.T) {
+	made := func() *account { return &account{ID: 7} }
+	for name, o := range map[string]dewpond.PoolOptions[account]{
+		"plain": {New: made},
+		"Keep":  {New: made, Keep: func(*account) bool { return true }},
+		"Limit": {New: made, Limit: 1},
+		"Check": {New: made, Check: dewpond.CheckAll},
+	} {
+		p := newObjects(t, o)
+		v := p.Get()
+		if v.ID != 7 {
+			t.Errorf("%s: New has made %+v", name, *v)
+		}
+		v.Name = "alice"
+		p.Put(v)
+		if *v != (account{7, "alice", ""}) {
+			t.Errorf("%s: idle: %+v", name, *v)
+		}
+	}
+	reader := newObjects(t, dewpond.PoolOptions[strings.Reader]{New: func() *strings.Reader { return strings.NewReader("") }})
+	r := reader.Get()
+	r.Reset("text") // a Reset with an argument is the caller's
+	reader.Put(r)
+	if r.Len() != 4 {
+		t.Errorf("a strings.Reader has %d bytes left", r.Len())
 	}
 }
 
@@ -118,10 +150,13 @@ func refuses[T any](t *testing.T, o dewpond.PoolOptions[T], parts ...string) {
 }
 
 func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
-	refuses(t, dewpond.PoolOptions[account]{Name: "n", New: func() *account { return nil }},
-		`"n"`, "New without Reset", "*dewpond_test.account", "give Reset")
-	refuses(t, dewpond.PoolOptions[strings.Reader]{New: func() *strings.Reader { return strings.NewReader("") }},
-		"*strings.Reader has no method Reset()")
+	// What would be cleared on each Put, and is large.
+	type packet [4<<10 + 1]byte
+	refuses(t, dewpond.PoolOptions[packet]{Name: "n"}, `"n"`, "dewpond_test.packet has 4097 bytes", "give Reset, a func(*dewpond_test.packet)", "or New")
+	dewpond.MustPool(dewpond.PoolOptions[packet]{Reset: func(p *packet) { p[0] = 0 }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[packet]{New: func() *packet { return new(packet) }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[[4 << 10]byte]{}).Close()
+
 	refuses(t, dewpond.PoolOptions[struct{}]{}, "struct {} has size 0")
 	refuses(t, dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
 
@@ -142,6 +177,7 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 	refuses(t, dewpond.PoolOptions[map[string]int]{}, "map[string]int without Reset", "func(v *map[string]int) { clear(*v) }")
 	dewpond.MustPool(dewpond.PoolOptions[*account]{New: func() **account { v := new(account); return &v }, Reset: func(v **account) { **v = account{} }}).Close()
 	dewpond.MustPool(dewpond.PoolOptions[[]int]{Reset: func(v *[]int) { clear(*v); *v = (*v)[:0] }}).Close()
+	dewpond.MustPool(dewpond.PoolOptions[[]int]{New: func() *[]int { v := make([]int, 0, 8); return &v }}).Close()
 	dewpond.MustPool(dewpond.PoolOptions[truncated]{}).Close()
 
 	dewpond.MustPool(dewpond.PoolOptions[bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}).Close()
@@ -220,16 +256,17 @@ func TestPoolTrimOutlivesPanics(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// An object larger than a goroutine's stack is set to zero all the same.
+// The largest object that a Pool sets to zero, which is larger than a goroutine's first stack.
 func TestPoolOfLargeObjects(t *testing.T) {
 	p := newObjects(t, dewpond.PoolOptions[struct {
 		name  string
-		bytes [1 << 20]byte
+		bytes [4<<10 - unsafe.Sizeof("")]byte
 	}]{})
 	v := p.Get()
-	v.name, v.bytes[1<<19] = "alice", 7
+	last := len(v.bytes) - 1
+	v.name, v.bytes[last] = "alice", 7
 	p.Put(v)
-	if v.name != "" || v.bytes[1<<19] != 0 {
+	if v.name != "" || v.bytes[last] != 0 {
 		t.Error("a large object is not set to zero")
 	}
 }
@@ -417,7 +454,7 @@ func TestPoolDropsOnce(t *testing.T) {
 			},
 		})
 		stop := make(chan struct{})
-		var trims sync.WaitGroup
+		var trims go125.WaitGroup
 		trims.Go(func() {
 			for {
 				select {
@@ -429,7 +466,7 @@ func TestPoolDropsOnce(t *testing.T) {
 				}
 			}
 		})
-		var users sync.WaitGroup
+		var users go125.WaitGroup
 		for range 8 {
 			users.Go(func() {
 				for range 2000 {

@@ -3,10 +3,10 @@ package dewpond_test
 import (
 	"runtime/debug"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/pressure"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/registry"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -37,6 +38,7 @@ type SlicePool[T any] struct {
 	alignment uintptr // a slice begins where these bits of the address are 0
 
 	standIn standIn[SlicePool[T]]
+	parts   *apart[*SlicePool[T]] // nil but in the binary of a test
 }
 
 // A sliceWork says what Put does to a slice before the engine gets it. It sums up the
@@ -58,6 +60,25 @@ func NewSlicePool[T any](o SlicePoolOptions[T]) (*SlicePool[T], error) {
 		return nil, err
 	}
 	p := new(SlicePool[T])
+	entry := reserve(p, of.Name)
+	if keepApart() && of.mayWait() {
+		p.pool.entry, p.pool.name = entry, entry.Name()
+		p.parts = new(apart[*SlicePool[T]])
+		p.parts.begin(func(bubble uint64) *SlicePool[T] {
+			part := new(SlicePool[T])
+			part.init(o, of.in(bubble), pointers, entry)
+			return part
+		})
+	} else {
+		p.init(o, of, pointers, entry)
+	}
+	publish(entry)
+	return p, nil
+}
+
+// init makes a SlicePool of valid options, whose name is that of the entry. of are the options of
+// its bytes, and pointers says that T has some.
+func (p *SlicePool[T]) init(o SlicePoolOptions[T], of BytePoolOptions, pointers bool, entry *registry.Entry) {
 	e := &elements{
 		size: int(unsafe.Sizeof(*new(T))),
 		// No T with pointers is poison, nor is what Reset leaves; and with ZeroNever the next
@@ -75,7 +96,7 @@ func NewSlicePool[T any](o SlicePoolOptions[T]) (*SlicePool[T], error) {
 	if !pointers {
 		p.alignment = blockAlignment - 1
 	}
-	p.pool.init(of, e, reserve(p, of.Name))
+	p.pool.init(of, e, entry)
 	switch {
 	case p.pool.onPut == keepAsIs:
 		p.onPut = keepSlice
@@ -84,7 +105,6 @@ func NewSlicePool[T any](o SlicePoolOptions[T]) (*SlicePool[T], error) {
 	case p.pool.onPut == resetBlock && o.Reset == nil:
 		p.onPut = clearPointers
 	}
-	return p, nil
 }
 
 // MustSlicePool is like [NewSlicePool], but panics if the options are invalid. It
@@ -109,7 +129,15 @@ func (p *SlicePool[T]) Get(n int) []T {
 	if uint(n) > sizeclass.MaxSmall/max(1, size) {
 		return p.getSlow(n)
 	}
-	class := p.pool.classes.OfSmall(uint(n) * size)
+	classes := p.pool.classes
+	for classes == nil { // the zero SlicePool: its stand-in, if there is one yet, is as fast
+		other := p.standIn.pool.Load()
+		if other == nil {
+			return p.getSlow(n)
+		}
+		p, classes = other, other.pool.classes
+	}
+	class := classes.OfSmall(uint(n) * size)
 	x := p.pool.engine.Enter() // engine.Pop, inlined by hand (cost 329 of 80)
 	slot := p.pool.engine.Slot(x, class.Slot())
 	block := slot.Take()
@@ -169,8 +197,17 @@ func (p *SlicePool[T]) Put(s []T) {
 		p.putSlow(s)
 		return
 	}
+	classes := p.pool.classes
+	for classes == nil { // see Get
+		other := p.standIn.pool.Load()
+		if other == nil {
+			p.putSlow(s)
+			return
+		}
+		p, classes = other, other.pool.classes
+	}
 	n := uint(cap(s)) * size
-	class := p.pool.classes.OfSmall(n)
+	class := classes.OfSmall(n)
 	block := unsafe.Pointer(unsafe.SliceData(s))
 	if class.Size()^n|uint(uintptr(block)&p.alignment) != 0 {
 		p.putSlow(s)
@@ -242,9 +279,21 @@ func (p *SlicePool[T]) Return(s *[]T) {
 // putSlow is Put for large slices, slices of a pool with a Budget or that are watched, and
 // slices that are not of this pool.
 func (p *SlicePool[T]) putSlow(s []T) {
-	if s != nil {
-		p.actual().pool.putSlow(wholeBytes(s))
+	if s == nil {
+		return
 	}
+	b := wholeBytes(s)
+	p.partFor(b).pool.putSlow(b)
+}
+
+// partFor returns the pool to which a slice goes that the caller puts back. A block of a Budget goes
+// back where it came from.
+func (p *SlicePool[T]) partFor(b []byte) *SlicePool[T] {
+	here := p.actual()
+	if p.parts != nil && !here.pool.knows(b) && p.parts.outside.pool.knows(b) {
+		return p.parts.outside
+	}
+	return here
 }
 
 // Grow returns s with room for another n elements, as [slices.Grow] does. If s's cap is
@@ -267,9 +316,36 @@ func (p *SlicePool[T]) Append(s []T, x ...T) []T {
 	if len(x) <= cap(s)-len(s) {
 		return append(s, x...)
 	}
-	p = p.actual()
-	n := withRoom(s, len(x), p.pool.elements.count(p.pool.classes.Largest()))
+	pool := &p.actual().pool
+	n := withRoom(s, len(x), pool.elements.count(pool.classes.Largest()))
 	return moved(p, s, append(append(p.Get(n)[:0], s...), x...))
+}
+
+// Adopt is like [SlicePool.Put] for a slice that did not come from Get: one that append has
+// moved out of the pool's slice, or one that somebody else has made. Its cap is cut to the
+// largest class that fits, and the pool owns it from then on. What is said of
+// [BytePool.Adopt] holds here too: s must be a whole slice that nobody else owns, what it has
+// replaced stays in use until that is put back, and what is more than twice a class is refused.
+func (p *SlicePool[T]) Adopt(s []T) {
+	b := bytesOf(s)
+	if part := p.partFor(b); cap(s) > 0 {
+		part.pool.Adopt(b)
+	}
+}
+
+// Replace is [SlicePool.Put] for a slice that may have grown, as [BytePool.Replace] is: both go
+// back, grown as by [SlicePool.Adopt] if it has moved out of what Get returned.
+func (p *SlicePool[T]) Replace(slice, grown []T) {
+	whole, moved := wholeBytes(slice), wholeBytes(grown)
+	p.Put(slice)
+	if !within(addressOf(moved), addressOf(whole), uintptr(cap(whole))) {
+		p.Adopt(grown)
+	}
+}
+
+// Bodies returns a [SliceBodyPool] on slices of this pool.
+func (p *SlicePool[T]) Bodies() *SliceBodyPool[T] {
+	return &SliceBodyPool[T]{p.actual().pool.Bodies()}
 }
 
 // Prewarm allocates count slices for Gets of n elements, as [BytePool.Prewarm] does.
@@ -286,23 +362,48 @@ func (p *SlicePool[T]) Trim() (released int64) { return p.actual().pool.Trim() }
 // T, without what the elements point to, and without what Go adds to a slice whose size
 // it does not allocate exactly. Stats takes microseconds and does not slow down other
 // calls.
-func (p *SlicePool[T]) Stats() Stats { return p.actual().pool.Stats() }
+func (p *SlicePool[T]) Stats() Stats {
+	if p.parts != nil {
+		return p.parts.Stats()
+	}
+	return p.actual().pool.Stats()
+}
 
 // Close lets go of every idle slice. From then on the pool keeps nothing: Get allocates,
 // TryGet, GetContext and Prewarm return [ErrClosed], and Put drops. Close ends all waits.
 // Slices that are out stay valid. A second Close does nothing.
-func (p *SlicePool[T]) Close() error { return p.actual().pool.Close() }
+func (p *SlicePool[T]) Close() error {
+	if p.parts != nil {
+		return p.parts.Close()
+	}
+	return p.actual().pool.Close()
+}
 
 // Name returns the pool's name in statistics: the name in its options, followed by a
 // number if an older live pool has that name.
-func (p *SlicePool[T]) Name() string { return p.actual().pool.Name() }
+func (p *SlicePool[T]) Name() string {
+	if p.parts != nil {
+		return p.pool.name
+	}
+	return p.actual().pool.Name()
+}
 
-func (p *SlicePool[T]) reportLeaks() int { return p.actual().pool.reportLeaks() }
+func (p *SlicePool[T]) reportLeaks() int {
+	if p.parts != nil {
+		return p.parts.reportLeaks()
+	}
+	return p.actual().pool.reportLeaks()
+}
 
-func (p *SlicePool[T]) engines() []*magazine.Engine { return p.pool.engines() }
+func (p *SlicePool[T]) engines() []*magazine.Engine {
+	if p.parts != nil {
+		return p.parts.engines()
+	}
+	return p.pool.engines()
+}
 
 // actual returns the pool that does the work: p itself, or its stand-in if p is the zero
-// SlicePool.
+// SlicePool, or the caller's part of it.
 func (p *SlicePool[T]) actual() *SlicePool[T] {
 	if p.pool.initialized {
 		return p
@@ -312,6 +413,9 @@ func (p *SlicePool[T]) actual() *SlicePool[T] {
 
 //go:noinline
 func (p *SlicePool[T]) other() *SlicePool[T] {
+	if p.parts != nil {
+		return p.parts.here()
+	}
 	if other := p.standIn.pool.Load(); other != nil {
 		return other
 	}
@@ -367,7 +471,7 @@ func sliceAt[T any](block unsafe.Pointer, n, most int) []T {
 }
 
 // sliceOf and wholeBytes convert between a block, or nil, and the slice of its n first
-// elements, whose cap tells the block.
+// elements, whose cap tells the block. bytesOf is wholeBytes with the length of the slice.
 func sliceOf[T any](b []byte, n int) []T {
 	if b == nil {
 		return nil
@@ -379,4 +483,11 @@ func wholeBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), uintptr(cap(s))*unsafe.Sizeof(*new(T)))
 }
 
-func (p *SlicePool[T]) ownChecks() *checks { return p.pool.checks }
+func bytesOf[T any](s []T) []byte { return wholeBytes(s)[:uintptr(len(s))*unsafe.Sizeof(*new(T))] }
+
+func (p *SlicePool[T]) ownChecks() []*checks {
+	if p.parts != nil {
+		return p.parts.ownChecks()
+	}
+	return p.pool.ownChecks()
+}

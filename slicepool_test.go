@@ -8,14 +8,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 	"weak"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // An entry is an element with a pointer.
@@ -178,7 +178,7 @@ func TestClearingTellsTheCollector(t *testing.T) {
 		rounds = 2000
 	}
 	p := newSlices(t, dewpond.SlicePoolOptions[*[4]int]{})
-	var wg, collector sync.WaitGroup
+	var wg, collector go125.WaitGroup
 	stop := make(chan struct{})
 	collector.Go(func() {
 		for {
@@ -709,7 +709,7 @@ func TestSlicesOfMany(t *testing.T) {
 		newSlices(t, dewpond.SlicePoolOptions[entry]{MaxIdlePerClass: 4}),
 		newSlices(t, dewpond.SlicePoolOptions[entry]{Check: dewpond.CheckSampled}),
 	} {
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for g := range 4 {
 			wg.Go(func() {
 				var mine [][]entry

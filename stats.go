@@ -2,9 +2,12 @@ package dewpond
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/perclass"
 )
 
 // Stats are counts of what a pool has done, and what it holds. They are exact if the
@@ -13,7 +16,11 @@ import (
 // such counts, and may be off by the blocks that came and went during the call.
 type Stats struct {
 	Name   string
-	Engine string // "pinned", or "portable" and why
+	Engine string // "pinned", with the tag dewpond_pinned if that asked for it, or "portable" and why
+
+	// Bubbles is "apart" if each bubble of testing/synctest has a part of the pool for itself, and else
+	// "shared" and why: see the package comment of dewtest.
+	Bubbles string
 
 	Gets   uint64 // Hits + Misses + Oversize; without those of 0 bytes
 	Hits   uint64 // Gets that found an idle block
@@ -37,7 +44,8 @@ type Stats struct {
 	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
 	Violations uint64 // misuses that checked mode has found
 
-	Trimmed uint64 // blocks let go by decay, Trim and Close
+	Trimmed     uint64 // blocks let go by decay, Trim and Close
+	Collections uint64 // garbage collections that decay of this pool has asked for: see BytePoolOptions.NoCollect
 
 	IdleBytes     int64 // in blocks in the pool; with Check also in those that are being put back, which MaxIdleBytes does not bound
 	InUseBytes    int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
@@ -110,6 +118,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.Adopted -= previous.Adopted
 	s.Violations -= previous.Violations
 	s.Trimmed -= previous.Trimmed
+	s.Collections -= previous.Collections
 	s.ReleasedBytes -= previous.ReleasedBytes
 	classes := make([]ClassStats, len(s.Classes))
 	copy(classes, s.Classes)
@@ -123,13 +132,70 @@ func (s Stats) Sub(previous Stats) Stats {
 	return s
 }
 
+// events returns s without what is true of a pool now.
+func (s Stats) events() Stats {
+	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes = 0, 0, 0, 0
+	s.BudgetUsed, s.OverBudgetBytes, s.ReservedBytes, s.CommittedBytes = 0, 0, 0, 0
+	s.Classes = slices.Clone(s.Classes)
+	for i := range s.Classes {
+		s.Classes[i].Idle, s.Classes[i].InUse = 0, 0
+	}
+	return s
+}
+
+// plus returns the Stats of a pool of which s and t are parts. What is no number is as in s.
+func (s Stats) plus(t Stats) Stats {
+	s.Gets += t.Gets
+	s.Hits += t.Hits
+	s.Misses += t.Misses
+	s.Puts += t.Puts
+	s.Refused += t.Refused
+	s.Waits += t.Waits
+	s.WaitDuration += t.WaitDuration
+	s.OverLimit += t.OverLimit
+	s.OverBudget += t.OverBudget
+	s.HeapFallback += t.HeapFallback
+	s.Oversize += t.Oversize
+	s.DroppedFull += t.DroppedFull
+	s.DroppedOversize += t.DroppedOversize
+	s.DroppedForeign += t.DroppedForeign
+	s.DroppedDouble += t.DroppedDouble
+	s.DroppedFallback += t.DroppedFallback
+	s.DroppedClosed += t.DroppedClosed
+	s.Adopted += t.Adopted
+	s.Violations += t.Violations
+	s.Trimmed += t.Trimmed
+	s.Collections += t.Collections
+	s.IdleBytes += t.IdleBytes
+	s.InUseBytes += t.InUseBytes
+	s.ReleasedBytes += t.ReleasedBytes
+	s.OldestIdle = max(s.OldestIdle, t.OldestIdle)
+	s.BudgetUsed += t.BudgetUsed
+	s.OverBudgetBytes += t.OverBudgetBytes
+	s.OverheadBytes += t.OverheadBytes
+	s.ReservedBytes += t.ReservedBytes
+	s.CommittedBytes += t.CommittedBytes
+	s.DecommittedBytes += t.DecommittedBytes
+	s.Classes = slices.Clone(s.Classes)
+	for i, c := range t.Classes {
+		s.Classes[i].Gets += c.Gets
+		s.Classes[i].Hits += c.Hits
+		s.Classes[i].Misses += c.Misses
+		s.Classes[i].Puts += c.Puts
+		s.Classes[i].Idle += c.Idle
+		s.Classes[i].InUse += c.InUse
+	}
+	return s
+}
+
 // counts has the counts of the slow paths. The engine counts the fast path.
 type counts struct {
 	refused, oversize               atomic.Uint64
 	overLimit, overBudget           atomic.Uint64
 	droppedOversize, droppedForeign atomic.Uint64
 	droppedDouble, droppedFallback  atomic.Uint64
-	class                           []classCounts
+	collections                     atomic.Uint64
+	class                           perclass.List[classCounts]
 }
 
 type classCounts struct {
@@ -141,8 +207,6 @@ type classCounts struct {
 	unmatched atomic.Uint64 // other Puts that end no Get of this class: those of BodyPools, and of what was not adopted
 	bodies    atomic.Uint64 // Gets of BodyPools
 }
-
-func newCounts(classes int) counts { return counts{class: make([]classCounts, classes)} }
 
 // String returns what a person asks first, in one line, and in a second one what deserves a
 // look, if there is any: what was refused, dropped, allocated past a limit, waited for or

@@ -3,11 +3,11 @@ package dewpond_test
 import (
 	"fmt"
 	"reflect"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // backward returns the counts of a later Stats that are less than in an earlier one.
@@ -97,7 +97,7 @@ func TestCountsNeverGoBack(t *testing.T) {
 		blocks := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20, OnViolation: func(dewpond.Violation) {}})
 		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: 100, OnViolation: func(dewpond.Violation) {}})
 		limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 3, OnViolation: func(dewpond.Violation) {}})
-		var users sync.WaitGroup
+		var users go125.WaitGroup
 		var ended atomic.Bool
 		for g := range 3 {
 			users.Go(func() {

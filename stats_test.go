@@ -3,11 +3,11 @@ package dewpond_test
 import (
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // Every count, by hand, in a quiet pool.
@@ -75,7 +75,7 @@ func TestStatsAddUp(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	p := newPool(t, dewpond.BytePoolOptions{})
 	const goroutines, each = 50, 2000
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range each {

@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 // this test until it is in one of the two.
 func TestSubKnowsEveryField(t *testing.T) {
 	now := map[string]bool{
-		"Name": true, "Engine": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
+		"Name": true, "Engine": true, "Bubbles": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
 		"BudgetName": true, "BudgetLimit": true, "BudgetUsed": true, "OverBudgetBytes": true,
 		"OverheadBytes": true, "ReservedBytes": true, "CommittedBytes": true, "Size": true, "Idle": true, "InUse": true,
 	}

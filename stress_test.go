@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // stressStamps is how many blocks a stress test stamps.
@@ -48,7 +48,7 @@ func stress(t *testing.T, p *dewpond.BytePool, enough uint64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var stop atomic.Bool
 	var stamps, checks atomic.Uint64
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 
 	sizes := []int{64, 100, 128, 1000, 8192, 20000, 64 << 10}
 	crossing := make(chan []byte, 64)
@@ -159,7 +159,7 @@ func TestPutRacesClose(t *testing.T) {
 		for g := range out {
 			out[g] = [][]byte{p.Get(100), p.Get(100), p.Get(70000)}
 		}
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for _, blocks := range out {
 			wg.Go(func() {
 				for _, b := range blocks {

@@ -77,6 +77,7 @@ func init() {
 		return pool.reportLeaks(), true
 	}
 	hooks.Release = func(lease any) bool { return lease.(Lease).releaseOnce() }
+	setWordHooks()
 }
 
 // A ViolationKind is a kind of misuse that checked mode finds: see [CheckMode].
@@ -91,6 +92,7 @@ const (
 	UseAfterPut                        // a read or write of an idle block off the heap, which faults
 	PastEnd                            // a read or write past the cap of a block off the heap, which faults
 	DoubleRelease                      // a Release of a Lease by an owner that has released
+	WriteBeyond                        // a write behind the slice that PutWritten was given
 )
 
 // String returns, for instance, "double Put".
@@ -121,12 +123,12 @@ type Violation struct {
 	Bytes int    // in all of them
 
 	// Offset is where something is in the block or object, in bytes: what was written
-	// ([WriteAfterPut]), the slice that was put back ([InteriorPut]), or the byte that was
+	// ([WriteAfterPut], [WriteBeyond]), the slice that was put back ([InteriorPut]), or the byte that was
 	// touched ([UseAfterPut], [PastEnd]).
 	Offset int
 
-	Written  int    // WriteAfterPut: how many bytes there are from the first that was written to the last
-	Old, New []byte // WriteAfterPut: the first 32 of them, as they were and as they are
+	Written  int    // WriteAfterPut, WriteBeyond: how many bytes there are from the first that was written to the last
+	Old, New []byte // WriteAfterPut, WriteBeyond: the first 32 of them, as they were and as they are
 	Field    string // WriteAfterPut of an object: the field at Offset, as "Account.Name"
 
 	// Holder is the name of the pool that watches the block which a foreign slice begins

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // A mistake is one that CheckAll reports, and what a person reads of it beside the stacks. An
@@ -328,7 +329,7 @@ func TestDoubleReleaseIsReported(t *testing.T) {
 		expect("the second of two owners", "retainHere", "releaseHere")
 
 		l = p.Lease(100)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range 8 {
 			wg.Go(func() { l.Release() })
 		}

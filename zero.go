@@ -6,9 +6,10 @@ import (
 )
 
 // A standIn does the work of a zero pool. It is a pool with default options, which the
-// first use of the zero pool makes. Every method calls the stand-in from its first line
-// or, if that would slow down pools made by a constructor, from its slow path: the fast
-// path finds nothing in a zero engine.
+// first use of the zero pool makes. Get and Put of small sizes go on with the stand-in where
+// they find that the pool is zero. Other methods call it from their first line or, if that
+// would slow down pools made by a constructor, from their slow path: the fast path finds
+// nothing in a zero engine.
 //
 // Only the pointer here is ever written in a zero pool. So no goroutine can see a pool
 // that is half made, or skip the clearing in Put, on any machine: a goroutine that loads

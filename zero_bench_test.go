@@ -29,6 +29,13 @@ func BenchmarkZeroValue(b *testing.B) {
 		})
 	})
 
+	var zeroSlices dewpond.SlicePool[byte]
+	madeSlices := dewpond.MustSlicePool(dewpond.SlicePoolOptions[byte]{Name: "made"})
+	b.Cleanup(func() { madeSlices.Close() })
+	b.Run("SlicePool", func(b *testing.B) {
+		versus(b, "made", func(n int) { useSlices(&zeroSlices, n) }, func(n int) { useSlices(madeSlices, n) })
+	})
+
 	var zeroTrades dewpond.Pool[trade]
 	madeTrades := newObjects(b, dewpond.PoolOptions[trade]{Name: "made"})
 	var theirTrades sync.Pool
@@ -47,6 +54,14 @@ func BenchmarkZeroValue(b *testing.B) {
 			}
 		})
 	})
+}
+
+func useSlices(p *dewpond.SlicePool[byte], n int) {
+	for range n {
+		s := p.Get(512)
+		s[0] = 1
+		p.Put(s)
+	}
 }
 
 func useTrades(p *dewpond.Pool[trade], n int) {

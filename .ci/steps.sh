@@ -3,6 +3,17 @@
 set -uo pipefail
 export GOFLAGS="-buildvcs=false -timeout=20m" # the proof takes its time where others work too
 
+# Of Go, for the root module: the oldest release that its go.mod allows, and the newest that
+# the pinned engine is for.
+oldest=go1.24.13
+newest=go1.27.4
+
+obtain() { # whether a release of Go can be had; says so if not
+  GOTOOLCHAIN=$1 go version && return
+  echo "  skipped: $1 cannot be had here"
+  return 1
+}
+
 tool() { # builds one of the tools that tools/go.mod pins or has, as .ci/bin/NAME
   mkdir -p .ci/bin
   (cd tools && GOWORK=off go build -o "../.ci/bin/${1##*/}" "$1")

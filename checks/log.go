@@ -41,14 +41,15 @@ func fields(r check.Report) []slog.Attr {
 	add(r.Type != "", slog.String("type", r.Type))
 	add(r.Count > 1, slog.Int("count", r.Count))
 	add(r.Count > 1, slog.Int("bytes", r.Bytes))
-	if r.Kind == check.WriteAfterPut {
+	written := r.Kind == check.WriteAfterPut || r.Kind == check.WriteBeyond
+	if written {
 		add(true, slog.Int("offset", r.Offset))
 		add(r.Field != "", slog.String("field", r.Field))
 		add(true, slog.Int("written", r.Written))
 		add(true, slog.String("old", hex.EncodeToString(r.Old)))
 		add(true, slog.String("new", hex.EncodeToString(r.New)))
 	}
-	add(r.Offset != 0 && r.Kind != check.WriteAfterPut, slog.Int("offset", r.Offset))
+	add(r.Offset != 0 && !written, slog.Int("offset", r.Offset))
 	add(r.Holder != "", slog.String("holder", r.Holder))
 	add(r.Got != nil, slog.Any("got", check.Lines(r.Got)))
 	add(r.Put != nil, slog.Any("put", check.Lines(r.Put)))

@@ -2,6 +2,14 @@
 // the stacks of the Get, of the Put and of the offence, for every block that is put
 // back twice, written to after it was put back, or never put back.
 //
+// Pools need nothing of this package to be safe in bubbles of testing/synctest. An object
+// with a channel or a timer, such as a [time.Timer] or a zstd.Decoder, ends the process where
+// a [sync.Pool] takes it from one bubble to another. In the binary of a test a [dewpond.Pool]
+// and a pool of package dewsync keep bubbles apart:
+// https://github.com/dewpond/dewpond/blob/main/docs/ownership.md#in-a-testingsynctest-bubble.
+// There a pool from outside keeps nothing in a bubble, so to find a Reset that forgets a
+// field, make the pool in the bubble.
+//
 // A test that makes its own pool makes it with [NewBytePool]:
 //
 //	func TestEncode(t *testing.T) {
@@ -20,10 +28,8 @@
 // overrides both: DEWPOND_CHECK=off go test checks nothing. A value that is not a mode
 // also checks nothing, and logs an error.
 //
-// In a testing/synctest bubble make the pool inside the bubble, with the bubble's t,
-// and its Budget too: its timers and waiters then belong to the bubble, and it is
-// closed before the bubble ends. A pool from outside works in a bubble too, but while a
-// goroutine of the bubble waits for it, no goroutine outside may use it.
+// In a bubble make a pool, and its Budget, with the bubble's t: the pool reuses in the bubble,
+// and it is closed before the bubble ends.
 package dewtest
 
 import (

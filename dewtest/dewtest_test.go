@@ -16,8 +16,6 @@ type order struct {
 	Lines []string
 }
 
-func TestExampleInBubble(t *testing.T) { testUpload(t) }
-
 // A failures is a test that only records its failures.
 type failures struct {
 	testing.TB

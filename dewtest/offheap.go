@@ -23,7 +23,5 @@ func NewOffHeapBytePool(tb testing.TB, o dewpond.BytePoolOptions) *dewpond.ByteP
 	if o.Classes == nil {
 		o.Classes = dewpond.DefaultClasses()
 	}
-	return endingBytePool(tb, o, func(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
-		return offheap.NewBytePool(o, offheap.Options{})
-	})
+	return endingBytePool(tb, o, offheap.NewBytePool)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // TestSource tests whether a [dewpond.Source] keeps the promises of its documentation, and
@@ -37,7 +38,7 @@ func TestSource(tb testing.TB, s dewpond.Source, sizes ...int) {
 	}
 	const goroutines = 4
 	all := make([][]sourceBlock, goroutines)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			t.freeAll(t.allocate(sizes, byte(1+g)))

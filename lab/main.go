@@ -3,13 +3,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/internal/measure/interrupt"
+	"github.com/dewpond/dewpond/internal/measure/command"
 )
 
 type commands struct {
@@ -19,12 +17,6 @@ type commands struct {
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// Exit codes.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
-
 func run(args []string) int {
 	parser := kong.Must(&commands{},
 		kong.Name("lab"),
@@ -33,25 +25,9 @@ func run(args []string) int {
 	)
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		err = usageError{err}
+		err = command.UsageError{Err: err}
 	} else {
 		err = ctx.Run()
 	}
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintln(os.Stderr, "lab:", err)
-	stopped := interrupt.Error{}
-	switch {
-	case errors.As(err, &stopped):
-		return stopped.ExitCode()
-	case errors.As(err, new(usageError)):
-		return exitUsage
-	}
-	return exitFailure
+	return command.Exit("lab", err, nil)
 }
-
-// A usageError is a mistake in the arguments. Its text says what is valid.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/command"
 	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/progress"
 	"github.com/dewpond/dewpond/internal/measure/result"
@@ -32,7 +33,7 @@ func (c *runCommand) Run() error {
 	}
 	chosen, err := experiments.Find(c.IDs)
 	if err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	files, err := c.outputFlags.open()
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *runCommand) Run() error {
 	r := report.Report{
 		Command: "go run ./lab " + strings.Join(os.Args[1:], " "), Environment: environment, Quick: c.Quick, Interrupted: ctx.Err() != nil, Outcomes: l.outcomes(),
 	}
-	if err := errors.Join(report.Text(os.Stdout, r, terminal.StyleOf(os.Stdout)), files.Write(r)); err != nil {
+	if err := errors.Join(files.Write(r), report.Text(os.Stdout, r, terminal.StyleOf(os.Stdout))); err != nil {
 		return err
 	}
 	if r.Interrupted {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"strconv"
 	"time"
 )
 
 // The bounds of what [Arrivals] may ask for.
 const (
 	mostRate     = 1e6
+	mostUsers    = 1_000_000
 	mostDuration = 24 * time.Hour
 )
 
@@ -27,7 +29,7 @@ type Arrivals struct {
 	// Seed gives the arrival times, and what each session draws: data, thinking, protocol.
 	Seed uint64
 	// Users, if it is not 0, is closed mode: so many users, each of whom begins a session when
-	// the one before has ended. Then the target sets the rate, as with wrk, and the tail hides
+	// the one before has ended, at most a million. Then the target sets the rate, as with wrk, and the tail hides
 	// what a stalling target does to users.
 	Users int
 }
@@ -86,10 +88,10 @@ func (a Arrivals) Digest() string {
 
 func (a Arrivals) validate() error {
 	switch {
-	case a.Users < 0:
-		return at("arrivals.users", "%d users: give 1 or more", a.Users)
+	case a.Users < 0 || a.Users > mostUsers:
+		return at("arrivals.users", "%d users: give 1 to %d", a.Users, mostUsers)
 	case a.Users == 0 && !(a.Rate > 0 && a.Rate <= mostRate):
-		return at("arrivals.rate", "a rate of %v: give sessions a second, more than 0 and at most %g", a.Rate, mostRate)
+		return at("arrivals.rate", "a rate of %s: give sessions a second, more than 0 and at most %.0f", strconv.FormatFloat(a.Rate, 'f', -1, 64), mostRate)
 	case a.Process != "" && a.Process != Constant && a.Process != Poisson:
 		return at("arrivals.process", "%q is no process: give %s or %s", a.Process, Constant, Poisson)
 	case a.Warmup < 0 || a.Warmup > mostDuration:

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/rates"
 )
 
 // stalling does nothing for the first 200 ms of every 2 s, and otherwise answers after a time.
@@ -87,8 +89,25 @@ func TestStallClosed(t *testing.T) {
 	})
 }
 
-// TestSaturated has a target that cannot do what is asked: sessions are dropped at the bound, and
-// the result is not valid.
+// TestLateWithFewSamples has too few sessions for a P99, and a generator that is late by much, or by
+// what a busy machine may be.
+func TestLateWithFewSamples(t *testing.T) {
+	for late, valid := range map[time.Duration]bool{30 * time.Millisecond: true, 300 * time.Millisecond: false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := get(t, bubbleURL, load.Arrivals{Rate: 100, Duration: 4 * time.Second})
+			r, err := load.RunLate(t.Context(), s, inBubble(t, stalling(0)), func(d time.Duration) { time.Sleep(d + late) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Session.Lag.P99 != nil || r.Valid != valid || !valid && r.Why[0] != "lag is more than half of P95: the generator made it" {
+				t.Errorf("late by %v: valid %v %q", late, r.Valid, r.Why)
+			}
+		})
+	}
+}
+
+// TestSaturated has a target that cannot do what is asked: sessions are dropped at the bound. That
+// is the target's overload, and the result is valid.
 func TestSaturated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := inBubble(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
@@ -96,8 +115,41 @@ func TestSaturated(t *testing.T) {
 		s.Limits.InFlight = 50
 		r := run(t, s, o)
 		// 50 begin in each second but the last, and for each that ends another begins.
-		if r.Offered != 400 || r.Dropped == 0 || r.Valid || r.Started > 250 {
-			t.Errorf("offered %d, started %d, dropped %d, valid %v", r.Offered, r.Started, r.Dropped, r.Valid)
+		if r.Offered != 400 || r.Dropped == 0 || !r.Valid || r.Started > 250 {
+			t.Errorf("offered %d, started %d, dropped %d, valid %v %v", r.Offered, r.Started, r.Dropped, r.Valid, r.Why)
+		}
+		if want := fmt.Sprintf("takes %s of 100/s: in_flight filled", rates.Text(float64(r.Finished)/4)); r.Overload != want {
+			t.Errorf("overload %q, want %q", r.Overload, want)
+		}
+	})
+}
+
+// TestStalledGenerator has a generator that is away for a while: of the sessions that were due then
+// the most are dropped, and that is its own fault, however few of those that began were late.
+func TestStalledGenerator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		away := func(d time.Duration) {
+			time.Sleep(d)
+			if since := time.Since(start); since > 2*time.Second && since < 2100*time.Millisecond {
+				time.Sleep(200 * time.Millisecond)
+			}
+		}
+		s := one(bubbleURL, load.ActionFunc(func(context.Context, *load.Call) error { time.Sleep(5 * time.Millisecond); return nil }))
+		s.Arrivals = load.Arrivals{Rate: 1000, Duration: 10 * time.Second}
+		s.Limits.InFlight = 10
+		r, err := load.RunLate(t.Context(), s, load.Options{}, away)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lag := r.Session.Lag.P99; r.Dropped < 150 || r.Dropped > 250 || *lag > 1e6 {
+			t.Errorf("dropped %d, lag P99 %v", r.Dropped, shown(lag))
+		}
+		if r.Valid || r.Overload != "" || len(r.Why) != 1 || !strings.Contains(r.Why[0], "late itself") {
+			t.Errorf("valid %v %q, overload %q", r.Valid, r.Why, r.Overload)
+		}
+		if whole := load.Merge(r, r); whole.DroppedLag.Samples != 2*int64(r.Dropped) {
+			t.Errorf("the lag of %d dropped sessions in the sum of two results, want %d", whole.DroppedLag.Samples, 2*r.Dropped)
 		}
 	})
 }
@@ -222,10 +274,12 @@ func TestInterrupted(t *testing.T) {
 func TestLateGenerator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := inBubble(t, http.NotFoundHandler())
-		o.Sleep = func(d time.Duration) { time.Sleep(d + 30*time.Millisecond) }
 		s := get(t, bubbleURL, load.Arrivals{Rate: 1000, Duration: 2 * time.Second})
 		s.Session[0].Do = load.Request{URL: "/", Expect: load.Expect{Status: 404}}
-		r := run(t, s, o)
+		r, err := load.RunLate(t.Context(), s, o, func(d time.Duration) { time.Sleep(d + 30*time.Millisecond) })
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, p := range []load.Part{r.Session, r.Steps[0], r.Protocols[0].Part} {
 			if !near(p.Response.P99, 30*time.Millisecond, time.Millisecond) || !near(p.Lag.P99, 30*time.Millisecond, time.Millisecond) || !near(p.Service.P99, 0, 0) {
 				t.Errorf("%s: response P99 %v, lag P99 %v, service P99 %v", p.Name, shown(p.Response.P99), shown(p.Lag.P99), shown(p.Service.P99))

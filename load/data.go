@@ -9,6 +9,8 @@ import (
 // Data is what each session draws anew under a name.
 type Data struct {
 	Name string
+	// Draw returns a value as [encoding/json] gives it, or nil for none. Sessions call it at once, each with
+	// random numbers of its own.
 	Draw func(*rand.Rand) any
 }
 

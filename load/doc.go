@@ -15,8 +15,9 @@
 // from a YAML or JSON file, a URL is one of a single request, and a program of your own has a
 // [Step] that does what it likes:
 //
-//	load.Main(scenario)              // a command with all flags of dewload
 //	load.Run(ctx, scenario, options) // in a test
+//	command.Main(scenario)           // a command with all flags of dewload
 //
-// Command load/cmd/dewload runs URLs and files.
+// Package load/report writes a [Result] for people, and load/command is what commands have. Command
+// load/cmd/dewload runs URLs and files.
 package load

@@ -1,25 +1,24 @@
 package load
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
 // A Mixing compares each protocol of a scenario alone with the same protocol in the mixture, at the
 // same total rate.
 type Mixing struct {
 	Schema int      `json:"schema"`
-	Alone  []Alone  `json:"alone"`
+	Alone  []Alone  `json:"alone"` // the rounds of each protocol
 	Mixed  []Result `json:"mixed"` // the rounds of the mixture
-	Costs  []Cost   `json:"costs"`
+	Costs  []Cost   `json:"costs"` // of each protocol's P50 and P99
 }
 
 // Alone is the rounds of one protocol.
@@ -37,12 +36,14 @@ type Cost struct {
 	Mixed float64 `json:"mixed"`
 	// Ratio is mixed divided by alone, round by round.
 	Ratio result.Ratio `json:"ratio"`
-	// Verdict is "mixing costs", "mixing gains" or "cannot be told apart".
+	// Verdict is "mixing costs", "mixing gains" or "cannot be told apart", which a difference of less
+	// than 2 % is, too.
 	Verdict string `json:"verdict"`
 }
 
 // EachProtocol runs every protocol of the scenario alone, and then the mixture, in turns: as many
-// rounds of each as a verdict needs. begin, if it is not nil, is told what begins.
+// rounds of each as a verdict needs. begin, if it is not nil, is told what begins. If ctx ends, it
+// returns [ErrInterrupted].
 func EachProtocol(ctx context.Context, s Scenario, o Options, begin func(string)) (Mixing, error) {
 	m := Mixing{Schema: Schema}
 	if len(s.Protocols) < 2 {
@@ -91,12 +92,12 @@ func (m *Mixing) compare() {
 			}
 			c := Cost{
 				Protocol: a.Protocol, Name: q.key + "_ns", Verdict: "cannot be told apart",
-				Alone: summary.Interval(alone).Median, Mixed: summary.Interval(mixed).Median, Ratio: result.Ratio(summary.Interval(ratios)),
+				Alone: quantile.Median(alone), Mixed: quantile.Median(mixed), Ratio: result.Ratio(summary.Interval(ratios)),
 			}
-			switch {
-			case c.Ratio.Low > 1:
+			switch verdict.Of(c.Name, c.Ratio) {
+			case verdict.Worse:
 				c.Verdict = "mixing costs"
-			case c.Ratio.High < 1:
+			case verdict.Better:
 				c.Verdict = "mixing gains"
 			}
 			m.Costs = append(m.Costs, c)
@@ -116,54 +117,6 @@ func of(rounds []Result, p Protocol, q percentile) []float64 {
 		}
 	}
 	return values
-}
-
-// WriteText writes a table of the protocols for a terminal.
-func (m Mixing) WriteText(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	t := newTable(out)
-	t.row("", "alone", "in the mixture", "ratio", "")
-	for _, c := range m.Costs {
-		label := strings.ToUpper(strings.TrimSuffix(c.Name, "_ns"))
-		t.row(string(c.Protocol)+" "+label, figure.Duration(c.Alone), figure.Duration(c.Mixed), figure.Bracketed(c.Ratio), c.Verdict)
-	}
-	for _, a := range m.Alone {
-		t.row(string(a.Protocol)+" reuse", figure.Percent(reuse(a.Rounds, a.Protocol)), figure.Percent(reuse(m.Mixed, a.Protocol)))
-	}
-	t.flush()
-	if len(m.Costs) == 0 {
-		fmt.Fprintln(out, "Too few requests of each protocol in a round for its P50: give a longer --duration.")
-	}
-	fmt.Fprintf(out, "Medians of %d rounds in turns, at the same total rate; the ratio is mixed to alone, paired by rounds.\n", summary.VerdictRounds)
-	for _, r := range append(m.rounds(), m.Mixed...) {
-		if !r.Valid {
-			fmt.Fprintf(out, "A round is not valid: %s\n", strings.Join(r.Why, "; "))
-			break
-		}
-	}
-	return out.Flush()
-}
-
-func (m Mixing) rounds() []Result {
-	var all []Result
-	for _, a := range m.Alone {
-		all = append(all, a.Rounds...)
-	}
-	return all
-}
-
-// reuse returns the reuse of a protocol's connections in all rounds.
-func reuse(rounds []Result, p Protocol) float64 {
-	sum, n := 0.0, 0
-	for _, r := range rounds {
-		for _, part := range r.Protocols {
-			if part.Name == string(p) {
-				sum += part.Reuse
-				n++
-			}
-		}
-	}
-	return sum / float64(max(1, n))
 }
 
 // WriteJSON writes all rounds and the comparison.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/report"
 )
 
 // TestEachProtocol has a target that is slow for HTTP/2 while there is HTTP/1.1 beside it.
@@ -41,7 +42,7 @@ func TestEachProtocol(t *testing.T) {
 			t.Errorf("costs: %+v", m.Costs)
 		}
 		var out strings.Builder
-		if err := m.WriteText(&out); err != nil || !strings.Contains(out.String(), "mixing costs") {
+		if err := report.WriteMixing(&out, m); err != nil || !strings.Contains(out.String(), "mixing costs") {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 		s.Protocols = s.Protocols[:1]

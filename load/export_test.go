@@ -5,6 +5,17 @@ import (
 	"time"
 )
 
+// RunLate is Run with a generator that waits for arrivals by sleep.
+func RunLate(ctx context.Context, s Scenario, o Options, sleep func(time.Duration)) (Result, error) {
+	p, err := s.compile()
+	if err != nil {
+		return Result{}, err
+	}
+	r := newRun(p, &o)
+	r.pacer = func() (pacer, func()) { return pacer{sleep}, func() {} }
+	return r.all(ctx)
+}
+
 // A Ready is a run whose sessions the caller begins.
 type Ready struct {
 	*run

@@ -3,12 +3,12 @@ package load
 // result gathers what was recorded since the last call.
 func (r *run) result() Result {
 	r.mu.Lock()
-	errors, messages := r.errors, r.messages
-	r.errors, r.messages = map[Kind]uint64{}, map[Kind]string{}
+	errors, messages, bad := r.errors, r.messages, r.bad
+	r.errors, r.messages, r.bad = map[Kind]uint64{}, map[Kind]string{}, badStatuses{}
 	r.mu.Unlock()
 	out := Result{
 		Schema: Schema, Name: r.Name, Mode: Open, RunID: r.id, Rate: r.Arrivals.Rate, Users: r.Arrivals.Users,
-		Errors: errors, Messages: messages, Series: r.series,
+		Errors: errors, Messages: messages, ErrorStatuses: bad.counts, StatusMessages: bad.messages, Series: r.series,
 		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
 	}
 	session, awake := r.takeSessions(&out)
@@ -22,7 +22,7 @@ func (r *run) result() Result {
 	} else {
 		out.Digest = r.digest()
 	}
-	for _, s := range r.steps {
+	for _, s := range r.streams {
 		if s != nil {
 			out.Steps = append(out.Steps, s.part())
 		}
@@ -32,6 +32,7 @@ func (r *run) result() Result {
 			out.Protocols = append(out.Protocols, r.protocolPart(p, s))
 		}
 	}
+	out.hide()
 	return out
 }
 
@@ -47,6 +48,9 @@ func (r *run) takeSessions(out *Result) (session, awake taking) {
 	// A session counts as started in the interval in which it ends.
 	out.Started = out.Finished + out.Failed
 	out.Offered = out.Started + out.Dropped
+	if out.Dropped > 0 {
+		out.DroppedLag = timesOf(r.dropping.Take())
+	}
 	session = r.session.take()
 	if r.awake != nil {
 		awake = r.awake.take()
@@ -56,7 +60,7 @@ func (r *run) takeSessions(out *Result) (session, awake taking) {
 
 // lost is how many times were too long to be kept.
 func (r *run) lost() (n uint64) {
-	for _, s := range r.steps {
+	for _, s := range r.streams {
 		if s != nil {
 			n += s.response.OutOfRange() + s.failing.OutOfRange()
 		}
@@ -88,16 +92,22 @@ func (r *run) protocolPart(p Protocol, s *stream) ProtocolPart {
 	if d == nil {
 		return out
 	}
-	now := [...]uint64{d.requests.Load(), d.opened.Load(), d.handshakes.Load()}
-	requests := now[0] - d.gathered[0]
+	now := [...]uint64{d.requests.Load(), d.opened.Load(), d.handshakes.Load(), d.resent.Load(), d.idle.Load()}
+	out.Connected = now[0] - d.gathered[0]
 	out.Connections, out.Handshakes = now[1]-d.gathered[1], now[2]-d.gathered[2]
+	out.Resent, out.ClosedIdle = now[3]-d.gathered[3], now[4]-d.gathered[4]
 	d.gathered = now
 	out.Connecting = timesOf(d.connecting.Take())
-	if requests > 0 {
-		out.Reuse = max(0, 1-float64(out.Connections)/float64(requests))
-	}
-	if out.Connections > 0 {
-		out.PerConn = float64(requests) / float64(out.Connections)
-	}
+	out.reused()
 	return out
+}
+
+// reused finds how often each connection was used.
+func (p *ProtocolPart) reused() {
+	if p.Connected > 0 {
+		p.Reuse = max(0, 1-float64(p.Connections)/float64(p.Connected))
+	}
+	if p.Connections > 0 {
+		p.PerConn = float64(p.Connected) / float64(p.Connections)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,16 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/load/internal/secret"
 )
 
 // A Procedure is a unary gRPC call. Its messages are known by Options.Descriptors, or by the
 // target's gRPC reflection.
 type Procedure struct {
 	Method string // package.Service/Method
+	// Header is the call's metadata, over the scenario's header: see [Request]. gRPC sends what is not
+	// ASCII in headers whose names end in -bin, and a User-Agent of its own.
+	Header http.Header
 	// JSON is the message that is sent, as protojson reads it. Texts may have names in them.
 	JSON any
 	// AtMost is how many bytes the answer may have; a longer one is an error. 0 is 1 MiB.
@@ -43,53 +48,63 @@ type procedure struct {
 	path   string
 	tree   tree
 	take   takes
+	header headers
+	fixed  metadata.MD // of what has no names in it
 	conns  *grpcConns
-	where  string
+	where  string // of the step
 }
 
-func (p Procedure) compile(c *compilation) (Action, error) {
-	out := &procedure{Procedure: p, where: c.where + ".grpc"}
-	var err error
+func (p Procedure) compile(c *compilation, to *planned) (err error) {
+	out := &procedure{Procedure: p, where: c.where}
 	if service, method, ok := strings.Cut(p.Method, "/"); !ok || service == "" || method == "" {
-		return nil, at(out.where, "%q is no method: give package.Service/Method", p.Method)
+		return at(c.where+".grpc", "%q is no method: give package.Service/Method", p.Method)
+	}
+	if out.header, err = c.headers(p.Header, true); err != nil {
+		return err
 	}
 	if out.tree, err = c.tree(".json", p.JSON); err != nil {
-		return nil, err
+		return err
 	}
 	if out.AtMost == 0 {
 		out.AtMost = mostTaken
 	}
+	to.caller = out
 	out.take, err = c.takes(p.Take)
-	return out, err
-}
-
-// Do returns an error: a Procedure is made ready as part of a Scenario, and works there alone.
-func (Procedure) Do(context.Context, *Call) error {
-	return errors.New("load: a Procedure outside a Scenario")
+	return err
 }
 
 func (p *procedure) prepare(ctx context.Context, r *run) (err error) {
-	if p.method, err = r.types().method(ctx, p.Procedure.Method); err != nil {
+	if p.method, err = r.types(&p.header).method(ctx, p.Procedure.Method); err != nil {
 		var invalid *InvalidError
 		if errors.As(err, &invalid) && invalid.Where == "" {
-			invalid.Where = p.where
+			invalid.Where = p.where + ".grpc"
 		}
 		return err
 	}
 	p.path = fmt.Sprintf("/%s/%s", p.method.Parent().FullName(), p.method.Name())
+	if err := checkMessage(p.method.Input(), p.tree, p.where+".json"); err != nil {
+		return err
+	}
+	p.header.prepare(r)
+	p.fixed = metadataOf(p.header.fixed)
 	r.speaks(GRPC)
-	if r.rpc == nil {
-		if r.rpc, err = r.connectGRPC(ctx); err != nil {
+	host := p.header.plainHost(r.plan)
+	if r.rpc[host] == nil {
+		if r.rpc[host], err = r.connectGRPC(ctx, host); err != nil {
 			return err
 		}
 	}
-	p.conns = r.rpc
+	p.conns = r.rpc[host]
 	return nil
 }
 
-func (p *procedure) Do(ctx context.Context, c *Call) error {
+func (p *procedure) call(ctx context.Context, c *Call) error {
 	c.protocol, c.method, c.path = GRPC, "POST", p.path
 	message, err := fill(p.method.Input(), p.tree, c)
+	if err != nil {
+		return err
+	}
+	header, err := p.metadata(c)
 	if err != nil {
 		return err
 	}
@@ -98,8 +113,8 @@ func (p *procedure) Do(ctx context.Context, c *Call) error {
 	}
 	answer := dynamicpb.NewMessage(p.method.Output())
 	p.conns.dialer.requests.Add(1)
-	err = p.conns.next().Invoke(metadata.NewOutgoingContext(ctx, p.conns.header), p.path, message, answer, grpc.MaxCallRecvMsgSize(int(p.AtMost)))
-	c.status = int(status.Code(err))
+	err = p.conns.next().Invoke(metadata.NewOutgoingContext(ctx, header), p.path, message, answer, grpc.MaxCallRecvMsgSize(int(p.AtMost)))
+	c.status, c.answered = int(status.Code(err)), true
 	c.sent = int64(proto.Size(message))
 	if err != nil {
 		return ofStatus(err)
@@ -115,6 +130,25 @@ func (p *procedure) Do(ctx context.Context, c *Call) error {
 	return p.take.from(c, body)
 }
 
+// metadata returns the header of one call.
+func (p *procedure) metadata(c *Call) (metadata.MD, error) {
+	if len(p.header.named) == 0 {
+		return p.fixed, nil
+	}
+	h, err := p.header.of(c)
+	return metadataOf(h), err
+}
+
+func metadataOf(h http.Header) metadata.MD {
+	m := metadata.MD{}
+	for name, values := range h {
+		if name != "User-Agent" { // gRPC sends its own
+			m.Set(name, values...)
+		}
+	}
+	return m
+}
+
 // ofStatus gives an error of gRPC its kind.
 func ofStatus(err error) error {
 	switch status.Code(err) {
@@ -128,10 +162,9 @@ func ofStatus(err error) error {
 	return &KindError{BadStatus, err}
 }
 
-// grpcConns are gRPC's connections, one for each 100 sessions that there may be at once.
+// grpcConns are gRPC's connections to ask for one host, one for each 100 sessions that there may be at once.
 type grpcConns struct {
 	dialer *dialer
-	header metadata.MD
 	conns  []*grpc.ClientConn
 	turn   atomic.Uint64
 }
@@ -148,20 +181,17 @@ func (g *grpcConns) close() {
 	}
 }
 
-// connectGRPC opens all connections.
-func (r *run) connectGRPC(ctx context.Context) (*grpcConns, error) {
+// connectGRPC opens all connections to ask for a host.
+func (r *run) connectGRPC(ctx context.Context, host string) (*grpcConns, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	r.dialers[GRPC] = &dialer{plan: r.plan, protocol: GRPC, connecting: measure.NewRecorder()}
-	g := &grpcConns{dialer: r.dialers[GRPC], header: metadata.MD{}}
-	for name, values := range r.header {
-		if name != "User-Agent" { // gRPC sends its own
-			g.header.Set(name, values...)
-		}
+	if r.dialers[GRPC] == nil {
+		r.dialers[GRPC] = &dialer{plan: r.plan, protocol: GRPC, connecting: measure.NewRecorder()}
 	}
+	g := &grpcConns{dialer: r.dialers[GRPC]}
 	for range (r.Limits.InFlight + streams - 1) / streams {
 		began := time.Now()
-		c, err := r.dialGRPC()
+		c, err := r.dialGRPC(host)
 		if err != nil {
 			return g, err
 		}
@@ -170,7 +200,7 @@ func (r *run) connectGRPC(ctx context.Context) (*grpcConns, error) {
 		for state := c.GetState(); state != connectivity.Ready; state = c.GetState() {
 			if state == connectivity.TransientFailure || !c.WaitForStateChange(ctx, state) {
 				g.close()
-				return nil, fmt.Errorf("cannot connect to %s by gRPC", r.plan.Target)
+				return nil, fmt.Errorf("cannot connect to %s by gRPC", secret.Text(r.plan.Target))
 			}
 		}
 		g.dialer.opened.Add(1)
@@ -182,13 +212,28 @@ func (r *run) connectGRPC(ctx context.Context) (*grpcConns, error) {
 	return g, nil
 }
 
-func (r *run) dialGRPC() (*grpc.ClientConn, error) {
+func (r *run) dialGRPC(host string) (*grpc.ClientConn, error) {
 	secure := insecure.NewCredentials()
 	if r.scheme == "https" {
-		secure = credentials.NewTLS(r.options.tls())
+		name, _, _ := net.SplitHostPort(r.address)
+		secure = certified{credentials.NewTLS(r.options.tls()), name}
 	}
 	dial := r.options.dial()
 	return grpc.NewClient("passthrough:///"+r.address, grpc.WithTransportCredentials(secure), grpc.WithUserAgent("dewload"),
-		grpc.WithAuthority(r.plan.host),
+		grpc.WithAuthority(host),
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, "tcp", address) }))
+}
+
+// certified are the credentials of a target by the name in its URL, whatever host it is asked for.
+type certified struct {
+	credentials.TransportCredentials
+	name string
+}
+
+func (c certified) ClientHandshake(ctx context.Context, _ string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	return c.TransportCredentials.ClientHandshake(ctx, c.name, conn)
+}
+
+func (c certified) Clone() credentials.TransportCredentials {
+	return certified{c.TransportCredentials.Clone(), c.name}
 }

@@ -20,13 +20,13 @@ const (
 	Reset       Kind = "reset"       // the connection broke
 	BadStatus   Kind = "status"      // a status that was not expected
 	Unexpected  Kind = "expectation" // an answer that is not what the scenario expects
-	OtherFailed Kind = "other"       // an error of an Action of your own
+	OtherFailed Kind = "other"       // an error of an ActionFunc
 )
 
 // A KindError is an error whose kind is known.
 type KindError struct {
 	Kind Kind
-	Err  error
+	Err  error // what happened, as reports show it
 }
 
 func (e *KindError) Error() string { return fmt.Sprintf("%s: %v", e.Kind, e.Err) }

@@ -7,22 +7,26 @@ import (
 )
 
 // Merge returns the sum of results of one scenario: of agents, or of intervals. Histograms are
-// added up, and percentiles taken from the sum. Reuse of connections is of the measured requests.
-// What says where single requests were slow, and the series, are not in the sum.
+// added up, and percentiles taken from the sum. What
+// says where single requests were slow, and the series, are not in the sum.
 func Merge(results ...Result) Result {
-	if len(results) == 0 {
-		return Result{Schema: Schema, Errors: map[Kind]uint64{}}
+	out := Result{Schema: Schema}
+	if len(results) > 0 {
+		out = results[0]
 	}
-	out := results[0]
 	out.Errors, out.Messages = map[Kind]uint64{}, map[Kind]string{}
-	out.Offered, out.Started, out.Finished, out.Failed, out.Dropped, out.Cut = 0, 0, 0, 0, 0, 0
+	var bad badStatuses
+	out.Offered, out.Started, out.Finished, out.Failed, out.Dropped, out.NotMade, out.Cut = 0, 0, 0, 0, 0, 0, 0
 	out.Generator = Generator{CPUShare: -1}
 	out.Slowest, out.Attribution, out.Metrics, out.Series, out.Thresholds, out.Agents = nil, nil, nil, nil, nil, nil
 	out.Valid, out.Why, out.Knee = false, nil, nil
+	out.Overload, out.DroppedLag = "", nil
 	var session, awake parts
+	session.add(Part{Name: sessionName}) // where no result has one, it is of no sessions
 	var steps, protocols parts
 	connections := map[string]*ProtocolPart{}
 	connecting := map[string]*sum{}
+	dropping := newSum()
 	for i := range results {
 		r := &results[i]
 		out.Offered += r.Offered
@@ -30,6 +34,8 @@ func Merge(results ...Result) Result {
 		out.Finished += r.Finished
 		out.Failed += r.Failed
 		out.Dropped += r.Dropped
+		dropping.add(r.DroppedLag)
+		out.NotMade += r.NotMade
 		out.Cut += r.Cut
 		out.Seconds = max(out.Seconds, r.Seconds)
 		out.Interrupted = out.Interrupted || r.Interrupted
@@ -41,6 +47,9 @@ func Merge(results ...Result) Result {
 			if out.Messages[kind] == "" {
 				out.Messages[kind] = r.Messages[kind]
 			}
+		}
+		for status, n := range r.ErrorStatuses {
+			bad.add(status, n, r.StatusMessages[status])
 		}
 		if out.Environment.GOMAXPROCS == 0 { // an interval does not say where it ran
 			out.Environment = r.Environment
@@ -59,10 +68,17 @@ func Merge(results ...Result) Result {
 				connections[p.Name], connecting[p.Name] = &ProtocolPart{}, newSum()
 			}
 			connections[p.Name].Connections += p.Connections
+			connections[p.Name].Connected += p.Connected
 			connections[p.Name].Handshakes += p.Handshakes
+			connections[p.Name].Resent += p.Resent
+			connections[p.Name].ClosedIdle += p.ClosedIdle
 			connecting[p.Name].add(p.Connecting)
 		}
 	}
+	if out.Dropped > 0 {
+		out.DroppedLag = dropping.times()
+	}
+	out.ErrorStatuses, out.StatusMessages = bad.counts, bad.messages
 	out.Session = session.all()[0]
 	if all := awake.all(); len(all) > 0 {
 		out.Awake = &all[0]
@@ -71,12 +87,7 @@ func Merge(results ...Result) Result {
 	for _, p := range protocols.all() {
 		c := *connections[p.Name]
 		c.Part, c.Connecting = p, connecting[p.Name].times()
-		if p.Requests > 0 {
-			c.Reuse = max(0, 1-float64(c.Connections)/float64(p.Requests))
-		}
-		if c.Connections > 0 {
-			c.PerConn = float64(p.Requests) / float64(c.Connections)
-		}
+		c.reused()
 		out.Protocols = append(out.Protocols, c)
 	}
 	return out
@@ -139,6 +150,9 @@ func (p *parts) add(o Part) {
 	one.Requests += o.Requests
 	one.Failed += o.Failed
 	one.Waited += o.Waited
+	addStatuses(&one.Statuses, o.Statuses)
+	one.Sent += o.Sent
+	one.Received += o.Received
 	one.response.add(o.Response)
 	one.service.add(o.Service)
 	one.lag.add(o.Lag)

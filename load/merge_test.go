@@ -2,6 +2,8 @@ package load_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"math"
 	"net/http"
 	"sync"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/report"
 )
 
 // TestIntervalsAgree wants an interval's counts to be of the sessions whose times it has, however
@@ -54,6 +57,16 @@ func TestIntervalsAgree(t *testing.T) {
 	}
 	if total != users*each {
 		t.Errorf("the intervals have %d sessions of %d", total, users*each)
+	}
+}
+
+// TestMergeOfNothing wants the sum of no results to be judged and written as any other.
+func TestMergeOfNothing(t *testing.T) {
+	for name, r := range map[string]load.Result{"nothing": load.Merge(), "results without a part": load.Merge(load.Result{}, load.Result{})} {
+		r.Judge(load.Scenario{})
+		if err := errors.Join(report.WriteText(io.Discard, &r), r.WriteJSON(io.Discard), report.WriteHTML(io.Discard, &r)); err != nil || r.Finished != 0 {
+			t.Errorf("%s: %v, finished %d", name, err, r.Finished)
+		}
 	}
 }
 

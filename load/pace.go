@@ -15,13 +15,21 @@ type pacer struct {
 }
 
 // newPacer locks its goroutine to its thread, so that no other goroutine has to be moved when the
-// thread wakes up: that takes time.
-func newPacer(sleep func(time.Duration)) (p pacer, stop func()) {
-	if sleep != nil {
-		return pacer{sleep}, func() {}
+// thread wakes up: that takes time. In a testing/synctest bubble it sleeps as the bubble does.
+func newPacer() (p pacer, stop func()) {
+	if standsStill() {
+		return pacer{time.Sleep}, func() {}
 	}
 	runtime.LockOSThread()
 	return pacer{nanosleep}, runtime.UnlockOSThread
+}
+
+// standsStill reports whether the clock does so while a thread sleeps, which is how a bubble's is: it
+// goes on when all goroutines of the bubble wait for it.
+func standsStill() bool {
+	before := time.Now()
+	nanosleep(time.Microsecond)
+	return time.Since(before) == 0
 }
 
 // until waits until t, and reports false if ctx ends before.

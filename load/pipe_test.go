@@ -21,7 +21,7 @@ func inBubble(t *testing.T, h http.Handler, configure ...func(*http.Server)) loa
 	}
 	go s.Serve(l)
 	t.Cleanup(func() { s.Close() })
-	return load.Options{Dial: l.Dial, Sleep: time.Sleep}
+	return load.Options{Dial: l.Dial}
 }
 
 // bubbleURL is a URL in a bubble, where there are no others.

@@ -3,8 +3,10 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +24,7 @@ type pool struct {
 	dialer *dialer
 	conns  []*conn
 	tokens chan *conn
+	closed atomic.Bool
 }
 
 // A dialer opens the connections of one protocol, and counts them.
@@ -32,8 +35,9 @@ type dialer struct {
 
 	opened, handshakes, requests atomic.Uint64
 	waits                        atomic.Uint64 // requests that found no free connection
+	resent, idle                 atomic.Uint64 // requests that were sent again, and connections that were closed while idle
 	connecting                   *measure.Recorder
-	gathered                     [3]uint64 // requests, opened, handshakes that were in a result
+	gathered                     [5]uint64 // requests, opened, handshakes, resent and idle that were in a result
 }
 
 // A conn is a connection, which is opened again where it broke.
@@ -89,14 +93,35 @@ func (d *dialer) pool(n int) *pool {
 	return p
 }
 
-// open opens every connection.
+// opensAtOnce is how many connections are being opened at a time: fewer than the shortest queue in which
+// a target keeps those that it has not accepted yet.
+const opensAtOnce = 32
+
+// open opens every connection, some at a time: far from the target, one after the other takes long.
 func (p *pool) open(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var first error
+	var failed sync.Once
+	left := make(chan *conn, len(p.conns))
 	for _, c := range p.conns {
-		if _, err := p.connected(ctx, c); err != nil {
-			return err
-		}
+		left <- c
 	}
-	return nil
+	close(left)
+	var opening sync.WaitGroup
+	for range min(opensAtOnce, len(p.conns)) {
+		opening.Go(func() {
+			for c := range left {
+				if _, err := p.connected(ctx, c); err != nil {
+					failed.Do(func() { first = err }) // what the others have then is that it ended them
+					end()
+					return
+				}
+			}
+		})
+	}
+	opening.Wait()
+	return first
 }
 
 // take returns a connection on which a request may be made now, how long the caller has waited
@@ -144,6 +169,9 @@ func (p *pool) connected(ctx context.Context, c *conn) (exchanger, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.lock }()
+	if p.closed.Load() { // what broke was closed on this side
+		return nil, net.ErrClosed
+	}
 	if c.http != nil && c.http.Err() == nil {
 		return c.http, nil
 	}
@@ -152,6 +180,9 @@ func (p *pool) connected(ctx context.Context, c *conn) (exchanger, error) {
 	h, err := d.dial(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if c.http != nil && errors.Is(c.http.Err(), errClosedIdle) {
+		d.idle.Add(1)
 	}
 	d.opened.Add(1)
 	if d.plan.scheme == "https" {
@@ -174,11 +205,12 @@ func (d *dialer) dial(ctx context.Context) (exchanger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return http2{h}, nil
+	return &http2{ClientConn: h}, nil
 }
 
 // close closes every connection, which ends the requests that are on their way.
 func (p *pool) close() {
+	p.closed.Store(true)
 	for _, c := range p.conns {
 		c.lock <- struct{}{}
 		if c.http != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	reflection "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -19,14 +20,20 @@ import (
 // protobufTypes are the messages and services that a scenario names: of a file, or as the target
 // describes them.
 type protobufTypes struct {
-	file string
-	dial func() (*grpc.ClientConn, error)
+	file   string
+	set    []byte // of the scenario
+	dial   func() (*grpc.ClientConn, error)
+	header metadata.MD // that the target is asked with
 	// found are the files so far; nil before the first name is looked up.
 	found *protoregistry.Files
 }
 
-func (r *run) types() *protobufTypes {
-	return &protobufTypes{file: r.options.Descriptors, dial: r.dialGRPC}
+// types returns what a step may name. The target is asked as the step asks it.
+func (r *run) types(h *headers) *protobufTypes {
+	return &protobufTypes{
+		file: r.options.Descriptors, set: r.Descriptors, header: metadataOf(h.fixed),
+		dial: func() (*grpc.ClientConn, error) { return r.dialGRPC(h.plainHost(r.plan)) },
+	}
 }
 
 func (t *protobufTypes) message(ctx context.Context, name string) (protoreflect.MessageDescriptor, error) {
@@ -67,11 +74,15 @@ func (t *protobufTypes) method(ctx context.Context, name string) (protoreflect.M
 }
 
 func (t *protobufTypes) find(ctx context.Context, name string) (d protoreflect.Descriptor, err error) {
-	if t.file != "" {
-		if t.found, err = readDescriptors(t.file); err != nil {
-			return nil, err
-		}
-	} else if t.found, err = t.ask(ctx, name); err != nil {
+	switch {
+	case t.file != "":
+		t.found, err = readDescriptors(t.file)
+	case len(t.set) > 0:
+		t.found, err = parseDescriptors(t.set)
+	default:
+		t.found, err = t.ask(ctx, name)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d, err = t.found.FindDescriptorByName(protoreflect.FullName(name))
@@ -82,8 +93,11 @@ func (t *protobufTypes) find(ctx context.Context, name string) (d protoreflect.D
 }
 
 func (t *protobufTypes) source() string {
-	if t.file != "" {
+	switch {
+	case t.file != "":
 		return t.file
+	case len(t.set) > 0:
+		return "the scenario's descriptors"
 	}
 	return "the target's gRPC reflection"
 }
@@ -93,8 +107,18 @@ func readDescriptors(file string) (*protoregistry.Files, error) {
 	if err != nil {
 		return nil, at("", "--descriptors: %v", err)
 	}
+	files, err := parseDescriptors(data)
+	if err != nil {
+		return nil, at("", "--descriptors: %s: %v", file, err)
+	}
+	return files, nil
+}
+
+// parseDescriptors reads what a descriptor file has.
+func parseDescriptors(data []byte) (*protoregistry.Files, error) {
 	set := &descriptorpb.FileDescriptorSet{}
-	if err = proto.Unmarshal(data, set); err == nil && len(set.File) == 0 {
+	err := proto.Unmarshal(data, set)
+	if err == nil && len(set.File) == 0 {
 		err = errors.New("it has no file")
 	}
 	var files *protoregistry.Files
@@ -102,7 +126,7 @@ func readDescriptors(file string) (*protoregistry.Files, error) {
 		files, err = protodesc.NewFiles(set)
 	}
 	if err != nil {
-		return nil, at("", "--descriptors: %s is no descriptor file: %v; make one with protoc --include_imports --descriptor_set_out", file, err)
+		return nil, fmt.Errorf("it is no descriptor file: %w; make one with protoc --include_imports --descriptor_set_out", err)
 	}
 	return files, nil
 }
@@ -116,9 +140,9 @@ func (t *protobufTypes) ask(ctx context.Context, name string) (*protoregistry.Fi
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	stream, err := reflection.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+	stream, err := reflection.NewServerReflectionClient(conn).ServerReflectionInfo(metadata.NewOutgoingContext(ctx, t.header))
 	if err != nil {
-		return nil, fmt.Errorf("the target describes no protobuf by gRPC reflection (give --descriptors FILE): %w", err)
+		return nil, fmt.Errorf("the target describes no protobuf by gRPC reflection (give --descriptors FILE, or descriptors in the scenario): %w", err)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
 	have := map[string]bool{}
@@ -151,7 +175,7 @@ func (t *protobufTypes) ask(ctx context.Context, name string) (*protoregistry.Fi
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the target describes no protobuf by gRPC reflection (give --descriptors FILE): %w", err)
+		return nil, fmt.Errorf("the target describes no protobuf by gRPC reflection (give --descriptors FILE, or descriptors in the scenario): %w", err)
 	}
 	return protodesc.NewFiles(set)
 }

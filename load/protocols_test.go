@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -154,5 +155,47 @@ func TestConnections(t *testing.T) {
 			t.Errorf("%d connections reported, want %d", r.Protocols[0].Connections, want)
 		}
 		mu.Unlock()
+	}
+}
+
+// TestSchemes speaks each protocol to a target that is named by the scheme of any.
+func TestSchemes(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		target := matchmaker.Start(secure)
+		host := target.Listener.Addr().String()
+		var o load.Options
+		schemes := []string{"http", "ws", "grpc"}
+		if secure {
+			o.RootCAs = target.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+			schemes = []string{"https", "wss", "grpcs"}
+		}
+		for _, scheme := range schemes {
+			s := load.Scenario{Target: scheme + "://" + host, Arrivals: few, Limits: load.Limits{Timeout: time.Minute}, Session: []load.Step{
+				{Name: "http", Do: load.Request{URL: "/img/u/a"}},
+				{Name: "socket", Do: load.Socket{URL: "/ws", Send: load.Message{Text: "a"}, Messages: 1}},
+				{Name: "rpc", Do: load.Procedure{Method: rpc[1:]}},
+			}}
+			if r := run(t, s, o); r.Finished != 5 || r.Target.URL != s.Target {
+				t.Errorf("%s: %d finished: %v", r.Target.URL, r.Finished, r.Messages)
+			}
+		}
+		target.Close()
+	}
+	for _, url := range []string{"wss://h:1/ws?a=${b}", "grpcs://h:1/a.B/C"} {
+		s, err := load.Get(url)
+		if err == nil {
+			err = s.Validate()
+		}
+		if err != nil || s.Target != url[:strings.Index(url, ":1")+2] {
+			t.Errorf("%s has the target %s: %v", url, s.Target, err)
+		}
+	}
+	for url, want := range map[string]string{
+		"127.0.0.1:7801": "begin with http:// or https://", "localhost:7801": "begin with http:// or https://", "/path": "begin with http:// or https://",
+		"ftp://h/": "no step speaks ftp", "ws:///a": "has no host", "grpc://h/a": "names no method: give grpc://h/package.Service/Method",
+	} {
+		if _, err := load.Get(url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %s", url, err, want)
+		}
 	}
 }

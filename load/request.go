@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -17,13 +16,16 @@ import (
 )
 
 // A Request is an HTTP request, in the protocol of its session. Texts may have names in them, as
-// in "/img/${id}.jpg"; "$${" stands for "${".
+// in "/img/${id}.jpg", and so may the values of Header; "$${" stands for "${".
 type Request struct {
 	Method string // GET if it is empty
 	URL    string // the path and the query, below the scenario's target
+	// Header goes over the scenario's: a name that both have is this one's, and without values it
+	// is not sent.
 	Header http.Header
-	// Body is sent as it is. JSON, if it is not nil, is sent instead, as encoding/json writes
-	// it; a text that is one name alone becomes its value with its type.
+	// Body is sent with its names filled in, and no value is escaped. JSON, if it is not nil, is
+	// sent instead, as encoding/json writes it; a text that is one name alone becomes its value
+	// with its type.
 	Body []byte
 	JSON any
 	// Expect says which answer is right.
@@ -59,40 +61,46 @@ type request struct {
 	plan   *plan
 	target template
 	fixed  *http.Request // without its body and context, if the target has no names
-	header http.Header
+	header headers
+	body   template
+	plain  []byte // the body, if it has no names
 	json   *tree
 	take   takes
 }
 
-func (r Request) compile(c *compilation) (Action, error) {
+func (r Request) compile(c *compilation, to *planned) (err error) {
 	out := &request{Request: r}
 	if out.Method == "" {
 		out.Method = "GET"
 	}
-	var err error
 	if !strings.HasPrefix(r.URL, "/") {
-		return nil, at(c.where+"."+strings.ToLower(out.Method), "%q is no path: begin it with /", r.URL)
+		return at(c.where+"."+strings.ToLower(out.Method), "%q is no path: begin it with /", r.URL)
 	}
 	if out.target, err = c.template("."+strings.ToLower(out.Method), r.URL); err != nil {
-		return nil, err
+		return err
+	}
+	if out.header, err = c.headers(r.Header, false); err != nil {
+		return err
+	}
+	if out.body, err = c.template(".body", string(r.Body)); err != nil {
+		return err
+	}
+	if text, ok := out.body.plain(); ok {
+		out.plain = []byte(text)
 	}
 	if r.JSON != nil {
 		t, err := c.tree(".json", r.JSON)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out.json = &t
 	}
 	if err := r.Expect.validate(c.where + ".expect"); err != nil {
-		return nil, err
+		return err
 	}
+	to.caller = out
 	out.take, err = c.takes(r.Take)
-	return out, err
-}
-
-// Do returns an error: a Request is made ready as part of a Scenario, and works there alone.
-func (Request) Do(context.Context, *Call) error {
-	return errors.New("load: a Request outside a Scenario")
+	return err
 }
 
 func (e Expect) validate(where string) error {
@@ -108,10 +116,9 @@ func (e Expect) validate(where string) error {
 // prepare makes what all calls share.
 func (r *request) prepare(_ context.Context, run *run) (err error) {
 	r.plan = run.plan
-	r.header = run.header.Clone()
-	maps.Copy(r.header, r.Header)
-	if r.json != nil && r.header.Get("Content-Type") == "" {
-		r.header.Set("Content-Type", "application/json")
+	r.header.prepare(run)
+	if r.json != nil && !r.header.has("Content-Type") {
+		r.header.fixed.Set("Content-Type", "application/json")
 	}
 	if path, ok := r.target.plain(); ok {
 		r.fixed, err = r.to(path)
@@ -119,13 +126,13 @@ func (r *request) prepare(_ context.Context, run *run) (err error) {
 	return err
 }
 
-// to returns a request without its body and context.
+// to returns a request without its body and context, and with the header that no call changes.
 func (r *request) to(path string) (*http.Request, error) {
 	u, err := url.Parse(r.plan.scheme + "://" + r.plan.host + r.plan.base + path)
-	return &http.Request{Method: r.Method, URL: u, Host: r.plan.host, Header: r.header}, err
+	return &http.Request{Method: r.Method, URL: u, Host: r.header.plainHost(r.plan), Header: r.header.fixed}, err
 }
 
-func (r *request) Do(ctx context.Context, c *Call) error {
+func (r *request) call(ctx context.Context, c *Call) error {
 	message, err := r.message(ctx, c)
 	if err != nil {
 		return err
@@ -140,6 +147,7 @@ func (r *request) Do(ctx context.Context, c *Call) error {
 		return err
 	}
 	defer p.give(conn)
+	c.sent = message.ContentLength
 	p.dialer.requests.Add(1)
 	if c.Protocol != HTTP1 {
 		var cancel context.CancelFunc
@@ -148,11 +156,25 @@ func (r *request) Do(ctx context.Context, c *Call) error {
 		message = message.WithContext(ctx)
 	}
 	answer, err := h.RoundTrip(message, deadline)
+	var again *againError
+	for vain := 0; errors.As(err, &again) && vain < mostVain; {
+		if !again.answered {
+			vain++
+		}
+		if h, err = r.reopen(ctx, c, p, conn, deadline); err != nil {
+			break
+		}
+		if message.Body != nil {
+			message.Body = io.NopCloser(bytes.NewReader(c.body))
+		}
+		p.dialer.resent.Add(1)
+		answer, err = h.RoundTrip(message, deadline)
+	}
 	if err != nil {
 		return broken(err)
 	}
 	c.firstByte = time.Since(c.began) - c.waited
-	c.status = answer.StatusCode
+	c.status, c.answered = answer.StatusCode, true
 	c.phases = answer.Header["Server-Timing"]
 	whole, err := r.read(c, answer)
 	if !whole {
@@ -165,6 +187,23 @@ func (r *request) Do(ctx context.Context, c *Call) error {
 		return broken(err)
 	}
 	return nil
+}
+
+// mostVain bounds how often a request is sent again on a connection of which nobody has had an answer: a
+// target may go away before each one. Where others have, the request's turn comes, or its deadline.
+const mostVain = 5
+
+// reopen returns the connection that takes the place of one that the target has closed. What it
+// takes counts as waiting.
+func (r *request) reopen(ctx context.Context, c *Call, p *pool, conn *conn, deadline time.Time) (exchanger, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	began := time.Now()
+	h, err := p.connected(ctx, conn)
+	took := time.Since(began)
+	c.Waited(took)
+	c.connecting += took
+	return h, err
 }
 
 // broken gives what comes from a connection a kind: where nothing else is known, the connection
@@ -190,22 +229,53 @@ func (r *request) message(ctx context.Context, c *Call) (*http.Request, error) {
 			return nil, unresolved(err)
 		}
 	}
-	body := r.Body
+	header, err := r.header.of(c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := r.filled(c)
+	if err != nil {
+		return nil, err
+	}
+	host, err := r.header.hostOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.header.named) > 0 || host != "" || len(body) > 0 {
+		m = m.WithContext(ctx) // a copy
+		m.Header = header
+	}
+	if host != "" {
+		m.Host = host
+	}
+	if len(body) > 0 {
+		m.Body, m.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		c.body = body
+	}
+	return m, nil
+}
+
+// filled returns the body of one call.
+func (r *request) filled(c *Call) ([]byte, error) {
 	if r.json != nil {
 		v, err := r.json.value(c)
-		if err == nil {
-			body, err = json.Marshal(v)
-		}
 		if err != nil {
 			return nil, unresolved(err)
 		}
+		body, err := json.Marshal(v)
+		if err != nil {
+			return nil, unresolved(err)
+		}
+		return body, nil
 	}
-	if len(body) > 0 {
-		m = m.WithContext(ctx) // a copy
-		m.Body, m.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		c.sent, c.body = m.ContentLength, body
+	if r.plain != nil {
+		return r.plain, nil
 	}
-	return m, nil
+	text, err := r.body.text(c)
+	if err != nil {
+		return nil, unresolved(err)
+	}
+	return []byte(text), nil
 }
 
 // unresolved is the error of a name that has no value in this session: an answer before lacked

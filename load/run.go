@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	crand "crypto/rand"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/load/internal/secret"
 )
 
 // Mark is the header of every request whose value is the run's ID.
@@ -22,40 +22,54 @@ const Mark = "Dewpond-Run"
 // Run runs the scenario and returns what it measured. It returns an [*InvalidError] before
 // anything is sent if the scenario has a mistake, and another error if the target cannot be
 // connected to before the first arrival. If ctx ends, Run cuts the sessions that are on their way
-// and returns what was measured until then.
+// and returns what was measured until then. In a testing/synctest bubble it goes by the bubble's clock.
 func Run(ctx context.Context, s Scenario, o Options) (Result, error) {
 	p, err := s.compile()
 	if err != nil {
 		return Result{}, err
 	}
-	r := newRun(p, &o)
+	return newRun(p, &o).all(ctx)
+}
+
+// all runs the scenario from the first connection to the last.
+func (r *run) all(ctx context.Context) (_ Result, err error) {
+	r.knowSecrets(r.options)
 	if err := r.prepare(ctx); err != nil {
 		return Result{}, err
 	}
 	defer r.close()
+	if r.options.Await != nil {
+		if r.start, err = r.options.Await(ctx); err != nil {
+			return Result{}, err
+		}
+	}
 	return r.measure(ctx), nil
 }
+
+// ErrInterrupted is what a series of runs ends with if one of them was interrupted.
+var ErrInterrupted = errors.New("interrupted: the report shows what was measured until then")
 
 // A run is a scenario while it is run.
 type run struct {
 	*plan
 	options *Options
 	id      string
-	header  http.Header
 
 	dialers map[Protocol]*dialer
-	pools   map[Protocol]*pool // not with EachSession
-	rpc     *grpcConns         // nil if no step calls a Procedure
+	pools   map[Protocol]*pool    // not with EachSession
+	rpc     map[string]*grpcConns // by the host that is asked for
 
-	start    time.Time // when the first session is due
+	pacer    func() (pacer, func()) // newPacer, but in tests
+	start    time.Time              // when the first session is due
 	sessions sync.WaitGroup
 	inFlight atomic.Int64
 	counts   counts
 	session  *stream
 	awake    *stream
-	steps    []*stream // by the step's index; nil for thinking
+	streams  []*stream // by the step's index; nil for thinking
 	spoken   map[Protocol]*stream
 	second   *measure.Recorder // response of the sessions that end in this second
+	dropping *measure.Recorder // lag of the sessions that are dropped
 	requests *requestLog
 	slowest  *slowest
 	spans    *spans // nil without Options.Pprof
@@ -64,6 +78,7 @@ type run struct {
 	mu       sync.Mutex // held to count an error, which is rare
 	errors   map[Kind]uint64
 	messages map[Kind]string
+	bad      badStatuses
 
 	stop    context.CancelFunc
 	aborted atomic.Pointer[string]
@@ -82,34 +97,25 @@ type counts struct {
 
 func newRun(p *plan, o *Options) *run {
 	r := &run{
-		plan: p, options: o, id: o.RunID, header: p.Header.Clone(),
-		dialers: map[Protocol]*dialer{}, pools: map[Protocol]*pool{}, spoken: map[Protocol]*stream{},
-		session: newStream(sessionName), second: measure.NewRecorder(),
+		plan: p, options: o, id: o.RunID, pacer: newPacer,
+		dialers: map[Protocol]*dialer{}, pools: map[Protocol]*pool{}, rpc: map[string]*grpcConns{}, spoken: map[Protocol]*stream{},
+		session: newStream(sessionName), second: measure.NewRecorder(), dropping: measure.NewRecorder(),
 		errors: map[Kind]uint64{}, messages: map[Kind]string{}, slowest: &slowest{}, side: &side{},
-	}
-	if r.header == nil {
-		r.header = http.Header{}
 	}
 	if r.id == "" {
 		var b [6]byte
 		crand.Read(b[:])
 		r.id = hex.EncodeToString(b[:])
 	}
-	if !o.NoMark {
-		r.header.Set(Mark, r.id)
-	}
-	if r.header.Get("User-Agent") == "" {
-		r.header.Set("User-Agent", "dewload")
-	}
-	for _, step := range p.Session {
-		if _, thinks := step.Do.(Think); thinks {
-			r.steps = append(r.steps, nil)
+	for _, step := range p.steps {
+		if step.caller == nil {
+			r.streams = append(r.streams, nil)
 			if r.awake == nil {
 				r.awake = newStream("session without thinking")
 			}
 			continue
 		}
-		r.steps = append(r.steps, newStream(step.Name))
+		r.streams = append(r.streams, newStream(step.Name))
 	}
 	if o.Requests != nil {
 		r.requests = newRequestLog(o.Requests)
@@ -125,7 +131,7 @@ func (r *run) speaks(p Protocol) *stream {
 	return r.spoken[p]
 }
 
-// A preparer is an Action that needs the run before the first arrival.
+// A preparer is a caller that needs the run before the first arrival.
 type preparer interface {
 	prepare(context.Context, *run) error
 }
@@ -141,13 +147,13 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	asks := false
-	for _, step := range r.Session {
-		if p, ok := step.Do.(preparer); ok {
+	for _, step := range r.steps {
+		if p, ok := step.caller.(preparer); ok {
 			if err := p.prepare(ctx, r); err != nil {
 				return err
 			}
 		}
-		if _, ok := step.Do.(*request); ok {
+		if _, ok := step.caller.(*request); ok {
 			asks = true
 		}
 	}
@@ -198,14 +204,16 @@ func (r *run) cannotConnect(err error, n int) error {
 	if strings.Contains(err.Error(), tooManyFiles) {
 		return fmt.Errorf("cannot open %d connections: this process may have %d files open (ulimit -n): %w", n, measure.OpenFiles(), err)
 	}
-	return fmt.Errorf("cannot connect to %s: %w", r.plan.Target, err)
+	return fmt.Errorf("cannot connect to %s: %w", secret.Text(r.plan.Target), err)
 }
 
 func (r *run) close() {
 	for _, p := range r.pools {
 		p.close()
 	}
-	r.rpc.close()
+	for _, g := range r.rpc {
+		g.close()
+	}
 	r.requests.flush()
 }
 
@@ -215,9 +223,8 @@ func (r *run) measure(ctx context.Context) Result {
 	ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
 	account := openAccount()
-	r.start = time.Now()
-	if r.options.Start.After(r.start) {
-		r.start = r.options.Start
+	if r.start.IsZero() {
+		r.start = time.Now()
 	}
 	r.side.begin(ctx, r)
 	watched := make(chan struct{})
@@ -259,13 +266,14 @@ func (r *run) measure(ctx context.Context) Result {
 	for _, t := range r.Thresholds {
 		result.Thresholds = append(result.Thresholds, t.of(&result))
 	}
+	result.hide()
 	return result
 }
 
 // open begins each session when it is due, whatever the sessions before do. It returns when the
 // last one was due, or when ctx ended.
 func (r *run) open(ctx context.Context) time.Time {
-	pace, release := newPacer(r.options.Sleep)
+	pace, release := r.pacer()
 	defer release()
 	began := r.options.Began
 	for i, t := range r.Arrivals.Times() {
@@ -283,6 +291,7 @@ func (r *run) open(ctx context.Context) time.Time {
 		measured := t >= r.Arrivals.Warmup
 		if r.inFlight.Load() >= int64(r.Limits.InFlight) {
 			if measured {
+				r.dropping.Record(i, time.Since(due))
 				r.counts.dropped.Add(1)
 			}
 			continue
@@ -386,16 +395,28 @@ func (r *run) one(ctx context.Context, number int, due time.Time, measured bool)
 }
 
 // fail counts the error of a call.
-func (r *run) fail(err error) {
+func (r *run) fail(c *Call, step *planned, err error) {
 	kind := KindOf(err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errors[kind]++
-	if r.messages[kind] == "" {
+	status := ""
+	if kind == BadStatus && c.answered {
+		status = statusName(c.place())
+	}
+	first := r.messages[kind] == "" || status != "" && r.bad.messages[status] == ""
+	message := ""
+	if first {
 		var known *KindError
 		if errors.As(err, &known) {
 			err = known.Err
 		}
-		r.messages[kind] = err.Error()
+		message = secret.Without(err.Error(), secretsOf(step.caller, c)...)
+	}
+	if r.messages[kind] == "" {
+		r.messages[kind] = message
+	}
+	if status != "" {
+		r.bad.add(status, 1, message)
 	}
 }

@@ -1,11 +1,14 @@
 package load
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,7 +16,9 @@ import (
 type Scenario struct {
 	// Name is the report's title.
 	Name string
-	// Target is where the session's paths are, such as http://127.0.0.1:8080.
+	// Target is where the session's paths are, such as http://127.0.0.1:8080. The schemes ws and grpc
+	// are http by another name, and wss and grpcs are https: each step says what it speaks. What stands before the
+	// host, as in http://USER:PASSWORD@host, is sent as Authorization where no header says it.
 	Target string
 	// Arrivals say when sessions begin.
 	Arrivals Arrivals
@@ -26,8 +31,13 @@ type Scenario struct {
 	Connections int
 	// Limits bound the run.
 	Limits Limits
-	// Header is sent with every HTTP request, WebSocket handshake and gRPC call.
+	// Header is sent with every HTTP request, WebSocket handshake and gRPC call. Host is what the
+	// target is asked for; TLS and the connection are with the host of Target.
 	Header http.Header
+	// Descriptors are compiled protobuf descriptors, as protoc's --descriptor_set_out writes them with
+	// --include_imports. With these the target is not asked for its types by gRPC reflection, which a
+	// proxy may not pass on. Options.Descriptors goes before them.
+	Descriptors []byte
 	// Data is drawn anew for each session.
 	Data []Data
 	// Session is what a session does, in order.
@@ -44,7 +54,7 @@ const EachSession = -1
 
 // A Share is a part of the sessions.
 type Share struct {
-	Protocol Protocol
+	Protocol Protocol // HTTP1, H2C or H2
 	// Weight is relative to the other shares: 70 and 30 are 70 and 30 %.
 	Weight float64
 }
@@ -96,7 +106,6 @@ func (s Scenario) withDefaults() Scenario {
 	if s.Limits.Timeout == 0 {
 		s.Limits.Timeout = defaultTimeout
 	}
-	s.Session = slices.Clone(s.Session)
 	return s
 }
 
@@ -129,19 +138,33 @@ func (s *Scenario) validate() (*url.URL, error) {
 	case len(s.Session) == 0:
 		return nil, at("session", "it has no step: give one at least")
 	}
+	if len(s.Descriptors) > 0 {
+		if _, err := parseDescriptors(s.Descriptors); err != nil {
+			return nil, at("descriptors", "%v", err)
+		}
+	}
 	return target, nil
 }
 
+// schemes are those that a target may have, and what connections to it are. A target speaks all
+// protocols: the steps say which.
+var schemes = map[string]string{"http": "http", "https": "https", "ws": "http", "wss": "https", "grpc": "http", "grpcs": "https"}
+
+// parseTarget returns a target with the scheme of its connections: http or https.
 func parseTarget(target string) (*url.URL, error) {
+	if !strings.Contains(target, "://") {
+		return nil, at("target", "%q is no URL: begin with http:// or https://, as in http://127.0.0.1:8080", target)
+	}
 	u, err := url.Parse(target)
 	switch {
 	case err != nil:
 		return nil, at("target", "%q is no URL: %v", target, err)
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, at("target", "%q lacks a scheme: give http:// or https://, a host, and a port if it is not the scheme's", target)
+	case schemes[u.Scheme] == "":
+		return nil, at("target", "%q: no step speaks %s: begin with http:// or https://; ws://, wss://, grpc:// and grpcs:// are understood, too", target, u.Scheme)
 	case u.Host == "":
 		return nil, at("target", "%q has no host: give one, such as http://127.0.0.1:8080", target)
 	}
+	u.Scheme = schemes[u.Scheme]
 	return u, nil
 }
 
@@ -239,17 +262,63 @@ func ParseConnections(s string) (int, error) {
 	return n, nil
 }
 
-// Get returns the scenario of a URL: a session is one GET of it. 100 are due each second, for 10 s.
+// Get returns the scenario of a URL: a session is one GET of it, or of ws:// and wss:// a WebSocket
+// that is opened and closed, or of grpc://HOST/package.Service/Method and grpcs:// a call with an
+// empty message. 100 are due each second, for 10 s.
 func Get(rawURL string) (Scenario, error) {
 	u, err := parseTarget(rawURL)
 	if err != nil {
 		return Scenario{}, err
 	}
+	scheme, _, _ := strings.Cut(strings.ToLower(rawURL), "://")
 	path := u.RequestURI()
-	return Scenario{
+	s := Scenario{
 		Name:     "GET " + path,
-		Target:   u.Scheme + "://" + u.Host,
+		Target:   (&url.URL{Scheme: scheme, User: u.User, Host: u.Host}).String(),
 		Arrivals: Arrivals{Rate: 100, Duration: 10 * time.Second, Seed: 1},
-		Session:  []Step{{Name: urlStep, Do: Request{Method: "GET", URL: literal(path)}}},
-	}, nil
+	}
+	var do Action = Request{Method: "GET", URL: literal(path)}
+	switch scheme {
+	case "ws", "wss":
+		s.Name, do = "WebSocket "+path, Socket{URL: literal(path)}
+	case "grpc", "grpcs":
+		method := strings.Trim(u.Path, "/")
+		if strings.Count(method, "/") != 1 {
+			return Scenario{}, at("target", "%q names no method: give %s://%s/package.Service/Method", rawURL, scheme, u.Host)
+		}
+		s.Name, do = "gRPC "+method, Procedure{Method: method}
+	}
+	s.Session = []Step{{Name: urlStep, Do: do}}
+	return s, nil
+}
+
+// Send makes the scenario of a URL, as [Get] returns it, send the body as it is: by POST, as the
+// message of its WebSocket, or as that of its gRPC call, in JSON.
+func (s *Scenario) Send(body string) error {
+	notURL := errors.New("goes with a URL; a scenario says itself what it sends")
+	if len(s.Session) != 1 || s.Session[0].Name != urlStep {
+		return notURL
+	}
+	do := s.Session[0].Do
+	switch q := do.(type) { // a URL draws nothing that could be filled in
+	case Request:
+		q.Method, q.Body = "POST", []byte(literal(body))
+		s.Name = strings.Replace(s.Name, "GET", "POST", 1)
+		do = q
+	case Socket:
+		q.Send.Text = literal(body)
+		do = q
+	case Procedure:
+		d := json.NewDecoder(strings.NewReader(body))
+		d.UseNumber()
+		if err := d.Decode(&q.JSON); err != nil {
+			return fmt.Errorf("a gRPC message is given in JSON: %w", err)
+		}
+		q.JSON = literals(q.JSON)
+		do = q
+	default:
+		return notURL
+	}
+	s.Session = []Step{{Name: urlStep, Do: do}}
+	return nil
 }

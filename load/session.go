@@ -63,7 +63,7 @@ func (s *Session) has(name string) bool {
 	return ok && there(v)
 }
 
-// A Call is one request of a step, and its clock. Only the goroutine that the Action runs on may
+// A Call is one request of a step, and its clock. Only the goroutine that its ActionFunc runs on may
 // use it.
 type Call struct {
 	*Session
@@ -76,6 +76,7 @@ type Call struct {
 	phases         []string      // the answer's Server-Timing
 	absent         bool          // what was to be taken is not there
 	status         int
+	answered       bool // with that status
 	sent, received int64
 	firstByte      time.Duration
 	protocol       Protocol

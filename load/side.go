@@ -6,13 +6,9 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure/axis"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/load/internal/chart"
 	"github.com/dewpond/dewpond/load/internal/target"
 )
 
@@ -34,11 +30,11 @@ type Attribution struct {
 
 // A Metric is a metric of the target over time.
 type Metric struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // such as heap bytes
 	Rate bool   `json:"rate"` // of a counter: how much it grew a second
 	// At is in seconds since the first session was due, warm-up included.
 	At     []float64 `json:"at"`
-	Values []float64 `json:"values"`
+	Values []float64 `json:"values"` // one for each At
 }
 
 const collector = "collector"
@@ -216,67 +212,4 @@ func (s *spans) attribute(p *target.Phases) []Attribution {
 		})
 	}
 	return out
-}
-
-// format writes a value in the metric's unit, as far as its name tells.
-func (m *Metric) format(v float64) string {
-	if strings.HasSuffix(m.Name, "bytes") {
-		return figure.Plain("_bytes", v)
-	}
-	return figure.Count(v)
-}
-
-// aboutTarget returns what the report says of the target itself.
-func (r *Result) aboutTarget() []string {
-	lines := slices.Clone(r.Target.Notes)
-	told := false
-	for _, a := range r.Attribution {
-		beyond := a.Beyond
-		for _, p := range percentiles {
-			if p.key+"_ns" == a.Beyond {
-				beyond = p.label
-			}
-		}
-		if a.CannotTell != "" {
-			lines = append(lines, fmt.Sprintf("%s: cannot tell what lies beyond %s: %s", a.Cause, beyond, a.CannotTell))
-			continue
-		}
-		told = true
-		lines = append(lines, fmt.Sprintf("%s [%s, %s] of what lies beyond %s coincides with the %s beyond chance (%d requests: observed %s, by chance %s)",
-			figure.Percent(a.Explained), figure.Percent(a.Low), figure.Percent(a.High), beyond, a.Cause, a.Requests, figure.Percent(a.Observed), figure.Percent(a.Chance)))
-	}
-	if told {
-		lines = append(lines, "That is not what would be gained without it.")
-	}
-	for _, m := range r.Metrics {
-		low, high := slices.Min(m.Values), slices.Max(m.Values)
-		rate := ""
-		if m.Rate {
-			rate = " a second"
-		}
-		lines = append(lines, fmt.Sprintf("target's %s: %s to %s%s", m.Name, m.format(low), m.format(high), rate))
-	}
-	return lines
-}
-
-// metricCharts draws the target's metrics, on the same seconds as the latency above them.
-func (r *Result) metricCharts() []chart.Chart {
-	var charts []chart.Chart
-	for _, m := range r.Metrics {
-		line := chart.Line{Name: m.Name}
-		for i, at := range m.At {
-			line.Points = append(line.Points, [2]float64{at, m.Values[i]})
-		}
-		if len(line.Points) < 2 {
-			continue
-		}
-		title := "Target: " + m.Name
-		if m.Rate {
-			title += ", a second"
-		}
-		lines := []chart.Line{line}
-		_, high := chart.Bounds(lines, chart.Y)
-		charts = append(charts, chart.Chart{Title: title, Lines: lines, X: r.seconds(), Y: axis.Linear(0, max(1, high), 5, m.format)})
-	}
-	return charts
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/report"
 )
 
 // TestSlowest has a target that stalls and says where its time goes: the parts of the slowest add
@@ -52,7 +53,7 @@ func TestSlowest(t *testing.T) {
 				t.Errorf("on %d connections the parts are %+v", connections, one)
 			}
 			var text bytes.Buffer
-			if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "slowest, mean  requests  response") {
+			if err := report.WriteText(&text, &r); err != nil || !strings.Contains(text.String(), "slowest, mean  requests  response") {
 				t.Errorf("%v: %s", err, &text)
 			}
 		})
@@ -88,7 +89,7 @@ func TestTargetSide(t *testing.T) {
 		t.Errorf("metrics: %+v", r.Metrics)
 	}
 	var page bytes.Buffer
-	if err := r.WriteHTML(&page); err != nil || !strings.Contains(page.String(), "Target: heap bytes") {
+	if err := report.WriteHTML(&page, &r); err != nil || !strings.Contains(page.String(), "Target: heap bytes") {
 		t.Errorf("the page has no metrics: %v", err)
 	}
 

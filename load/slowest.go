@@ -8,12 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/dewpond/dewpond/internal/measure/figure"
 )
 
-// Slowest says where the time of the slowest requests went: the means of their parts, which add up
-// to the mean response.
+// Slowest says where the time of the slowest requests went: the means of their parts, in nanoseconds,
+// which add up to the mean response.
 type Slowest struct {
 	Share      float64 `json:"share"` // of all requests: 0.01, 0.001 or 0.0001
 	Requests   int     `json:"requests"`
@@ -150,35 +148,4 @@ func outsideQuotes(s string, by rune) []string {
 		}
 		return r == by && !quoted
 	})
-}
-
-// slowestTable has a row for each share.
-func (r *Result) slowestTable() [][]string {
-	head := []string{"slowest, mean", "requests", "response", "lag", "waiting", "connecting"}
-	var names []string
-	for _, s := range r.Slowest {
-		for _, p := range s.Phases {
-			if !slices.Contains(names, p.Name) {
-				names = append(names, p.Name)
-			}
-		}
-	}
-	rows := [][]string{append(append(head, names...), "rest of service")}
-	for _, s := range r.Slowest {
-		row := []string{
-			figure.Percent(s.Share), strconv.Itoa(s.Requests), figure.Duration(s.Response), figure.Duration(s.Lag),
-			figure.Duration(s.Waiting), figure.Duration(s.Connecting),
-		}
-		for _, name := range names {
-			text := "-"
-			for _, p := range s.Phases {
-				if p.Name == name {
-					text = figure.Duration(p.Mean)
-				}
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, append(row, figure.Duration(s.Rest)))
-	}
-	return rows
 }

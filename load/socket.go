@@ -20,8 +20,11 @@ import (
 // A Socket opens a WebSocket of its own, sends a message, waits for messages and closes it. Texts
 // may have names in them, as in a [Request].
 type Socket struct {
-	URL  string // the path and the query, below the scenario's target
-	Send Message
+	URL string // the path and the query, below the scenario's target
+	// Header is sent with the handshake, over the scenario's: see [Request]. Each call has its own
+	// handshake.
+	Header http.Header
+	Send   Message
 	// Messages is how many the target sends; 0 waits for none. Within bounds the wait for all of
 	// them; 0 is the request's timeout alone.
 	Messages int
@@ -49,30 +52,34 @@ type socket struct {
 	Socket
 	run    *run
 	url    template
+	header headers
 	text   template
 	tree   tree
 	kind   protoreflect.MessageDescriptor
+	where  string // of the step
 	client *http.Client
 	dialed *dialer
 }
 
-func (s Socket) compile(c *compilation) (Action, error) {
-	out := &socket{Socket: s}
+func (s Socket) compile(c *compilation, to *planned) (err error) {
+	out := &socket{Socket: s, where: c.where}
 	if out.AtMost == 0 {
 		out.AtMost = mostMessage
 	}
-	var err error
 	if !strings.HasPrefix(s.URL, "/") {
-		return nil, at(c.where+".websocket", "%q is no path: begin it with /", s.URL)
+		return at(c.where+".websocket", "%q is no path: begin it with /", s.URL)
 	}
 	if out.url, err = c.template(".websocket", s.URL); err != nil {
-		return nil, err
+		return err
+	}
+	if out.header, err = c.headers(s.Header, false); err != nil {
+		return err
 	}
 	if out.text, err = c.template(".send.text", s.Send.Text); err != nil {
-		return nil, err
+		return err
 	}
 	if out.tree, err = c.tree(".send.json", s.Send.JSON); err != nil {
-		return nil, err
+		return err
 	}
 	given := 0
 	for _, is := range []bool{s.Send.Text != "", len(s.Send.Binary) > 0, s.Send.Protobuf != ""} {
@@ -82,24 +89,21 @@ func (s Socket) compile(c *compilation) (Action, error) {
 	}
 	switch {
 	case given > 1:
-		return nil, at(c.where+".send", "more than one message: give text, hex or protobuf")
+		return at(c.where+".send", "more than one message: give text, hex or protobuf")
 	case s.Send.JSON != nil && s.Send.Protobuf == "":
-		return nil, at(c.where+".send.json", "json says what a protobuf has: also give protobuf, or send it as text")
+		return at(c.where+".send.json", "json says what a protobuf has: also give protobuf, or send it as text")
 	case s.Messages < 0 || s.Messages > 1e6:
-		return nil, at(c.where+".expect.messages", "%d messages: give 0 to 1000000", s.Messages)
+		return at(c.where+".expect.messages", "%d messages: give 0 to 1000000", s.Messages)
 	case s.Within < 0 || s.Within > mostTimeout:
-		return nil, at(c.where+".expect.within", "%v: give more than 0s and at most %v", s.Within, mostTimeout)
+		return at(c.where+".expect.within", "%v: give more than 0s and at most %v", s.Within, mostTimeout)
 	}
-	return out, nil
-}
-
-// Do returns an error: a Socket is made ready as part of a Scenario, and works there alone.
-func (Socket) Do(context.Context, *Call) error {
-	return errors.New("load: a Socket outside a Scenario")
+	to.caller = out
+	return nil
 }
 
 func (s *socket) prepare(ctx context.Context, r *run) (err error) {
 	s.run = r
+	s.header.prepare(r)
 	r.speaks(WebSocket)
 	if r.dialers[WebSocket] == nil {
 		r.dialers[WebSocket] = &dialer{plan: r.plan, protocol: WebSocket, connecting: measure.NewRecorder()}
@@ -110,13 +114,20 @@ func (s *socket) prepare(ctx context.Context, r *run) (err error) {
 	s.client = &http.Client{Transport: &http.Transport{
 		DialContext: r.options.dial(), TLSClientConfig: r.options.tls(), Protocols: &protocols, DisableKeepAlives: true,
 	}}
-	if s.Send.Protobuf != "" {
-		s.kind, err = r.types().message(ctx, s.Send.Protobuf)
+	if s.Send.Protobuf == "" {
+		return nil
 	}
-	return err
+	if s.kind, err = r.types(&s.header).message(ctx, s.Send.Protobuf); err != nil {
+		var invalid *InvalidError
+		if errors.As(err, &invalid) && invalid.Where == "" {
+			invalid.Where = s.where + ".send.protobuf"
+		}
+		return err
+	}
+	return checkMessage(s.kind, s.tree, s.where+".send.json")
 }
 
-func (s *socket) Do(ctx context.Context, c *Call) error {
+func (s *socket) call(ctx context.Context, c *Call) error {
 	path, err := s.url.url(c)
 	if err != nil {
 		return unresolved(err)
@@ -125,8 +136,19 @@ func (s *socket) Do(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	header, err := s.header.of(c)
+	if err != nil {
+		return err
+	}
+	host, err := s.header.hostOf(c)
+	if err != nil {
+		return err
+	}
+	if host == "" {
+		host = s.header.plainHost(s.run.plan)
+	}
 	c.protocol, c.method, c.path = WebSocket, "GET", path
-	conn, err := s.open(ctx, c, path)
+	conn, err := s.open(ctx, c, path, host, header)
 	if err != nil {
 		return err
 	}
@@ -142,16 +164,16 @@ func (s *socket) Do(ctx context.Context, c *Call) error {
 }
 
 // open opens the connection. What it takes counts as waiting.
-func (s *socket) open(ctx context.Context, c *Call, path string) (*websocket.Conn, error) {
+func (s *socket) open(ctx context.Context, c *Call, path, host string, header http.Header) (*websocket.Conn, error) {
 	began := time.Now()
 	conn, answer, err := websocket.Dial(ctx, s.run.scheme+"://"+s.run.plan.host+s.run.base+path, &websocket.DialOptions{
-		HTTPClient: s.client, HTTPHeader: s.run.header,
+		HTTPClient: s.client, HTTPHeader: header, Host: host,
 	})
 	took := time.Since(began)
 	c.Waited(took)
 	c.connecting = took
 	if answer != nil {
-		c.status = answer.StatusCode
+		c.status, c.answered = answer.StatusCode, true
 	}
 	switch {
 	case err == nil:

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"math"
@@ -14,32 +15,42 @@ import (
 
 // A Step is a part of a session, with a name in every report.
 type Step struct {
-	Name string
-	// Do is what it does: [Request], [Socket], [Procedure], [Think], or an Action of your own.
+	Name string // needed, but for Think
+	// Do is what it does: [Request], [Socket], [Procedure], [Think], or an [ActionFunc] of your own.
 	Do Action
 	// When and Unless are names: the step is left out if When has no value, or Unless has one.
 	// Null and an empty list are none.
 	When, Unless string
 	// Each makes a call for each element of a list.
 	Each *Each
-	// Gives are the names that an Action of your own sets, so that later steps may use them.
+	// Gives are the names that an ActionFunc sets, so that later steps may use them.
 	Gives []string
 	// Retry calls again where what is to be taken from the answer is not there.
 	Retry Retry
 }
 
-// An Action is what a step does. [Run] calls Do once for each call of each session, from many
-// goroutines at once; it returns when the answer is complete. An error ends the session as failed,
-// and counts under the kind of [Kind].
+// An Action is what a step does: a [Request], [Socket], [Procedure], [Think] or [ActionFunc].
 type Action interface {
-	Do(ctx context.Context, c *Call) error
+	// compile looks for mistakes, and makes the step ready.
+	compile(c *compilation, to *planned) error
 }
 
-// An ActionFunc is a function as an Action.
+// A caller makes a step's calls.
+type caller interface {
+	call(ctx context.Context, c *Call) error
+}
+
+// An ActionFunc is an Action of your own. [Run] calls it once for each call of each session, from many
+// goroutines at once; it returns when the answer is complete. An error ends the session as failed,
+// and counts under its [KindOf].
 type ActionFunc func(ctx context.Context, c *Call) error
 
-// Do calls f.
-func (f ActionFunc) Do(ctx context.Context, c *Call) error { return f(ctx, c) }
+func (f ActionFunc) compile(_ *compilation, to *planned) error {
+	to.caller = f
+	return nil
+}
+
+func (f ActionFunc) call(ctx context.Context, c *Call) error { return f(ctx, c) }
 
 // Each makes a call for each element of a list.
 type Each struct {
@@ -58,12 +69,9 @@ type Retry struct {
 // Think is a user who thinks: a pause that is drawn from a lognormal distribution. It is no
 // request, and counts for the session alone.
 type Think struct {
-	Median time.Duration
+	Median time.Duration // more than 0
 	P95    time.Duration // 0 is Median: always the same
 }
-
-// Do is never called: a session thinks without a call.
-func (Think) Do(context.Context, *Call) error { return nil }
 
 // z95 is how many standard deviations the 95th percentile of a normal distribution is from its
 // mean.
@@ -77,16 +85,12 @@ func (t Think) draw(s *Session) time.Duration {
 	return time.Duration(float64(t.Median) * math.Exp(sigma*s.Rand().NormFloat64()))
 }
 
-func (t Think) validate(where string) error {
+func (t Think) compile(c *compilation, to *planned) error {
 	if t.Median <= 0 || t.P95 != 0 && t.P95 < t.Median || max(t.Median, t.P95) > mostDuration {
-		return at(where, "thinking of median %v and P95 %v: give a median of more than 0s, and a p95 that is not less", t.Median, t.P95)
+		return at(c.where+".think", "thinking of median %v and P95 %v: give a median of more than 0s, and a p95 that is not less", t.Median, t.P95)
 	}
+	to.think = t
 	return nil
-}
-
-// A compiler is an Action that is made ready before the run.
-type compiler interface {
-	compile(*compilation) (Action, error)
 }
 
 // A compilation is the state of Scenario.compile.
@@ -94,14 +98,24 @@ type compilation struct {
 	scenario *Scenario
 	where    string
 	known    map[string]bool // the names that have a value, or may have one
+	basic    string          // the Authorization of the target's URL, if it has one
 }
 
 // A plan is a scenario that was found to be valid.
 type plan struct {
 	Scenario
-	scheme, host string // of the target, as in its URL
-	address      string // the target's host and port
-	base         string // the target's path
+	steps        []planned // the session
+	scheme, host string    // of the target, as in its URL
+	address      string    // the target's host and port
+	base         string    // the target's path
+	basic        string    // the Authorization of the target's URL
+}
+
+// A planned is a step that is ready.
+type planned struct {
+	Step
+	caller       // nil if it thinks
+	think  Think // and makes no call
 }
 
 // compile validates the scenario and makes its steps ready.
@@ -111,7 +125,7 @@ func (s Scenario) compile() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := compilation{scenario: &s, known: map[string]bool{}}
+	c := compilation{scenario: &s, known: map[string]bool{}, basic: basic(target.User)}
 	for _, d := range s.Data {
 		if !isName(d.Name) || c.known[d.Name] {
 			return nil, at("data."+d.Name, "%q: give each its own name of letters, digits, - and _", d.Name)
@@ -119,13 +133,14 @@ func (s Scenario) compile() (*plan, error) {
 		c.known[d.Name] = true
 	}
 	names := map[string]bool{}
-	for i := range s.Session {
-		step := &s.Session[i]
+	var steps []planned
+	for i, step := range s.Session {
 		c.where = fmt.Sprintf("session[%d]", i)
-		if err := c.step(step); err != nil {
+		steps = append(steps, planned{Step: step})
+		if err := c.step(&steps[i]); err != nil {
 			return nil, err
 		}
-		if _, thinks := step.Do.(Think); thinks {
+		if steps[i].caller == nil {
 			continue
 		}
 		if step.Name == "" || step.Name == sessionName || names[step.Name] {
@@ -136,7 +151,16 @@ func (s Scenario) compile() (*plan, error) {
 	if err := s.validateConditions(names); err != nil {
 		return nil, err
 	}
-	return &plan{Scenario: s, address: hostPort(target), scheme: target.Scheme, host: target.Host, base: strings.TrimSuffix(target.EscapedPath(), "/")}, nil
+	return &plan{Scenario: s, steps: steps, address: hostPort(target), scheme: target.Scheme, host: target.Host, base: strings.TrimSuffix(target.EscapedPath(), "/"), basic: c.basic}, nil
+}
+
+// basic returns the Authorization that stands before the host of a URL, as curl sends it.
+func basic(user *url.Userinfo) string {
+	if user == nil {
+		return ""
+	}
+	password, _ := user.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))
 }
 
 func hostPort(u *url.URL) string {
@@ -147,7 +171,7 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-func (c *compilation) step(s *Step) error {
+func (c *compilation) step(s *planned) error {
 	where := c.where
 	for field, name := range map[string]string{"when": s.When, "unless": s.Unless} {
 		if name != "" {
@@ -175,17 +199,10 @@ func (c *compilation) step(s *Step) error {
 	for _, name := range s.Gives {
 		c.known[name] = true
 	}
-	switch do := s.Do.(type) {
-	case nil:
+	if s.Do == nil {
 		return at(where, "it does nothing: give it get, post, websocket, grpc or think")
-	case Think:
-		return do.validate(where + ".think")
-	case compiler:
-		var err error
-		s.Do, err = do.compile(c)
-		return err
 	}
-	return nil
+	return s.Do.compile(c, s)
 }
 
 // knows returns an error that lists the known names if this is none of them.
@@ -198,11 +215,15 @@ func (c *compilation) knows(where, name string) error {
 
 // template parses a text and wants all of its names to be known.
 func (c *compilation) template(field, text string) (template, error) {
+	return c.templateAt(c.where+field, text)
+}
+
+func (c *compilation) templateAt(where, text string) (template, error) {
 	t, err := parseTemplate(text)
 	if err != nil {
-		return t, at(c.where+field, "%v", err)
+		return t, at(where, "%v", err)
 	}
-	return t, c.allKnown(field, t.names())
+	return t, c.allKnown(where, t.names())
 }
 
 func (c *compilation) tree(field string, v any) (tree, error) {
@@ -210,12 +231,12 @@ func (c *compilation) tree(field string, v any) (tree, error) {
 	if err != nil {
 		return t, at(c.where+field, "%v", err)
 	}
-	return t, c.allKnown(field, t.names())
+	return t, c.allKnown(c.where+field, t.names())
 }
 
-func (c *compilation) allKnown(field string, names []string) error {
+func (c *compilation) allKnown(where string, names []string) error {
 	for _, name := range names {
-		if err := c.knows(c.where+field, name); err != nil {
+		if err := c.knows(where, name); err != nil {
 			return err
 		}
 	}

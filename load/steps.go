@@ -10,13 +10,13 @@ import (
 // the one before has ended, plus the thinking.
 func (s *Session) steps(ctx context.Context) (end time.Time, err error) {
 	due := s.intended
-	for i := range s.run.Session {
-		step := &s.run.Session[i]
+	for i := range s.run.steps {
+		step := &s.run.steps[i]
 		if step.When != "" && !s.has(step.When) || step.Unless != "" && s.has(step.Unless) {
 			continue
 		}
-		if think, ok := step.Do.(Think); ok {
-			d := think.draw(s)
+		if step.caller == nil {
+			d := step.think.draw(s)
 			s.thought += d
 			due = due.Add(d)
 			if !sleepUntil(ctx, due) {
@@ -24,7 +24,7 @@ func (s *Session) steps(ctx context.Context) (end time.Time, err error) {
 			}
 			continue
 		}
-		if due, err = s.step(ctx, step, s.run.steps[i], due); err != nil {
+		if due, err = s.step(ctx, step, s.run.streams[i], due); err != nil {
 			return due, err
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Session) steps(ctx context.Context) (end time.Time, err error) {
 }
 
 // step makes the calls of a step, and returns when the last one ended.
-func (s *Session) step(ctx context.Context, step *Step, stream *stream, due time.Time) (time.Time, error) {
+func (s *Session) step(ctx context.Context, step *planned, stream *stream, due time.Time) (time.Time, error) {
 	if step.Each == nil {
 		return s.call(ctx, step, stream, due, named{})
 	}
@@ -59,7 +59,7 @@ func (s *Session) step(ctx context.Context, step *Step, stream *stream, due time
 	return due, nil
 }
 
-func (s *Session) parallel(ctx context.Context, step *Step, stream *stream, due time.Time, list []any) (time.Time, error) {
+func (s *Session) parallel(ctx context.Context, step *planned, stream *stream, due time.Time, list []any) (time.Time, error) {
 	ends, errs := make([]time.Time, len(list)), make([]error, len(list))
 	var wg sync.WaitGroup
 	for i, e := range list {
@@ -79,7 +79,7 @@ func (s *Session) parallel(ctx context.Context, step *Step, stream *stream, due 
 }
 
 // call makes one call, and again what Retry says.
-func (s *Session) call(ctx context.Context, step *Step, stream *stream, due time.Time, item named) (time.Time, error) {
+func (s *Session) call(ctx context.Context, step *planned, stream *stream, due time.Time, item named) (time.Time, error) {
 	for attempt := 0; ; attempt++ {
 		end, absent, err := s.once(ctx, step, stream, due, item)
 		if err != nil || !absent || attempt == step.Retry.Times {
@@ -93,14 +93,14 @@ func (s *Session) call(ctx context.Context, step *Step, stream *stream, due time
 	}
 }
 
-func (s *Session) once(ctx context.Context, step *Step, stream *stream, due time.Time, item named) (end time.Time, absent bool, err error) {
+func (s *Session) once(ctx context.Context, step *planned, stream *stream, due time.Time, item named) (end time.Time, absent bool, err error) {
 	r := s.run
 	c := &Call{Session: s, item: item, intended: due, began: time.Now()}
-	if _, own := step.Do.(*request); own { // it sees to its deadline itself, which takes less
-		err = step.Do.Do(ctx, c)
+	if _, own := step.caller.(*request); own { // it sees to its deadline itself, which takes less
+		err = step.call(ctx, c)
 	} else {
 		calling, cancel := context.WithTimeout(ctx, r.Limits.Timeout)
-		err = step.Do.Do(calling, c)
+		err = step.call(calling, c)
 		cancel()
 	}
 	end = time.Now()
@@ -108,15 +108,17 @@ func (s *Session) once(ctx context.Context, step *Step, stream *stream, due time
 		t := timing{response: end.Sub(due), lag: c.began.Sub(due), waiting: c.waited}
 		t.service = t.response - t.lag - t.waiting
 		stream.record(s.Number, t, err)
+		stream.answers.add(c)
 		if err == nil {
 			r.slowest.add(slowCall{t, c.connecting, c.phases})
 			r.spans.add(s.Number, span{c.began, end, t.response})
 		}
 		if p := r.spoken[c.protocol]; p != nil {
 			p.record(s.Number, t, err)
+			p.answers.add(c)
 		}
 		if err != nil {
-			r.fail(err)
+			r.fail(c, step, err)
 		}
 		r.requests.write(c, step.Name, end, t, err)
 	}

@@ -16,6 +16,7 @@ type stream struct {
 	response, service, lag, waiting *measure.Recorder
 	failing                         *measure.Recorder // the response of what failed, apart
 	ended, failed, waits            atomic.Uint64
+	answers                         answers
 }
 
 func newStream(name string) *stream {
@@ -50,6 +51,8 @@ func (s *stream) record(who int, t timing, err error) {
 type taking struct {
 	name                                     string
 	ended, failed, waits                     uint64
+	statuses                                 map[string]uint64
+	sent, received                           uint64
 	response, service, lag, waiting, failing *hdrhistogram.Histogram
 }
 
@@ -59,6 +62,7 @@ func (s *stream) take() taking {
 		name: s.name, ended: s.ended.Swap(0), failed: s.failed.Swap(0), waits: s.waits.Swap(0),
 		response: s.response.Take(), service: s.service.Take(), lag: s.lag.Take(),
 		waiting: s.waiting.Take(), failing: s.failing.Take(),
+		statuses: s.answers.take(), sent: s.answers.sent.Swap(0), received: s.answers.received.Swap(0),
 	}
 }
 
@@ -68,6 +72,7 @@ func (t taking) part() Part {
 		Name: t.name, Requests: t.ended + t.failed, Failed: t.failed, Waited: t.waits,
 		Response: timesOf(t.response), Service: timesOf(t.service), Lag: timesOf(t.lag),
 		Waiting: timesOf(t.waiting), FailedResponse: timesOf(t.failing),
+		Statuses: t.statuses, Sent: t.sent, Received: t.received,
 	}
 	p.Generator = generatorMade(p.Response, p.Lag)
 	return p

@@ -30,6 +30,23 @@ type reference struct {
 // literal returns the template whose text is s.
 func literal(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
+// literals returns a value of JSON whose texts have no names in them.
+func literals(v any) any {
+	switch v := v.(type) {
+	case string:
+		return literal(v)
+	case []any:
+		for i := range v {
+			v[i] = literals(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = literals(v[k])
+		}
+	}
+	return v
+}
+
 func parseTemplate(s string) (template, error) {
 	var t template
 	var text strings.Builder

@@ -25,12 +25,12 @@ type Threshold struct {
 
 // A Verdict is a threshold and what was measured.
 type Verdict struct {
-	Text string `json:"text"`
+	Text string `json:"text"` // the threshold
 	// Value is in nanoseconds for a percentile, a share for errors and achieved, and a count for
 	// dropped. It is nil if there are too few samples.
 	Value *float64 `json:"value"`
 	Shown string   `json:"shown"` // the value as reports print it
-	OK    bool     `json:"ok"`
+	OK    bool     `json:"ok"`    // it is kept
 }
 
 var (
@@ -143,6 +143,23 @@ type Abort struct {
 	text  string
 	share float64
 	over  time.Duration
+}
+
+// Watch returns a function that is given each second of a run, in order, and returns why the run ends with
+// it, or an empty text.
+func (a Abort) Watch() func(Second) (why string) {
+	bad := time.Duration(0) // for how long too many sessions have failed
+	return func(s Second) string {
+		ended := s.Ended + s.Failed
+		if a.over == 0 || ended == 0 || shareOf(s.Failed, ended) <= a.share {
+			bad = 0
+			return ""
+		}
+		if bad += time.Second; bad < a.over {
+			return ""
+		}
+		return fmt.Sprintf("%s: %.1f %% of the last second's", a.text, 100*shareOf(s.Failed, ended))
+	}
 }
 
 // ParseAbort reads "errors > 20% for 3s".

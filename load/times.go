@@ -22,18 +22,18 @@ type Times struct {
 
 // A percentile is one that reports show.
 type percentile struct {
-	key, label string
-	p          float64 // 0 to 100
-	needs      int64   // samples, so that ten lie beyond
-	in         func(*Times) **float64
+	key   string  // as a threshold and JSON spell it
+	p     float64 // 0 to 100
+	needs int64   // samples, so that ten lie beyond
+	in    func(*Times) **float64
 }
 
 var percentiles = []percentile{
-	{"p50", "P50", 50, 20, func(t *Times) **float64 { return &t.P50 }},
-	{"p95", "P95", 95, 200, func(t *Times) **float64 { return &t.P95 }},
-	{"p99", "P99", 99, 1_000, func(t *Times) **float64 { return &t.P99 }},
-	{"p999", "P999", 99.9, 10_000, func(t *Times) **float64 { return &t.P999 }},
-	{"p9999", "P9999", 99.99, 100_000, func(t *Times) **float64 { return &t.P9999 }},
+	{"p50", 50, 20, func(t *Times) **float64 { return &t.P50 }},
+	{"p95", 95, 200, func(t *Times) **float64 { return &t.P95 }},
+	{"p99", 99, 1_000, func(t *Times) **float64 { return &t.P99 }},
+	{"p999", 99.9, 10_000, func(t *Times) **float64 { return &t.P999 }},
+	{"p9999", 99.99, 100_000, func(t *Times) **float64 { return &t.P9999 }},
 }
 
 func timesOf(h *hdrhistogram.Histogram) *Times {
@@ -51,6 +51,14 @@ func timesOf(h *hdrhistogram.Histogram) *Times {
 	// The histograms are of one shape, and an encoding of it cannot fail.
 	t.Histogram, _ = h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	return t
+}
+
+// tail returns P99, or the longest where there are too few samples for it, in nanoseconds.
+func (t *Times) tail() float64 {
+	if t.P99 != nil {
+		return *t.P99
+	}
+	return t.Max
 }
 
 // generatorShare is how much of a percentile lag may be before the percentile is the generator's.

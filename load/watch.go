@@ -1,22 +1,22 @@
 package load
 
 import (
-	"fmt"
 	"time"
 )
 
 // glanceEvery is how often it is looked how many sessions are on their way.
 const glanceEvery = 10 * time.Millisecond
 
-// watch keeps what each second had, reports progress, and ends the run where the scenario says so.
+// watch keeps what each second of the schedule had, reports progress, and ends the run where the scenario says so.
 // It returns when done is closed.
 func (r *run) watch(done <-chan struct{}) {
-	tick, glance := time.NewTicker(time.Second), time.NewTicker(glanceEvery)
+	next := max(0, time.Since(r.start)).Truncate(time.Second) + time.Second // since the start
+	tick, glance := time.NewTimer(time.Until(r.start.Add(next))), time.NewTicker(glanceEvery)
 	defer tick.Stop()
 	defer glance.Stop()
 	inFlight, glances := 0, 0 // since the last second
 	var before Second
-	bad := time.Duration(0) // for how long too many sessions have failed
+	aborts := r.Abort.Watch()
 	for {
 		select {
 		case <-done:
@@ -24,8 +24,11 @@ func (r *run) watch(done <-chan struct{}) {
 		case <-glance.C:
 			inFlight += int(r.inFlight.Load())
 			glances++
-		case now := <-tick.C:
-			all := r.now(now.Sub(r.start))
+		case <-tick.C:
+			now := time.Since(r.start)
+			all := r.now(now)
+			next = max(next+time.Second, now.Truncate(time.Second)) // one that was missed is at once
+			tick.Reset(time.Until(r.start.Add(next)))
 			s := all
 			s.InFlightMean = float64(inFlight) / float64(max(1, glances))
 			inFlight, glances = 0, 0
@@ -38,17 +41,11 @@ func (r *run) watch(done <-chan struct{}) {
 			r.report(s, all)
 			if r.options.Interval != nil {
 				one := r.result()
-				one.Series = nil
 				r.intervals = append(r.intervals, one)
+				one.Series = []Second{s}
 				r.options.Interval(one)
 			}
-			if ended := s.Ended + s.Failed; r.Abort.over > 0 && ended > 0 && shareOf(s.Failed, ended) > r.Abort.share {
-				bad += time.Second
-			} else {
-				bad = 0
-			}
-			if r.Abort.over > 0 && bad >= r.Abort.over {
-				why := fmt.Sprintf("%s: %.1f %% of the last second's", r.Abort.text, 100*shareOf(s.Failed, s.Ended+s.Failed))
+			if why := aborts(s); why != "" {
 				r.aborted.Store(&why)
 				r.stop()
 				return
@@ -73,7 +70,7 @@ func (r *run) report(s, all Second) {
 		return
 	}
 	p := Progress{
-		Elapsed: time.Duration(s.At * 1e9), Rate: float64(s.Started), InFlight: s.InFlight,
+		Elapsed: time.Duration(s.At * 1e9), Warmup: s.At < r.Arrivals.Warmup.Seconds()+0.5, Rate: float64(s.Started), InFlight: s.InFlight,
 		Worst: time.Duration(s.Response.Max), Failed: all.Failed, Dropped: all.Dropped,
 	}
 	if s.Response.P99 != nil {

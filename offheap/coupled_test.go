@@ -3,10 +3,10 @@ package offheap_test
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -259,7 +259,7 @@ func TestCouplingConcurrently(t *testing.T) {
 		if !a.Usage().Mapped {
 			t.Skip("nothing is mapped here")
 		}
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for i := range 2 {
 			for j, x := range []interface {
 				Alloc(int) ([]byte, error)

@@ -12,9 +12,9 @@ import (
 // With CheckAll a read after Put faults. ExplainFaults says whose block it was, and by whom it was put
 // back.
 func ExampleExplainFaults() {
-	pool, err := offheap.NewBytePool(dewpond.BytePoolOptions{
+	pool, err := offheap.Options{Reserve: 64 << 20}.NewBytePool(dewpond.BytePoolOptions{
 		Name: "frames", Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) {}, // it is printed below
-	}, offheap.Options{Reserve: 64 << 20})
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,8 +12,8 @@ import (
 
 // Blocks outside the Go heap: the collector neither scans nor counts them, and what is idle for
 // long goes back to the system.
-func ExampleNewBytePool() {
-	pool, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "frames"}, offheap.Options{Reserve: 64 << 20})
+func ExampleOptions_NewBytePool() {
+	pool, err := offheap.Options{Reserve: 64 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "frames"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -23,5 +23,24 @@ func ExampleNewBytePool() {
 	fmt.Println(pool.Close())
 	// Output:
 	// 1500 1536
+	// <nil>
+}
+
+// A setting of the program says where its blocks are.
+func ExampleNewBytePool() {
+	newBytePool := dewpond.NewBytePool
+	if useMmap := true; useMmap {
+		newBytePool = offheap.NewBytePool
+	}
+	pool, err := newBytePool(dewpond.BytePoolOptions{Name: "cache"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b := pool.Get(64 << 10)
+	fmt.Println(len(b))
+	pool.Put(b)
+	fmt.Println(pool.Close())
+	// Output:
+	// 65536
 	// <nil>
 }

@@ -17,7 +17,7 @@ func newPool(t testing.TB, o dewpond.BytePoolOptions, m offheap.Options) *dewpon
 	if m.Reserve == 0 && ^uint(0)>>63 == 0 {
 		m.Reserve = 32 << 20 // addresses of 32 bits have room for only a few pools of the default
 	}
-	p, err := offheap.NewBytePool(o, m)
+	p, err := m.NewBytePool(o)
 	if err != nil {
 		t.Fatal(err)
 	}

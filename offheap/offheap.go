@@ -76,9 +76,14 @@ type Options struct {
 
 // NewBytePool makes a pool whose blocks are outside the Go heap. It returns one error
 // that names every invalid option. o.Memory must be nil. If o.Classes is nil, the pool
-// has the classes of [DefaultClasses]; a class may be any multiple of 16 that o allows,
-// whether or not it is a Go allocation size.
-func NewBytePool(o dewpond.BytePoolOptions, m Options) (*dewpond.BytePool, error) {
+// has the classes of [DefaultClasses]; each class must be a multiple of 16. It has the type of [dewpond.NewBytePool], so that
+// a variable can choose between the two.
+func NewBytePool(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
+	return Options{}.NewBytePool(o)
+}
+
+// NewBytePool is like the function [NewBytePool], with the options m for the mapped memory.
+func (m Options) NewBytePool(o dewpond.BytePoolOptions) (*dewpond.BytePool, error) {
 	return newCoupledPool(o, m, &coupling)
 }
 

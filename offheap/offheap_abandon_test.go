@@ -2,11 +2,11 @@ package offheap_test
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -14,7 +14,7 @@ import (
 // whatever the collector does meanwhile.
 func TestAbandonedBlocksStay(t *testing.T) {
 	var stop atomic.Bool
-	var collector, users sync.WaitGroup
+	var collector, users go125.WaitGroup
 	collector.Go(func() {
 		for !stop.Load() {
 			runtime.GC()
@@ -43,7 +43,7 @@ func TestAbandonedBlocksStay(t *testing.T) {
 //
 //go:noinline
 func abandon(t *testing.T, n int, with byte) []byte {
-	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "abandoned", Classes: []int{64, 4096, 64 << 10}}, offheap.Options{Reserve: 1 << 20})
+	p, err := offheap.Options{Reserve: 1 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "abandoned", Classes: []int{64, 4096, 64 << 10}})
 	if err != nil {
 		t.Error(err)
 		return nil

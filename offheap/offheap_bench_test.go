@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -26,7 +26,7 @@ func BenchmarkGetPut(b *testing.B) {
 				const round = 20_000
 				loop := func(p *dewpond.BytePool) time.Duration {
 					start := time.Now()
-					var wg sync.WaitGroup
+					var wg go125.WaitGroup
 					for range procs {
 						wg.Go(func() {
 							for range round / procs {

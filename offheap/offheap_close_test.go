@@ -15,7 +15,7 @@ import (
 func TestCloseBesideTrim(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for met := 0; met < 3; { // if they never meet, the test runs into its timeout
-		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "brief"}, offheap.Options{Reserve: 64 << 20})
+		p, err := offheap.Options{Reserve: 64 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "brief"})
 		if err != nil {
 			t.Fatal(err)
 		}

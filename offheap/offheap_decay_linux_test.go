@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -22,9 +22,9 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 	}
 	const mib = 1 << 20
 	synctest.Test(t, func(t *testing.T) {
-		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{
+		p, err := offheap.Options{Reserve: 512 * mib}.NewBytePool(dewpond.BytePoolOptions{
 			Name: "aged", IdleTimeout: 5 * time.Second, MaxIdleBytes: 512 * mib,
-		}, offheap.Options{Reserve: 512 * mib})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/arena"
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -113,7 +113,7 @@ func TestRacingPuts(t *testing.T) {
 			for range rounds {
 				b := p.Get(5000)
 				start := make(chan struct{})
-				var wg sync.WaitGroup
+				var wg go125.WaitGroup
 				for range puts {
 					wg.Go(func() {
 						<-start
@@ -150,7 +150,7 @@ func TestRacingPutsInStep(t *testing.T) {
 				blocks[i] = p.Get(size)
 			}
 			var ready atomic.Int64
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for range goroutines {
 				wg.Go(func() {
 					for ready.Add(1); ready.Load() < goroutines; {
@@ -280,7 +280,7 @@ func TestDecayDecommits(t *testing.T) {
 }
 
 func TestCloseSaysHowManyAreOut(t *testing.T) {
-	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "closing"}, offheap.Options{})
+	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "closing"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestStalePutDuringClose(t *testing.T) {
 		p.Put(small)
 		p.Put(large)
 		const goroutines, puts = 2, 200
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range goroutines {
 			wg.Go(func() {
 				for range puts {

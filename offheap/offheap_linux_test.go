@@ -44,7 +44,7 @@ func TestForgottenPoolIsUnmapped(t *testing.T) {
 
 //go:noinline
 func forget(t *testing.T) []byte {
-	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: t.Name()}, offheap.Options{})
+	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: t.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

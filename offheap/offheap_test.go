@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -50,7 +50,7 @@ func TestOptionsAreNamed(t *testing.T) {
 		{dewpond.BytePoolOptions{Name: "x"}, offheap.Options{Reserve: -5}, []string{"x", "Reserve -5"}},
 		{dewpond.BytePoolOptions{Classes: []int{100}, AllocLimit: -1}, offheap.Options{}, []string{"class 100", "AllocLimit -1"}},
 	} {
-		p, err := offheap.NewBytePool(tt.o, tt.m)
+		p, err := tt.m.NewBytePool(tt.o)
 		if p != nil || err == nil {
 			t.Errorf("%+v, %+v: no error", tt.o, tt.m)
 			continue
@@ -208,7 +208,7 @@ func TestTwoOwners(t *testing.T) {
 			if testing.Short() {
 				rounds = 2_000
 			}
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for g := range 4 {
 				wg.Go(func() {
 					rng := rand.New(rand.NewPCG(uint64(g), 3))

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	internal "github.com/dewpond/dewpond/internal/pressure"
 	"github.com/dewpond/dewpond/pressure"
 )

@@ -1,20 +1,24 @@
 package main
 
 import (
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/report"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/report"
+	"github.com/dewpond/dewpond/internal/measure/command"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 )
 
 // benchCommand has a subcommand for the tour and for each scenario, in a file of its name.
-// spelling.go accepts other ways to name a scenario.
 type benchCommand struct {
-	Tour   tourCommand   `cmd:"" help:"The default: short rounds of four scenarios, and what follows for you on one screen."`
+	Tour   tourCommand   `cmd:"" default:"withargs" help:"The default: short rounds of seven scenarios, and what follows for you on one screen."`
 	Micro  microCommand  `cmd:"" help:"Get and Put to the nanosecond, and dewpond's tools beside what they replace."`
 	Mixed  mixedCommand  `cmd:"" help:"Many goroutines: operations a second, and the tail of Get and Put."`
 	Churn  churnCommand  `cmd:"" help:"What decay costs the tail of steady traffic, and memory over time."`
 	Burst  burstCommand  `cmd:"" help:"How much of a burst survives the collector, and one burst over time."`
+	Beyond beyondCommand `cmd:"" help:"Bursts beyond the idle bound: what they allocate, processor time and memory."`
+	Flood  floodCommand  `cmd:"" help:"Ten times the traffic that a bound allows: memory, what is refused, and the tail of the rest."`
+	Misuse misuseCommand `cmd:"" help:"How much seeded misuse is found: double Put, and writes and reads after Put."`
 	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
 	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow or stay behind? Fails if it does."`
 }
@@ -42,13 +46,13 @@ type outputFlags struct {
 func (b *benchFlags) bench(scenario workload.Scenario, read func(*flagReader, *workload.Spec)) error {
 	p, err := b.plan(scenario, read)
 	if err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	t := &task{
 		outputs: b.outputFlags,
 		turns:   rounds.Interleave(p.contenders, p.rounds),
 		measure: p.measure,
-		document: func(e result.Environment, measured []result.Round) (result.Document, error) {
+		document: func(e result.Environment, measured []result.Round) (bench.Document, error) {
 			return p.document(e, measured, b.Quick)
 		},
 		write: report.Text,

@@ -75,7 +75,7 @@ func (c *completeCommand) Run(ctx *kong.Context) error {
 func complete(node *kong.Node, before []string, last string) []string {
 	var waiting *kong.Flag // for its value
 	for _, word := range before {
-		switch next := sub(node, word); {
+		switch next := subcommand(node, word); {
 		case waiting != nil:
 			waiting = nil
 		case strings.HasPrefix(word, "-"):
@@ -111,14 +111,23 @@ func complete(node *kong.Node, before []string, last string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, last) })
 }
 
-// reach returns the commands whose flags are valid behind a command: its own, and for bench those
-// that it takes without a scenario.
+// reach returns the commands whose flags are valid behind a command: itself, and the one that runs
+// where none is named.
 func reach(node *kong.Node) []*kong.Node {
 	out := []*kong.Node{node}
-	if node.Name == "bench" {
-		out = append(out, sub(node, "tour"), sub(node, "mixed"))
+	if node.DefaultCmd != nil {
+		out = append(out, node.DefaultCmd)
 	}
 	return out
+}
+
+// subcommand returns the subcommand with a name, or nil.
+func subcommand(of *kong.Node, name string) *kong.Node {
+	i := slices.IndexFunc(of.Children, func(n *kong.Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return of.Children[i]
 }
 
 // flagOf finds a flag by its spelling.

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/internal/measure/amount"
 )
 
 // The bounds of what flags may ask for.
@@ -65,7 +66,7 @@ func (r *flagReader) bytes(flag string, given *string, value *int64) {
 		return
 	}
 	var err error
-	*value, err = workload.ParseBytes(*given)
+	*value, err = amount.Parse(*given)
 	r.add(flag, err)
 }
 
@@ -125,8 +126,10 @@ func defaults() kong.Vars {
 		s := scenario.Defaults
 		for name, value := range map[string]string{
 			"goroutines": strconv.Itoa(s.Goroutines), "mix": s.Mix.String(), "sample": strconv.Itoa(s.Sample),
-			"blocks": strconv.Itoa(s.Blocks), "collections": strconv.Itoa(s.Collections),
-			"garbage": amount(s.Garbage), "live": amount(s.Live), "rate": strconv.FormatFloat(s.Rate, 'f', -1, 64),
+			"blocks": strconv.Itoa(s.Blocks), "bursts": strconv.Itoa(s.Bursts), "written": amount.Text(s.Written), "collections": strconv.Itoa(s.Collections),
+			"garbage": amount.Text(s.Garbage), "live": amount.Text(s.Live), "rate": strconv.FormatFloat(s.Rate, 'f', -1, 64),
+			"seeds": strconv.Itoa(s.Seeds), "late": short(s.Late),
+			"limit": amount.Text(s.Limit), "times": strconv.FormatFloat(s.Times, 'f', -1, 64), "hold": s.Hold.String(),
 			"every": short(s.Every), "idle_timeout": short(s.IdleTimeout),
 		} {
 			vars[scenario.Name+"_"+name] = value
@@ -144,17 +147,4 @@ func short(d time.Duration) string {
 		}
 	}
 	return s
-}
-
-// amount formats a number of bytes as workload.ParseBytes reads it.
-func amount(n int64) string {
-	for _, unit := range []struct {
-		name  string
-		bytes int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
-		if n > 0 && n%unit.bytes == 0 {
-			return strconv.FormatInt(n/unit.bytes, 10) + unit.name
-		}
-	}
-	return strconv.FormatInt(n, 10)
 }

@@ -23,10 +23,9 @@ func (*benchCommand) Help() string {
 	s.WriteString("Measures pools side by side. Every round of every contender runs in a process of its own, " +
 		"the contenders take turns, and their figures are compared round by round with syncpool-class, the best honest use of sync.Pool, " +
 		"and with nop, a control without a pool: its cost is that of the driver and the machine.\n\n" +
-		"Without a scenario it is a tour: short rounds of four scenarios in about 75 s, and the answers on one screen. " +
-		"To run one scenario with all its contenders and figures, name it first: dewpond bench micro. (--scenario micro does the same.) " +
-		"Each scenario has its own flags: dewpond bench micro --help. With a flag that the tour lacks, such as --goroutines, " +
-		"bench without a scenario is bench mixed.\n\nContenders:\n\n")
+		"Without a scenario it is a tour: short rounds of seven scenarios in about 100 s, and the answers on one screen. " +
+		"To run one scenario with all its contenders and figures, name it: dewpond bench micro. " +
+		"Each scenario has its own flags, which stand behind it: dewpond bench micro --help.\n\nContenders:\n\n")
 	for _, c := range contender.All() {
 		list(&s, c.Name, c.About)
 	}
@@ -39,6 +38,9 @@ Examples:
     dewpond bench micro                                      nanoseconds of Get and Put; the tools
     dewpond bench burst --collections 5                      what survives the collector?
     dewpond bench churn --html report.html                   does decay show in the tail?
+    dewpond bench beyond                                     what does a burst beyond 64 MiB cost?
+    dewpond bench flood                                      what does a bound cost, and save?
+    dewpond bench misuse                                     how much misuse is found?
     dewpond bench soak --duration 1h                         does anything grow, or stay behind?
 `)
 	return s.String() + ending

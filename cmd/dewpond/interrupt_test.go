@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 )
 
 // Ctrl-C reaches the whole process group, kill only the parent. After either, and after SIGTERM, the
@@ -41,7 +41,7 @@ func TestInterrupt(t *testing.T) {
 			for delay := time.Second; blob == nil; delay *= 2 {
 				blob = interrupted(t, tt.group, tt.signal, tt.code, delay)
 			}
-			var d result.Document
+			var d bench.Document
 			if err := json.Unmarshal(blob, &d); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestInterrupt(t *testing.T) {
 func interrupted(t *testing.T, group bool, signal syscall.Signal, code int, delay time.Duration) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "out.json")
-	cmd, out, complaint := start(t, "bench", "--contenders", "nop", "--goroutines", "8", "--duration", "1h", "--json", file)
+	cmd, out, complaint := start(t, "bench", "mixed", "--contenders", "nop", "--goroutines", "8", "--duration", "1h", "--json", file)
 	time.Sleep(delay)
 	pid := cmd.Process.Pid
 	if group {

@@ -9,17 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/internal/measure/interrupt"
-)
-
-// Exit codes; dewpond bench --help lists them, and those of interrupt.Error.
-const (
-	exitFailure = 1
-	exitUsage   = 2
+	"github.com/dewpond/dewpond/internal/measure/command"
 )
 
 type commands struct {
@@ -44,44 +37,22 @@ func run(args []string) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	args, err := respell(args, parser.Model)
-	var ctx *kong.Context
-	if err == nil {
-		ctx, err = parser.Parse(args)
+	about, err := do(parser, args)
+	code := command.Exit("dewpond", err, nil)
+	if errors.As(err, new(command.UsageError)) {
+		fmt.Fprintln(os.Stderr, helpFor(about))
 	}
-	if err != nil {
-		err = usageError{err}
-	} else {
-		err = ctx.Run()
-	}
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintln(os.Stderr, "dewpond:", err)
-	if stopped := (interrupt.Error{}); errors.As(err, &stopped) {
-		return stopped.ExitCode()
-	}
-	if errors.As(err, new(usageError)) {
-		fmt.Fprintln(os.Stderr, helpFor(args), "lists the values of each flag.")
-		return exitUsage
-	}
-	return exitFailure
+	return code
 }
 
-// helpFor returns the command whose help describes these arguments, as respell returns them.
-func helpFor(args []string) string {
-	switch {
-	case len(args) > 0 && args[0] == "top":
-		return "dewpond top --help"
-	case len(args) == 0 || args[0] != "bench":
-		return "dewpond --help"
-	case len(args) == 1, strings.HasPrefix(args[1], "-"):
-		return "dewpond bench --help"
+// do runs the command that the arguments name, and returns the one whose help describes them.
+func do(parser *kong.Kong, args []string) (about *kong.Node, err error) {
+	ctx, err := parser.Parse(args)
+	if wrong := new(kong.ParseError); errors.As(err, &wrong) {
+		about, err = advised(wrong)
+		return about, command.UsageError{Err: err}
+	} else if err != nil {
+		return nil, err
 	}
-	return "dewpond bench " + args[1] + " --help"
+	return ctx.Selected(), ctx.Run()
 }
-
-// A usageError is a mistake in the arguments. Its text says what is valid.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }

@@ -7,12 +7,13 @@ import (
 	"os"
 	"time"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/answer"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/digest"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/answer"
 	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/summary"
-	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 const (
@@ -73,8 +74,8 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 }
 
 // document makes the document of the plan's rounds.
-func (p plan) document(e result.Environment, measured []result.Round, quick bool) (result.Document, error) {
-	d, err := summary.Of(e, p.describe(quick), abouts(), measured)
+func (p plan) document(e result.Environment, measured []result.Round, quick bool) (bench.Document, error) {
+	d, err := digest.Of(e, p.describe(quick), abouts(), measured)
 	if err != nil {
 		return d, err
 	}
@@ -96,9 +97,9 @@ func abouts() map[string]string {
 }
 
 // describe returns the plan as the report shows it.
-func (p plan) describe(quick bool) result.Scenario {
+func (p plan) describe(quick bool) bench.Scenario {
 	s, scenario := p.spec, p.scenario
-	d := result.Scenario{
+	d := bench.Scenario{
 		Name:       s.Scenario,
 		Mode:       "closed",
 		Goroutines: s.Goroutines,
@@ -112,10 +113,21 @@ func (p plan) describe(quick bool) result.Scenario {
 		Garbage:    "none",
 
 		Blocks:      s.Blocks,
+		Bursts:      s.Bursts,
 		Collections: s.Collections,
+		Seeds:       s.Seeds,
+	}
+	if s.Written > 0 {
+		d.Written = fmt.Sprintf("%d B", s.Written)
+	}
+	if s.Late > 0 {
+		d.Late = s.Late.String()
 	}
 	if s.Every > 0 {
 		d.Every = s.Every.String()
+	}
+	if s.Limit > 0 {
+		d.Limit, d.Times = fmt.Sprintf("%d B", s.Limit), s.Times
 	}
 	if s.IdleTimeout > 0 {
 		d.IdleTimeout = s.IdleTimeout.String()

@@ -10,7 +10,7 @@ import (
 
 // scenarios returns all scenarios, in the order of the help.
 func scenarios() []workload.Scenario {
-	return []workload.Scenario{workload.Micro, workload.Mixed, workload.Churn, workload.Burst, workload.Window, soak.Scenario}
+	return []workload.Scenario{workload.Micro, workload.Mixed, workload.Churn, workload.Burst, workload.Beyond, workload.Flood, workload.Misuse, workload.Window, soak.Scenario}
 }
 
 // findScenario returns the scenario with a name.

@@ -7,13 +7,15 @@ import (
 	"io"
 	"os"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/command"
 	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/progress"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/rounds"
 	"github.com/dewpond/dewpond/internal/measure/terminal"
-	"github.com/dewpond/dewpond/internal/measure/words"
 )
 
 // A task is what one bench command measures, and how it reports it.
@@ -21,8 +23,8 @@ type task struct {
 	outputs  outputFlags
 	turns    []rounds.Turn
 	measure  func(context.Context, rounds.Turn) (result.Round, error)
-	document func(result.Environment, []result.Round) (result.Document, error)
-	write    func(io.Writer, result.Document, terminal.Style) error
+	document func(result.Environment, []result.Round) (bench.Document, error)
+	write    func(io.Writer, bench.Document, terminal.Style) error
 }
 
 // run measures, and writes the report to standard output and the files, progress to standard
@@ -30,9 +32,9 @@ type task struct {
 func (t *task) run() error {
 	delays, err := measure.Delays()
 	if err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
-	files, err := openOutputs(t.outputs)
+	files, err := t.outputs.open()
 	if err != nil {
 		return err
 	}
@@ -57,7 +59,7 @@ func (t *task) run() error {
 		return err
 	}
 	doc.Interrupted = doc.Interrupted || interrupted
-	if err := errors.Join(t.write(os.Stdout, doc, terminal.StyleOf(os.Stdout)), files.write(doc)); err != nil {
+	if err := errors.Join(files.Write(doc), t.write(os.Stdout, doc, terminal.StyleOf(os.Stdout))); err != nil {
 		return err
 	}
 	return conclude(doc, context.Cause(ctx))
@@ -65,7 +67,7 @@ func (t *task) run() error {
 
 // conclude returns the error of the command once its report is written. stopped is what has ended
 // it before its time, or nil.
-func conclude(doc result.Document, stopped error) error {
+func conclude(doc bench.Document, stopped error) error {
 	if stopped != nil {
 		return fmt.Errorf("%w: the report shows what was measured until then", stopped)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/top"
+	"github.com/dewpond/dewpond/internal/measure/command"
 	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/internal/measure/terminal"
 )
@@ -42,11 +43,11 @@ Examples:
 // Run shows the pools.
 func (c *topCommand) Run() error {
 	if c.Every < leastEvery || c.Every > mostEvery {
-		return usageError{fmt.Errorf("--every: %v: give %v to %v", c.Every, leastEvery, mostEvery)}
+		return command.UsageError{Err: fmt.Errorf("--every: %v: give %v to %v", c.Every, leastEvery, mostEvery)}
 	}
 	source, err := top.NewSource(c.URL)
 	if err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	ctx, end := interrupt.Context()
 	defer end()
@@ -58,7 +59,7 @@ func (c *topCommand) Run() error {
 		return top.Once(os.Stdout, snapshot, top.Order(c.Sort))
 	}
 	if !terminal.Is(os.Stdin) || !terminal.Is(os.Stdout) {
-		return usageError{errors.New("top needs a terminal: give --once for one table")}
+		return command.UsageError{Err: errors.New("top needs a terminal: give --once for one table")}
 	}
 	if err := top.Run(ctx, source, &top.Screen{URL: source.URL, Every: c.Every, Order: top.Order(c.Sort)}, os.Stdin, os.Stdout); err != nil {
 		return err

@@ -2,6 +2,7 @@ package dewecho_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewecho"
@@ -66,4 +68,87 @@ func TestClientsHangUp(t *testing.T) {
 	}
 	over.Wait()
 	server.Close()
+}
+
+// echo calls the HTTPErrorHandler when Middleware has ended. Who asks there is told the reason.
+func TestErrorHandler(t *testing.T) {
+	e := newServer(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), func() {})
+	e.GET("/", func(c *echo.Context) error { return echo.ErrNotFound })
+	handled := 0
+	e.HTTPErrorHandler = func(c *echo.Context, err error) {
+		for _, ask := range []func(){func() { dewecho.Body(c) }, func() { dewecho.Scope(c) }} {
+			func() {
+				defer func() {
+					if reason := fmt.Sprint(recover()); !strings.Contains(reason, "ask before it returns") {
+						t.Errorf("the panic is %q", reason)
+					}
+					handled++
+				}()
+				ask()
+			}()
+		}
+	}
+	e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	if handled != 2 {
+		t.Errorf("%d questions, want 2", handled)
+	}
+}
+
+// A handler that a TimeoutHandler has given up reads its own bytes, whatever later requests
+// send.
+func TestHandlerThatOutlivesTheMiddleware(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer pool.Close()
+	started, again, read := make(chan bool), make(chan bool), make(chan string, 1)
+	e := newServer(pool, func() {})
+	e.POST("/late", echo.WrapHandler(http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := dewhttp.ReadBody(r)
+		if err != nil {
+			t.Error(err)
+		}
+		piece := dewhttp.ScopeOf(r.Context()).Copy(body)
+		close(started)
+		<-again
+		read <- string(body) + string(piece)
+	}), time.Hour, "late")))
+	post := func(ctx context.Context, path, body string) {
+		e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body)))
+	}
+	ctx, giveUp := context.WithCancel(t.Context()) // TimeoutHandler does not wait for the handler then
+	answered := make(chan bool)
+	go func() {
+		post(ctx, "/late", "mine")
+		close(answered)
+	}()
+	<-started
+	giveUp()
+	<-answered
+	for range 100 {
+		post(t.Context(), "/", "somebody else's secret")
+	}
+	close(again)
+	if got := <-read; got != "minemine" {
+		t.Errorf("the handler reads %q", got)
+	}
+}
+
+// A request that was made without a body, as tests make it, has an empty one.
+func TestNoBody(t *testing.T) {
+	e := newServer(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), func() {})
+	e.GET("/", func(c *echo.Context) error {
+		body, err := dewecho.Body(c)
+		if body == nil || len(body) != 0 || err != nil {
+			t.Errorf("%v, %v", body, err)
+		}
+		return err
+	})
+	r, err := http.NewRequest(http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	if w.Code != http.StatusOK { // else the handler has not run
+		t.Errorf("status %d", w.Code)
+	}
 }

@@ -37,7 +37,8 @@ type silent struct{ http.ResponseWriter }
 func (silent) Write(b []byte) (int, error) { return len(b), nil }
 func (silent) WriteHeader(int)             {}
 
-// Scope returns the Scope of the request. It panics without [Middleware].
+// Scope returns the Scope of the request. It panics without [Middleware], and after it has
+// ended, as in an HTTPErrorHandler.
 func Scope(c *echo.Context) *dewpond.Scope { return dewhttp.ScopeOf(c.Request().Context()) }
 
 // Body reads the request's body into a block, which is valid until the handler returns. Its

@@ -2,6 +2,7 @@ package dewgin_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewgin"
@@ -62,4 +64,61 @@ func TestClientsHangUp(t *testing.T) {
 	}
 	over.Wait()
 	server.Close()
+}
+
+// A handler that a TimeoutHandler has given up reads its own bytes, whatever later requests
+// send.
+func TestHandlerThatOutlivesTheMiddleware(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer pool.Close()
+	started, again, read := make(chan bool), make(chan bool), make(chan string, 1)
+	router := newRouter(pool, func() {})
+	router.POST("/late", gin.WrapH(http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := dewhttp.ReadBody(r)
+		if err != nil {
+			t.Error(err)
+		}
+		piece := dewhttp.ScopeOf(r.Context()).Copy(body)
+		close(started)
+		<-again
+		read <- string(body) + string(piece)
+	}), time.Hour, "late")))
+	post := func(ctx context.Context, path, body string) {
+		router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body)))
+	}
+	ctx, giveUp := context.WithCancel(t.Context()) // TimeoutHandler does not wait for the handler then
+	answered := make(chan bool)
+	go func() {
+		post(ctx, "/late", "mine")
+		close(answered)
+	}()
+	<-started
+	giveUp()
+	<-answered
+	for range 100 {
+		post(t.Context(), "/", "somebody else's secret")
+	}
+	close(again)
+	if got := <-read; got != "minemine" {
+		t.Errorf("the handler reads %q", got)
+	}
+}
+
+// A request that was made without a body, as tests make it, has an empty one.
+func TestNoBody(t *testing.T) {
+	router := newRouter(dewtest.NewBytePool(t, dewpond.BytePoolOptions{}), func() {})
+	router.GET("/", func(c *gin.Context) {
+		if body, ok := dewgin.Body(c); body == nil || len(body) != 0 || !ok {
+			t.Errorf("%v, %t", body, ok)
+		}
+	})
+	r, err := http.NewRequest(http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	router.ServeHTTP(w, r)
+	if w.Code != http.StatusOK { // else the handler has not run
+		t.Errorf("status %d", w.Code)
+	}
 }

@@ -21,8 +21,8 @@ const (
 	// small is the size up to which a buffer comes from short: the threshold up to which
 	// [mem.NewBuffer] does not put back a buffer.
 	small = 1 << 10
-	// shortCap is above the threshold, and no class, which is a multiple of 16: so Put
-	// knows a buffer of short by its cap.
+	// shortCap is above the threshold. What Get asks of the blocks is larger: so Put knows a
+	// buffer of short by its cap.
 	shortCap = small + 1
 )
 

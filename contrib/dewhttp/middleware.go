@@ -25,7 +25,9 @@ type Options struct {
 // [http.TimeoutHandler] does. It has a context of its own there, which is done by then. What
 // was asked for with such a context is left to the collector, so that it never becomes another
 // request's: behind a TimeoutHandler nothing is reused. Contexts that other middlewares derive
-// do not matter, unless they are cancelled too.
+// do not matter, unless they are cancelled too. What was asked for with the middleware's own
+// context, and is carried into a TimeoutHandler by a closure, in a context or as the request's
+// Body, is reused while a handler there goes on: ask inside it, or carry a copy.
 //
 // A request that declares a body of more than MaxBody bytes is answered with status 413,
 // and the handler does not run. Reading more than MaxBody bytes of any other body fails
@@ -118,7 +120,7 @@ func (m *memory) lock(ctx context.Context, method string) {
 func memoryOf(ctx context.Context, method string) *memory {
 	m, _ := ctx.Value(memoryKey{}).(*memory)
 	if m == nil {
-		panic("dewhttp: " + method + " of a request that did not come through Middleware: wrap the handler")
+		panic("dewhttp: " + method + " of a request that is not inside Middleware: wrap the handler, and ask before it returns")
 	}
 	return m
 }

@@ -41,7 +41,7 @@ func program(t *testing.T) http.Handler {
 	p := pool(t, dewpond.BytePoolOptions{Name: "frames", Budget: dewpond.MustBudget("all", 64<<20)})
 	p.Put(p.Get(1000))
 	p.Put(p.Get(1000))
-	if o, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "mapped"}, offheap.Options{}); err == nil {
+	if o, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "mapped"}); err == nil {
 		t.Cleanup(func() { o.Close() })
 		o.Put(o.Get(1000))
 	} else {

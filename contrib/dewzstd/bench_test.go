@@ -1,7 +1,10 @@
 package dewzstd_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"sync"
 	"testing"
 
 	"github.com/dewpond/dewpond"
@@ -37,5 +40,57 @@ func BenchmarkDecodeAll(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// A zipper is a zstd.Encoder that writes to whatever to has.
+type zipper struct {
+	*zstd.Encoder
+	to struct{ io.Writer }
+}
+
+// BenchmarkReset compresses with an encoder of a Pool, which resets it once, when it comes back, as
+// dewpond's ExamplePool_gzip does, in turn with one of a sync.Pool that is reset after Get.
+func BenchmarkReset(b *testing.B) {
+	newEncoder := func(to io.Writer) *zstd.Encoder {
+		e, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return e
+	}
+	zippers := dewpond.MustPool(dewpond.PoolOptions[zipper]{
+		Name:    b.Name(),
+		New:     func() *zipper { z := new(zipper); z.Encoder = newEncoder(&z.to); return z },
+		Reset:   func(z *zipper) { z.to.Writer = nil; z.Reset(&z.to) },
+		MaxIdle: 32,
+	})
+	encoders := sync.Pool{New: func() any { return newEncoder(nil) }}
+	to := new(bytes.Buffer)
+	compress := func(e *zstd.Encoder, in []byte) {
+		if _, err := e.Write(in); err != nil {
+			b.Fatal(err)
+		}
+		if err := e.Close(); err != nil || to.Len() == 0 {
+			b.Fatal(to.Len(), err)
+		}
+	}
+	for _, size := range []int{1000, 64 << 10} {
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			in := text(size)
+			turns.Take(b, max(5, 5_000_000/(size+5000)), func() {
+				to.Reset()
+				z := zippers.Get()
+				z.to.Writer = to
+				compress(z.Encoder, in)
+				zippers.Put(z)
+			}, func() {
+				to.Reset()
+				e := encoders.Get().(*zstd.Encoder)
+				e.Reset(to)
+				compress(e, in)
+				encoders.Put(e)
+			})
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/dewpond/dewpond"
@@ -26,7 +27,7 @@ func main() {
 		fmt.Fprint(flag.CommandLine.Output(), `Usage: go run ./examples/http [-addr host:port]
 
 Serves POST /scoped and POST /plain. Both take lines "symbol quantity price", and
-answer with lines "symbol value", the greatest value first. Ctrl-C ends.
+answer with lines "symbol value", the greatest value first. Ctrl-C ends, and so does SIGTERM.
 
 `)
 		flag.PrintDefaults()
@@ -37,7 +38,7 @@ answer with lines "symbol value", the greatest value first. Ctrl-C ends.
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	listener, err := net.Listen("tcp", *addr)
 	if err == nil {

@@ -40,9 +40,8 @@ func (s *servers) adminHandler(registry *prometheus.Registry, b *backends, photo
 	mux.HandleFunc("PUT /admin/photos/driver", setDriver(photos))
 	mux.HandleFunc("PUT /admin/gc", setCollector)
 	mux.HandleFunc("GET /admin/account", take)
-	if b.faults != nil {
-		mux.HandleFunc("POST /admin/fault", b.faults.set)
-		mux.HandleFunc("POST /admin/ballast", new(ballast).set)
+	if b.substitutes.routes != nil {
+		b.substitutes.routes(mux)
 	}
 	return mux
 }

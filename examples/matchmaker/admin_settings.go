@@ -55,7 +55,7 @@ func setCollector(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, collector())
 }
 
-// takeAccount answers with what the process has done so far, for compare.
+// takeAccount answers with what the process has done so far, for the rig.
 func takeAccount(b *backends, svc *service.Service, m *web.Metrics) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		s := account.Take()

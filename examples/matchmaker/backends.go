@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 )
 
@@ -18,19 +20,32 @@ const standIn = "standin"
 
 // backends are what the service stands on.
 type backends struct {
-	child   *standin.Child
-	faults  faults // nil without --faults
-	store   store.Store
-	regions *region.Map
+	substitutes substitutes
+	store       store.Store
+	regions     *region.Map
 
 	postgres, redis, scorer string // what each is, for people
 	scorerURL               string
 }
 
+// wanted are the backends that something is to stand in for.
+type wanted struct {
+	postgres, redis, scorer bool
+	faults                  bool // and whether what can go wrong with it can be played
+}
+
+// substitutes stand in for backends: where those are that were wanted, what else the admin port
+// answers, and what ends them all. The zero value is none.
+type substitutes struct {
+	postgres, redis, scorer string // a DSN, what region.Parse reads, a URL
+	routes                  func(*http.ServeMux)
+	end                     func() error
+}
+
 // connectWithin is how long a database has to answer at the start.
 const connectWithin = 4 * time.Second
 
-// connect starts the stand-ins that are asked for, and connects to the backends.
+// connect has the substitutes start that are wanted, and connects to the backends.
 func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	region.Silence()
 	pool, err := c.poolOptions()
@@ -41,58 +56,43 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dsn, nodes := c.Postgres, []region.Nodes(nil)
-	spec := standin.Spec{Postgres: dsn == standIn}
-	if c.Redis == standIn {
-		spec.Regions = []string{store.East, store.West}
-	} else if nodes, err = region.Parse(c.Redis); err != nil {
-		return nil, usageError{fmt.Errorf("--redis: %w", err)}
+	w := wanted{c.Postgres == standIn, c.Redis == standIn, c.Scorer == standIn || c.Scorer == "", c.Faults}
+	if err := c.addressed(w); err != nil {
+		return nil, err
 	}
-	if dsn != standIn {
-		if _, err := pgx.ParseConfig(dsn); err != nil {
-			return nil, usageError{fmt.Errorf("--postgres: %w; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin", err)}
-		}
-	}
-	b = &backends{postgres: "server", redis: "server " + c.Redis, scorer: "stand-in"}
+	b = &backends{postgres: "server", redis: "server " + c.Redis, scorer: "server " + c.Scorer, scorerURL: c.Scorer}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close())
 			b = nil
 		}
 	}()
-	if c.Scorer != standIn && c.Scorer != "" {
-		b.scorer, b.scorerURL, spec.NoScorer = "server "+c.Scorer, c.Scorer, true
-	}
-	if spec.Postgres || spec.Regions != nil || !spec.NoScorer {
-		if b.child, err = standin.Start(spec); err != nil {
+	if w != (wanted{}) {
+		if b.substitutes, err = c.substitute(w); err != nil {
 			return b, err
 		}
 	}
-	if c.Faults {
-		if b.child == nil {
-			return b, usageError{errors.New("--faults plays on stand-ins, and there is none: leave out --postgres, --redis or --scorer, or --faults")}
-		}
-		b.faults = faults{}
-		if err := b.faults.before(&b.child.Addresses); err != nil {
-			return b, err
-		}
+	dsn, at := c.Postgres, c.Redis
+	if w.postgres {
+		dsn, b.postgres = b.substitutes.postgres, "stand-in (process of its own)"
 	}
-	if spec.Postgres {
-		dsn, b.postgres = b.child.Postgres, "stand-in (process of its own)"
+	if w.redis {
+		at, b.redis = b.substitutes.redis, "stand-in "+b.substitutes.redis
 	}
-	if spec.Regions != nil {
-		b.redis = "stand-in " + b.child.Redis
-		if nodes, err = region.Parse(b.child.Redis); err != nil {
-			return b, err
-		}
+	if w.scorer {
+		b.scorerURL, b.scorer = b.substitutes.scorer, "stand-in"
 	}
-	if !spec.NoScorer {
-		b.scorerURL = b.child.Scorer
+	nodes, err := region.Parse(at)
+	if err != nil {
+		return b, err
 	}
 	if err := b.openStore(ctx, dsn, pool, c.within(connectWithin)); err != nil {
 		return b, err
 	}
 	if b.regions, err = region.New(nodes, redis); err == nil {
+		err = b.awaitRedis(ctx, c.within(connectWithin))
+	}
+	if err == nil {
 		b.regions.Probe(ctx) // from here on, replicas that have all are read
 		b.regions.Replicas(func(region, node string, read bool, _ int64) {
 			if !read {
@@ -101,6 +101,37 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 		})
 	}
 	return b, err
+}
+
+// addressed returns an error if a backend that nothing stands in for has an address that is none.
+func (c *serveCommand) addressed(w wanted) error {
+	if _, err := region.Parse(c.Redis); err != nil && !w.redis {
+		return usageError{fmt.Errorf("--redis: %w", err)}
+	}
+	if _, err := pgx.ParseConfig(c.Postgres); err != nil && !w.postgres {
+		return usageError{fmt.Errorf("--postgres: %w; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin", err)}
+	}
+	if u, err := url.Parse(c.Scorer); !w.scorer && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
+		return usageError{fmt.Errorf("--scorer %q is no address: write http://HOST:PORT/PATH, or --scorer standin", c.Scorer)}
+	}
+	return nil
+}
+
+// awaitRedis wants every region's primary to answer. One that is slow has its time.
+func (b *backends) awaitRedis(ctx context.Context, connectWithin time.Duration) error {
+	within, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	for {
+		err := b.regions.Ping(within)
+		if err == nil {
+			return nil
+		}
+		refused := (*net.OpError)(nil)
+		if errors.As(err, &refused) && refused.Op == "dial" && !refused.Timeout() || within.Err() != nil {
+			return usageError{fmt.Errorf("--redis: %w; start it, give the address of one that answers, or --redis standin", err)}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (b *backends) openStore(ctx context.Context, dsn string, o store.PoolOptions, connectWithin time.Duration) error {
@@ -141,9 +172,8 @@ func (b *backends) close() error {
 	if b.regions != nil {
 		all = b.regions.Close()
 	}
-	b.faults.close()
-	if b.child != nil {
-		all = errors.Join(all, b.child.Close())
+	if b.substitutes.end != nil {
+		all = errors.Join(all, b.substitutes.end())
 	}
 	return all
 }

@@ -5,7 +5,8 @@ import (
 	"math"
 	"runtime/metrics"
 	"strconv"
-	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/amount"
 )
 
 // noLimit is the runtime's memory limit where there is none.
@@ -16,7 +17,7 @@ func parseLimit(text string) (int64, error) {
 	if text == "off" {
 		return noLimit, nil
 	}
-	n, err := parseBytes(text)
+	n, err := amount.Parse(text)
 	if err != nil {
 		return 0, fmt.Errorf("%w, or off", err)
 	}
@@ -30,21 +31,6 @@ func enough(limit int64) error {
 		return fmt.Errorf("a memory limit of %d is below the %d MiB that the process has already: give auto, off, or more bytes, such as %dMiB", limit, has>>20, max(64, 4*(has>>20)))
 	}
 	return nil
-}
-
-// parseBytes reads a number of bytes, with a unit or without.
-func parseBytes(text string) (int64, error) {
-	number, unit := text, int64(1)
-	for suffix, u := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
-		if n, ok := strings.CutSuffix(text, suffix); ok {
-			number, unit = n, u
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no number of bytes: give one such as 268435456 or 256MiB", text)
-	}
-	return n * unit, nil
 }
 
 // total is what the process has of the system.

@@ -19,7 +19,7 @@ func TestSetCollector(t *testing.T) {
 		{`{"gogc":70}`, `{"gogc":70,"memory_limit":"8589934592"}`, 200},
 		{`{"memory_limit":"off"}`, `{"gogc":70,"memory_limit":"off"}`, 200},
 		{`{"memory_limit":"1KiB"}`, `below the`, 400},
-		{`{"memory_limit":"lots"}`, `256MiB, or off`, 400},
+		{`{"memory_limit":"lots"}`, `1000GB, or off`, 400},
 		{`{"gogc":-2}`, `-1 for none`, 400},
 		{`gogc`, `send {\"gogc\":150`, 400},
 	} {

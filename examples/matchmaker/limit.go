@@ -11,6 +11,9 @@ import (
 
 // collect sets the collector as the options say, and returns where its memory limit comes from.
 func (c *serveCommand) collect(cgroup func() (uint64, error)) (from string, err error) {
+	if c.GOGC < -1 {
+		return "", usageError{fmt.Errorf("--gogc %d: give a percentage such as 100, or -1 for none", c.GOGC)}
+	}
 	if c.GOGC != 0 {
 		debug.SetGCPercent(c.GOGC)
 	}

@@ -32,8 +32,8 @@ func TestCollect(t *testing.T) {
 		{"8GiB", cgroup(10<<30, nil), 8 << 30, "by --memory-limit"},
 		{"off", cgroup(10<<30, nil), noLimit, "by --memory-limit"},
 		{"1MiB", nil, 0, "give auto, off, or more bytes, such as"},
-		{"lots", nil, 0, "256MiB, or off"},
-		{"-1", nil, 0, "256MiB, or off"},
+		{"lots", nil, 0, "1000GB, or off"},
+		{"-1", nil, 0, "1000GB, or off"},
 	} {
 		debug.SetMemoryLimit(20 << 30)
 		from, err := (&serveCommand{MemoryLimit: tt.flag}).collect(tt.cgroup)
@@ -76,6 +76,12 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--db-max-open=150"}, "the server takes 100 connections and keeps 3 of them for superusers: give at most 97"},
 		{[]string{"--memory-limit=1MiB"}, "give auto, off, or more bytes"},
 		{[]string{"--upload-budget=1MiB"}, "two uploads must have room"},
+		{[]string{"--image-budget=1MiB"}, "such as 256MiB"},
+		{[]string{"--upload-per-connection=1MiB"}, "such as 16MiB"},
+		{[]string{"--gogc=-5"}, "or -1 for none"},
+		{[]string{"--scorer=garbage"}, "write http://HOST:PORT/PATH, or --scorer standin"},
+		{[]string{"--scorer=ftp://127.0.0.1/score"}, "write http://HOST:PORT/PATH, or --scorer standin"},
+		{[]string{"--redis=us=127.0.0.1:1"}, "start it, give the address of one that answers, or --redis standin"},
 		{[]string{"--health=luck"}, "both"},
 		{[]string{"--postgres=127.0.0.1 5432"}, "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin"},
 		{[]string{"--memory=stack"}, "must be one of"},
@@ -106,7 +112,7 @@ func TestServeWithoutItsDatabase(t *testing.T) {
 		} else {
 			closeAll(l)
 		}
-		s := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Postgres: "postgres://matchmaker@" + at + "/x", Redis: standIn, UploadBudget: "64MiB"}
+		s := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Postgres: "postgres://matchmaker@" + at + "/x", Redis: standIn, UploadBudget: "64MiB", substitute: standIns}
 		err = s.serve(t.Context(), io.Discard)
 		if err == nil || errors.As(err, new(usageError)) || !containsAll(err.Error(), at+"/x", c.why, "--postgres standin") {
 			t.Errorf("want %q: %v", c.why, err)

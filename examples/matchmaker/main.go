@@ -12,10 +12,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
+	"github.com/dewpond/dewpond/internal/measure/plain"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 )
 
@@ -29,25 +32,25 @@ const (
 type usageError struct{ error }
 
 type commands struct {
-	Serve    serveCommand    `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
-	Compare  compareCommand  `cmd:"" help:"Measure what each measure is worth that the publication names, beside its control."`
-	Pools    poolsCommand    `cmd:"" help:"Show what the bounds of a pool of connections do, simulated and measured."`
-	Outage   outageCommand   `cmd:"" help:"Play what can go wrong with the backends, in each mode of health."`
-	Clients  clientsCommand  `cmd:"" help:"Compare three clients of a PostgreSQL."`
-	Client   clientCommand   `cmd:"" hidden:""`
-	Pressure pressureCommand `cmd:"" help:"Have the service work beside memory that nobody needs, with degradation and without."`
+	Serve serveCommand `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
+
+	Compare  movedCommand `cmd:"" hidden:"" passthrough:""`
+	Pools    movedCommand `cmd:"" hidden:"" passthrough:""`
+	Outage   movedCommand `cmd:"" hidden:"" passthrough:""`
+	Clients  movedCommand `cmd:"" hidden:"" passthrough:""`
+	Pressure movedCommand `cmd:"" hidden:"" passthrough:""`
 }
 
 func main() {
-	standin.RunChild(stopSignals...)
-	realserver.RunMonitor()
-	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
+	standin.RunChild(signals.Stop...)
+	ctx, stop := signal.NotifyContext(context.Background(), signals.Stop...)
+	endWithParent(stop)
 	err := run(ctx, os.Args[1:])
 	stop()
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "matchmaker:", err)
+	fmt.Fprintln(os.Stderr, "matchmaker:", plain.Text(err.Error()))
 	if errors.As(err, new(usageError)) {
 		os.Exit(exitUsage)
 	}
@@ -55,11 +58,22 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	parser := kong.Must(&commands{}, kong.Name("matchmaker"),
+	parser := kong.Must(&commands{Serve: serveCommand{substitute: standIns}}, kong.Name("matchmaker"),
 		kong.Description("A match-making site with dewpond in it."), kong.BindTo(ctx, (*context.Context)(nil)))
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return usageError{err}
 	}
 	return parsed.Run()
+}
+
+// A movedCommand was this program's.
+type movedCommand struct {
+	Arguments []string `arg:"" optional:""`
+}
+
+// Run says where it is.
+func (c *movedCommand) Run(k *kong.Context) error {
+	words := append([]string{k.Selected().Name}, c.Arguments...)
+	return usageError{fmt.Errorf("%s has moved, with all of its flags: go run ./examples/matchmaker/rig %s", words[0], strings.Join(words, " "))}
 }

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/scenariofile"
@@ -30,9 +31,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	standin.RunChild(stopSignals...) // this program is what the service starts for its stand-ins
-	realserver.RunMonitor()          // and what a command starts for its servers
-	if os.Getenv(asService) != "" {  // and for compare
+	standin.RunChild(signals.Stop...) // this program is what the service starts for its stand-ins
+	realserver.RunMonitor()           // and what a test starts for its servers
+	if os.Getenv(asService) != "" {   // and what tests start
 		main()
 		os.Exit(0)
 	}
@@ -51,6 +52,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// asService is set in the environment of this program where it is the service.
+const asService = "MATCHMAKER_SERVICE"
 
 // startsProcesses skips a test that starts the service or what it stands on where -short leaves such tests out.
 func startsProcesses(t *testing.T) {
@@ -76,7 +80,7 @@ func beginWith(t *testing.T, set func(c *serveCommand)) *running {
 	t.Helper()
 	r := &running{ended: make(chan error, 1)}
 	file := filepath.Join(t.TempDir(), "addresses.json")
-	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Addresses: file, Postgres: standIn, Redis: standIn, UploadBudget: "64MiB", unhurried: true}
+	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Addresses: file, Postgres: standIn, Redis: standIn, UploadBudget: "64MiB", unhurried: true, substitute: standIns}
 	set(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()

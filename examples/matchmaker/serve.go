@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
@@ -28,6 +30,10 @@ type serveCommand struct {
 	Scorer       string `default:"standin" env:"MATCHMAKER_SCORER" placeholder:"URL" help:"A scorer that answers as the stand-in does, or standin (the default)."`
 	Postgres     string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
 	UploadBudget string `default:"64MiB" placeholder:"BYTES" help:"Memory of uploads, all together; those that find no room wait, then get 503 (${default})."`
+
+	UploadPerConnection string `placeholder:"BYTES" help:"How much of it one connection may have, or off. By itself an eighth, and room for one upload at least. Where a proxy brings many users by one connection of HTTP/2: off."`
+	UploadPerAddress    string `default:"off" placeholder:"BYTES" help:"How much of it one peer address may have, or off (${default}): behind a proxy all users have one."`
+	ImageBudget         string `default:"256MiB" placeholder:"BYTES" help:"Memory of the images that are decoded, all together; one that takes more is refused, and others wait, then get 503 (${default})."`
 
 	DBClient      string        `name:"db-client" default:"pgxpool" placeholder:"CLIENT" help:"pgxpool, pgx-sql (database/sql on pgx) or pq (database/sql on lib/pq) (${default})."`
 	DBMaxOpen     int           `name:"db-max-open" default:"50" placeholder:"N" help:"Connections to PostgreSQL at most (${default})."`
@@ -51,13 +57,21 @@ type serveCommand struct {
 	SessionLog string `type:"path" placeholder:"FILE" help:"Write a line of JSON for each request, as dewload learn reads it."`
 	Faults     bool   `help:"Have POST /admin/fault and POST /admin/ballast, which play what can go wrong with the stand-ins and with memory."`
 
+	// substitute stands in for backends.
+	substitute func(wanted) (substitutes, error) `kong:"-"`
 	// A test on a busy machine sets unhurried: the service waits a minute for what it is made of,
 	// and the machine's memory pressure turns nothing off.
 	unhurried bool `kong:"-"`
+	// bodyGrace, if it is not 0, is what every body has in any case, of the time to come.
+	bodyGrace time.Duration `kong:"-"`
 	// before, if it is not nil, makes a handler that gets each request before the service does.
 	before func(http.Handler) http.Handler `kong:"-"`
 
-	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default)."`
+	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default). MATCHMAKER_REDIS_PASSWORD has their password."`
+
+	// RedisPassword is that of every Redis of --redis. It comes by the environment: who lists
+	// processes sees flags.
+	RedisPassword string `kong:"-"`
 
 	RedisMaxOpen int `name:"redis-max-open" default:"32" placeholder:"N" help:"Connections to each Redis at most (${default}), and one more for probes."`
 	RedisMaxIdle int `name:"redis-max-idle" placeholder:"N" help:"How many of them are kept that nobody uses; all by itself."`
@@ -66,11 +80,17 @@ type serveCommand struct {
 // regionOptions are those of the connections to each Redis.
 func (c *serveCommand) regionOptions() (region.Options, error) {
 	o := region.Options{MaxActive: c.RedisMaxOpen, MaxIdle: c.RedisMaxIdle, Health: c.Health, Timeout: c.within(0)}
+	if c.Redis != standIn {
+		o.Password = cmp.Or(c.RedisPassword, os.Getenv(redisPassword))
+	}
 	if err := o.Validate(); err != nil {
 		return o, usageError{fmt.Errorf("--redis-max-open, --redis-max-idle: %w", err)}
 	}
 	return o, nil
 }
+
+// redisPassword is the variable that has the password of --redis.
+const redisPassword = "MATCHMAKER_REDIS_PASSWORD"
 
 // poolOptions are those of the connections to PostgreSQL.
 func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
@@ -113,7 +133,7 @@ const (
 )
 
 // Run serves until ctx is done.
-func (c *serveCommand) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
+func (c *serveCommand) Run(ctx context.Context) error { return c.serve(ctx, plainly.Stdout) }
 
 func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
 	limited, err := c.collect(memlimit.FromCgroup)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -19,9 +20,11 @@ import (
 	"google.golang.org/grpc/health"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/measure/amount"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
@@ -87,7 +90,7 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 	if !c.unhurried && c.Degrade != "off" {
 		s.stopFollowing = state.Follow()
 	}
-	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log}
+	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log, Within: c.within(2 * time.Second)}
 	svc := &service.Service{
 		Store: b.store, Regions: b.regions, Degrade: state, Bytes: bytes, Contexts: contexts,
 		Scorer: &upstream.Scorer{URL: b.scorerURL, Client: &http.Client{Transport: s.transport, Timeout: c.within(5 * time.Second)}, Memory: source},
@@ -100,13 +103,15 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 	registerMetrics(registry, b, svc, s.hub)
 
 	s.grpc, s.health = rpc.New(svc, log)
-	handler := s.ending(withGRPC(s.grpc, site.Handler()))
+	calls := intake.Pace{Grace: time.Minute, PerSecond: uploads.Pace.PerSecond} // a client may ask reflection one thing after the other
+	handler := s.ending(withGRPC(calls.Handler(s.grpc), uploads.Pace.Handler(site.Handler())))
 	if c.before != nil {
 		handler = c.before(handler)
 	}
-	s.http, s.https = server(handler, site.Metrics), server(handler, site.Metrics)
+	s.http, s.https = server(handler), server(handler)
 	s.https.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
-	s.admin = &http.Server{Handler: s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics)), ReadHeaderTimeout: 10 * time.Second}
+	admin := s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics))
+	s.admin = &http.Server{Handler: forThisMachine(uploads.Pace.Handler(admin)), ReadHeaderTimeout: 10 * time.Second}
 	s.addresses = Addresses{listeners[0].Addr().String(), listeners[1].Addr().String(), listeners[2].Addr().String(), listeners[3].Addr().String()}
 	s.run(func() error { return s.http.Serve(listeners[0]) })
 	s.run(func() error { return s.https.ServeTLS(listeners[1], "", "") })
@@ -127,9 +132,9 @@ func (s *servers) ending(next http.Handler) http.Handler {
 }
 
 // server speaks HTTP/1.1 and HTTP/2, without TLS too.
-func server(h http.Handler, m *web.Metrics) *http.Server {
+func server(h http.Handler) *http.Server {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ConnContext: m.ConnContext,
+		Handler: intake.Resets(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ConnContext: intake.ConnContext,
 		Protocols: new(http.Protocols),
 		ErrorLog:  log.New(io.Discard, "", 0), // what clients do wrong is no fault of ours
 	}
@@ -141,7 +146,7 @@ func server(h http.Handler, m *web.Metrics) *http.Server {
 
 // withGRPC answers gRPC too, for a client that knows one address: dewload asks for the types of
 // messages where it sends them.
-func withGRPC(g *grpc.Server, next http.Handler) http.Handler {
+func withGRPC(g, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
 			g.ServeHTTP(w, r)
@@ -177,24 +182,59 @@ func closeAll(listeners []net.Listener) {
 	}
 }
 
+// leastImages is the least memory of images: a photo of 4 million pixels must have room.
+const leastImages = 32 << 20
+
 // uploads makes what uploads need. The caller closes the drivers, the thumbnailers and the pool.
 func (c *serveCommand) uploads(b *backends) (u web.Uploads, err error) {
-	budget, err := parseBytes(c.UploadBudget)
+	budget, err := amount.Parse(c.UploadBudget)
 	if err != nil || budget < 2*web.MostPhoto {
 		return u, usageError{fmt.Errorf("--upload-budget %s: give %d bytes or more, such as 64MiB: two uploads must have room", c.UploadBudget, 2*web.MostPhoto)}
 	}
+	images, err := amount.Parse(cmp.Or(c.ImageBudget, "256MiB"))
+	if err != nil || images < leastImages {
+		return u, usageError{fmt.Errorf("--image-budget %s: give %d bytes or more, such as 256MiB", c.ImageBudget, leastImages)}
+	}
 	if u.Pool, err = web.NewUploadPool(budget); err != nil {
 		return u, err
+	}
+	if u.Connection, err = share("--upload-per-connection", c.UploadPerConnection, max(budget/8, web.LargestUpload)); err == nil {
+		u.Address, err = share("--upload-per-address", c.UploadPerAddress, 0)
+	}
+	if err != nil {
+		return u, errors.Join(err, u.Pool.Close())
 	}
 	disk, err := photo.NewDisk()
 	if err != nil {
 		return u, errors.Join(err, u.Pool.Close())
 	}
-	u.Wait, u.Thumbnailers = 2*time.Second, photo.NewThumbnailers(0)
+	u.Wait, u.Thumbnailers, u.Pace = 2*time.Second, photo.NewThumbnailers(0, images), c.pace()
 	u.Photos, err = photo.NewRegistry(map[string]photo.Driver{
 		"memory": new(photo.Memory), "disk": disk, "postgres": photo.Database{Store: b.store},
 	}, "memory")
 	return u, err
+}
+
+// share reads how much of the budget one client may have; auto is what there is without a flag.
+func share(name, text string, auto int64) (*intake.Share, error) {
+	switch text {
+	case "":
+		return intake.NewShare(auto), nil
+	case "off":
+		return intake.NewShare(0), nil
+	}
+	n, err := amount.Parse(text)
+	if err != nil || n < web.LargestUpload {
+		return nil, usageError{fmt.Errorf("%s %s: give %d bytes or more, such as 16MiB, for one upload must have room; or off", name, text, web.LargestUpload)}
+	}
+	return intake.NewShare(n), nil
+}
+
+// pace is that of bodies.
+func (c *serveCommand) pace() *intake.Pace {
+	p := intake.Usual()
+	p.Grace = cmp.Or(c.bodyGrace, c.within(p.Grace))
+	return p
 }
 
 func (s *servers) run(serve func() error) {

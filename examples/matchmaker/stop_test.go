@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
 )
 
 // A service that is told to stop while requests are in flight says that it is not ready, closes
@@ -77,11 +79,8 @@ func TestStopAnswersWhatIsInFlight(t *testing.T) {
 func TestTerminateUnderLoad(t *testing.T) {
 	startsProcesses(t)
 	file := filepath.Join(t.TempDir(), "sessions.jsonl")
-	s, err := startService(t.Context(), []string{"--session-log=" + file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(s.dir)
+	service, text := beginProcess(t, "--session-log="+file)
+	at := regexp.MustCompile(`(?m)^http +http://(\S+)`).FindStringSubmatch(text)[1]
 	var (
 		asking   sync.WaitGroup
 		answered sync.Map
@@ -93,7 +92,7 @@ func TestTerminateUnderLoad(t *testing.T) {
 			defer tr.CloseIdleConnections()
 			for n := 0; ; n++ {
 				path := fmt.Sprintf("/api/v1/matches?uid=%d&n=%d", 1+i, n)
-				a, err := (&http.Client{Transport: tr}).Get("http://" + s.addresses.HTTP + path)
+				a, err := (&http.Client{Transport: tr}).Get("http://" + at + path)
 				if err != nil {
 					return // the service is gone, or was before it took this
 				}
@@ -110,10 +109,10 @@ func TestTerminateUnderLoad(t *testing.T) {
 	for count.Load() < 500 {
 		runtime.Gosched()
 	}
-	if err := s.command.Process.Signal(stopSignals[1]); err != nil {
+	if err := service.Process.Signal(signals.Stop[1]); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.command.Wait(); err != nil { // an exit code but 0 is one
+	if err := service.Wait(); err != nil { // an exit code but 0 is one
 		t.Error(err)
 	}
 	asking.Wait()
@@ -143,19 +142,7 @@ func TestTerminateUnderLoad(t *testing.T) {
 // The stand-ins end with a service that is killed.
 func TestStandInsEndWithTheService(t *testing.T) {
 	startsProcesses(t)
-	c := exec.Command(os.Args[0], "--http=127.0.0.1:0", "--https=127.0.0.1:0", "--grpc=127.0.0.1:0", "--admin=127.0.0.1:0")
-	c.Env = append(os.Environ(), asService+"=1")
-	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := ""
-	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
-		text += lines.Text() + "\n"
-	}
+	c, text := beginProcess(t)
 	standIns := regexp.MustCompile(`127\.0\.0\.1:[0-9]+`).FindAllString(regexp.MustCompile(`(?s)scorer.*`).ReplaceAllString(text, ""), -1)
 	if len(standIns) != 3 { // PostgreSQL and two Redis
 		t.Errorf("it stands on %v:\n%s", standIns, text)
@@ -180,4 +167,23 @@ func TestStandInsEndWithTheService(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// beginProcess starts this program as the service, on free ports, and returns what it has printed when
+// it is ready. The caller ends it.
+func beginProcess(t *testing.T, args ...string) (c *exec.Cmd, text string) {
+	t.Helper()
+	c = exec.Command(os.Args[0], append([]string{"--http=127.0.0.1:0", "--https=127.0.0.1:0", "--grpc=127.0.0.1:0", "--admin=127.0.0.1:0"}, args...)...)
+	c.Env = append(os.Environ(), asService+"=1")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
+		text += lines.Text() + "\n"
+	}
+	return c, text
 }

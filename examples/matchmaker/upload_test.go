@@ -217,7 +217,7 @@ func TestUploadsDuringSwitches(t *testing.T) {
 	th := new(photo.Thumbnailer)
 	for i := range 200 {
 		var want bytes.Buffer
-		if err := th.Make(&want, []byte(shade(t, i))); err != nil {
+		if err := th.Make(t.Context(), &want, []byte(shade(t, i))); err != nil {
 			t.Fatal(err)
 		}
 		if _, got := r.ask(t, "GET", fmt.Sprintf("/img/u/%d_480p.jpg", i+1), "", 200); got != want.String() {
@@ -295,6 +295,14 @@ func vast(t *testing.T) string {
 	return string(b)
 }
 
+// passes is a JPEG that says it has so many scans that nobody would decode them all.
+func passes(t *testing.T) string {
+	t.Helper()
+	b := picture(t, 0)
+	head := strings.Index(b, "\xff\xda")
+	return b[:head] + strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00", 100_000) + b[head:]
+}
+
 // logged has what is logged until the test ends.
 func logged(t *testing.T) *bytes.Buffer {
 	t.Helper()
@@ -341,6 +349,7 @@ func TestBadInput(t *testing.T) {
 		{"GET", "/ws?uid=x", ``, 400, "no number"},
 		{"GET", "/api/v1/messages?uid=7", ``, 400, "with=8"},
 		{"PUT", "/api/v1/photos/7", vast(t), 413, "30000 x 30000"},
+		{"PUT", "/api/v1/photos/7", passes(t), 413, "100001 scans of 600 x 30 pixels"},
 		{"GET", "/nowhere", ``, 404, "there is no such path"},
 		{"DELETE", "/process", ``, 405, "this path takes POST"},
 	} {
@@ -387,12 +396,12 @@ func (r *running) nothingInUse(t *testing.T) {
 	t.Helper()
 	var pools []dewpond.StatsSource
 	for p := range dewpond.Pools() {
-		if slices.Contains([]string{"matchmaker", "matching.Context", "uploads", "web.Processed", "photo.Thumbnailer"}, p.Name()) {
+		if slices.Contains([]string{"matchmaker", "matching.Context", "uploads", "web.Processed", "photo.Thumbnailer", "photo.memory", "photo.blocks"}, p.Name()) {
 			pools = append(pools, p)
 		}
 	}
-	if len(pools) != 5 {
-		t.Errorf("%d pools are the service's, want 5", len(pools))
+	if len(pools) != 7 {
+		t.Errorf("%d pools are the service's, want 7", len(pools))
 	}
 	r.stop()
 	for _, p := range pools {

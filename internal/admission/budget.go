@@ -164,8 +164,8 @@ func (g *Gate) Adopt(class uint8, block magazine.Block) bool {
 		a.uncharge(int64(size))
 		a.grantBytes()
 	}
-	g.counters[class].puts.Add(1)
-	g.counters[class].full.Add(1)
+	g.counters.At(class).puts.Add(1)
+	g.counters.At(class).full.Add(1)
 	return false
 }
 

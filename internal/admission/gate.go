@@ -7,6 +7,7 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
+	"github.com/dewpond/dewpond/internal/perclass"
 )
 
 // An Owner is the pool that a Gate belongs to.
@@ -48,7 +49,7 @@ type Gate struct {
 	limiter  limiter
 	account  *account // nil: no Budget
 	queue    queue
-	counters []counters   // by class
+	counters perclass.List[counters]
 	slept    bubble.Slept // in Wait and WaitBytes
 }
 
@@ -66,8 +67,8 @@ type counters struct{ puts, handed, full, closed atomics.Statistic }
 func (g *Gate) Init(c Config) {
 	g.name, g.owner, g.engine, g.sizes, g.direct = c.Name, c.Owner, c.Engine, c.Sizes, c.Direct
 	g.limiter.init(c.AllocLimit)
-	g.counters = make([]counters, len(c.Sizes))
-	g.queue.init(len(c.Sizes), c.Budget)
+	g.counters.Init(len(c.Sizes), nil)
+	g.queue.init(c.Budget)
 	if c.Budget != nil {
 		g.account = newAccount(c.Budget, c.Sizes, c.Heap)
 	}
@@ -81,9 +82,15 @@ func (g *Gate) Join() {
 	}
 }
 
+// Size returns how many bytes a block of a class counts in the Budget.
+func (g *Gate) Size(class uint8) int { return g.sizes[class] }
+
 // Counts returns the counts of a class. A block is counted before a waiter has it.
 func (g *Gate) Counts(class uint8) Counts {
-	c := &g.counters[class]
+	if g.counters.Made() == nil {
+		return Counts{}
+	}
+	c := g.counters.At(class)
 	return Counts{c.puts.Load(), c.handed.Load(), c.full.Load(), c.closed.Load()}
 }
 

@@ -2,8 +2,9 @@ package admission
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func allowed(l *limiter) (n int) {

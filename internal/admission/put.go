@@ -23,7 +23,7 @@ func (g *Gate) PutSlow(class uint8, block magazine.Block) {
 // Full is Put for a block that nobody may have, because the Budget is overdrawn: what Get took
 // past the limit is the first to go.
 func (g *Gate) Full(class uint8, block magazine.Block) {
-	g.counters[class].puts.Add(1)
+	g.counters.At(class).puts.Add(1)
 	g.finish(class, block, magazine.NoRoom)
 }
 
@@ -44,7 +44,7 @@ func (g *Gate) handOrFinish(class uint8, block magazine.Block, r magazine.Result
 		}
 		fallthrough
 	case magazine.AfterClose:
-		g.counters[class].puts.Add(1)
+		g.counters.At(class).puts.Add(1)
 	}
 	g.finish(class, block, r)
 }
@@ -72,11 +72,12 @@ func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 			g.finish(class, block, magazine.AfterClose)
 			return
 		}
-		g.counters[class].full.Add(1)
+		g.counters.At(class).full.Add(1)
+		g.engine.Gone(class, 1)
 		g.dropAndGrant(class, block)
 		g.owner.Loosened()
 	case magazine.AfterClose:
-		g.counters[class].closed.Add(1)
+		g.counters.At(class).closed.Add(1)
 		g.dropAndGrant(class, block)
 	}
 }
@@ -96,6 +97,7 @@ func (g *Gate) Add(class uint8, block magazine.Block) magazine.Result {
 	r := g.engine.Add(class, block)
 	switch r {
 	case magazine.Kept, magazine.KeptDirect:
+		g.engine.Came(class, 1)
 		g.kept(class)
 	case magazine.NoRoom, magazine.AfterClose:
 		g.dropAndGrant(class, block)
@@ -144,8 +146,8 @@ func (g *Gate) closeBlocksLocked(w *waiter, l *late.List) {
 		if block == nil {
 			return false
 		}
-		g.counters[w.class].puts.Add(1)
-		g.counters[w.class].closed.Add(1)
+		g.counters.At(w.class).puts.Add(1)
+		g.counters.At(w.class).closed.Add(1)
 		g.Drop(w.class, block, l)
 		return true
 	})

@@ -24,7 +24,7 @@ type queue struct {
 	*locked // the queue's own, or the Budget's: then all pools of the Budget have one queue
 	own     locked
 
-	class []list.List // of *waiter, by class, in order of arrival
+	class []list.List // of *waiter, by class, in order of arrival; nil before the first
 	line  list.List   // of *waiter that AllocLimit has not yet allowed their misses
 
 	armed   int    // a timer will call hasMisses once AllocLimit allows so many; 0: there is none
@@ -43,8 +43,7 @@ type locked struct {
 	late     late.List       // reports and panics since mu was locked
 }
 
-func (q *queue) init(classes int, b *Budget) {
-	q.class = make([]list.List, classes)
+func (q *queue) init(b *Budget) {
 	q.locked = &q.own
 	if b != nil {
 		q.locked = &b.locked
@@ -77,6 +76,9 @@ func (w *waiter) enlist() (open bool) {
 		g.account.budget.claimLocked(w)
 		return true
 	}
+	if q.class == nil {
+		q.class = make([]list.List, len(g.sizes))
+	}
 	w.place = q.class[w.class].PushBack(w)
 	w.line = q.line.PushBack(w)
 	w.bringLocked()
@@ -92,7 +94,7 @@ func (w *waiter) enlist() (open bool) {
 func (w *waiter) bringLocked() {
 	g := w.gate
 	for len(w.blocks) > 0 && (g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {
-		g.counters[w.class].puts.Add(1)
+		g.counters.At(w.class).puts.Add(1)
 		g.giveLocked(w.class, w.takeBlock())
 	}
 }
@@ -107,7 +109,7 @@ func (g *Gate) hand(class uint8, block magazine.Block) bool {
 	if g.queue.firstOf(class) == nil {
 		return false
 	}
-	g.counters[class].puts.Add(1)
+	g.counters.At(class).puts.Add(1)
 	if !reach {
 		g.dropFullLocked(class, block)
 		panic(g.queue.sleepers.Apart(g.name))
@@ -124,14 +126,15 @@ func (g *Gate) giveLocked(class uint8, block magazine.Block) {
 		g.account.budget.mustGrantBytesLocked()
 		return
 	}
-	g.counters[class].handed.Add(1)
+	g.counters.At(class).handed.Add(1)
 	w.handLocked(block)
 	w.proceedLocked()
 }
 
 // dropFullLocked frees a block that was put back, for a waiter for bytes.
 func (g *Gate) dropFullLocked(class uint8, block magazine.Block) {
-	g.counters[class].full.Add(1)
+	g.counters.At(class).full.Add(1)
+	g.engine.Gone(class, 1)
 	g.Drop(class, block, &g.queue.late)
 	g.owner.Loosened()
 }
@@ -218,6 +221,9 @@ func (g *Gate) allowLocked() {
 
 // firstOf returns the oldest waiter for a class, or nil.
 func (q *queue) firstOf(class uint8) *waiter {
+	if q.class == nil {
+		return nil
+	}
 	if place := q.class[class].Front(); place != nil {
 		return place.Value.(*waiter)
 	}

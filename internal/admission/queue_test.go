@@ -3,10 +3,10 @@ package admission
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 

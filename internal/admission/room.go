@@ -264,7 +264,7 @@ func (b *Budget) takeBackLocked(w *waiter) {
 				continue
 			}
 			for block := younger.takeBlock(); block != nil; block = younger.takeBlock() {
-				g.counters[class].puts.Add(1)
+				g.counters.At(uint8(class)).puts.Add(1)
 				g.dropFullLocked(uint8(class), block)
 				any = true
 			}

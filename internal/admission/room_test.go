@@ -1,11 +1,14 @@
 package admission
 
 import (
+	"bytes"
 	"context"
+	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -199,4 +202,46 @@ func TestClaimsAreServedByAll(t *testing.T) {
 			t.Errorf("served %v, %d bytes are charged", s.done, b.Used())
 		}
 	})
+}
+
+// Of many refusals at the same time one looks at the pools for all.
+func TestManyRefusalsLookOnce(t *testing.T) {
+	const callers, idle = 50, 8
+	b := newBudget(2 * idle * small)
+	var pools []*pool
+	for range idle {
+		p := newPool(0, b)
+		p.gate.Charge(0)
+		p.gate.Add(0, newBlock())
+		pools = append(pools, p)
+	}
+	refused := func() {
+		if pools[0].gate.account.makeRoom(3 * idle * small) {
+			t.Error("not refused")
+		}
+	}
+	refused() // all are in direct mode now
+	before := b.Looked()
+	refused()
+	one := b.Looked() - before
+	b.mu.Lock()
+	var done go125.WaitGroup
+	for range callers {
+		done.Go(refused)
+	}
+	stacks := make([]byte, 1<<20)
+	for { // until all wait for the lock
+		all := stacks[:runtime.Stack(stacks, true)]
+		if bytes.Count(all, []byte("[sync.Mutex.Lock")) == callers && bytes.Count(all, []byte(".tryMakeRoom(")) == callers {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	before = b.Looked()
+	b.mu.Unlock()
+	done.Wait()
+	runtime.KeepAlive(pools) // the Budget does not
+	if n := b.Looked() - before; one == 0 || n != one {
+		t.Errorf("%d refusals at the same time look %d times at a pool, want %d as one does", callers, n, one)
+	}
 }

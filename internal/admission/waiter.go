@@ -257,7 +257,7 @@ func (g *Gate) buryLocked() bool {
 func (w *waiter) buryLocked() {
 	w.removeLocked()
 	for block := w.takeBlock(); block != nil; block = w.takeBlock() {
-		w.gate.counters[w.class].puts.Add(1)
+		w.gate.counters.At(w.class).puts.Add(1)
 		w.gate.dropFullLocked(w.class, block)
 	}
 }

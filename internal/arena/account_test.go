@@ -2,9 +2,9 @@ package arena
 
 import (
 	"math/rand/v2"
-	"sync"
 	"testing"
 
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -126,7 +126,7 @@ func TestGaugeConcurrently(t *testing.T) {
 	var gauge memory.Gauge
 	c := Config{Gauge: &gauge, Reserve: 16 << 20}
 	a, other := newTest(t, c), newTest(t, c)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 5))

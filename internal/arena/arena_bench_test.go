@@ -2,8 +2,9 @@ package arena
 
 import (
 	"fmt"
-	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 func onBothBench(b *testing.B, bench func(b *testing.B, c Config)) {
@@ -57,7 +58,7 @@ func BenchmarkIssueReturnNeighbours(b *testing.B) {
 			const round = 10_000
 			blocks := [][]byte{mustAlloc(b, a, size), mustAlloc(b, a, size)}
 			for b.Loop() {
-				var wg sync.WaitGroup
+				var wg go125.WaitGroup
 				for _, block := range blocks {
 					wg.Go(func() {
 						for range round {

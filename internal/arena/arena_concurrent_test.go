@@ -3,9 +3,10 @@ package arena
 import (
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // If several goroutines return one block at once, exactly one is accepted. They go
@@ -23,7 +24,7 @@ func TestReturnAcceptsOne(t *testing.T) {
 				a.Issue(b)
 			}
 			var accepted, ready atomic.Int64
-			var wg sync.WaitGroup
+			var wg go125.WaitGroup
 			for range goroutines {
 				wg.Go(func() {
 					for ready.Add(1); ready.Load() < goroutines; {
@@ -91,7 +92,7 @@ func TestConcurrent(t *testing.T) {
 			rounds = 2_000
 		}
 		sizes := []int{64, 4608, 8192, 33280}
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for g := range 4 {
 			wg.Go(func() {
 				rng := rand.New(rand.NewPCG(uint64(g), 2))
@@ -157,7 +158,7 @@ func TestCloseDuringDecommit(t *testing.T) {
 			b[0] = 1
 			a.Free(b)
 		}
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		wg.Go(func() {
 			if _, err := a.Decommit(); err != nil {
 				t.Error(err)

@@ -50,7 +50,8 @@ func callDue() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if len(a.due) > 0 {
-			f, a.due = a.due[0], a.due[1:]
+			f, a.due[0] = a.due[0], nil
+			a.due = a.due[1:]
 		}
 		return f
 	}

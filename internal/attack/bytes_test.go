@@ -65,7 +65,7 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 	}
 	var err error
 	if p.offHeap {
-		p.BytePool, err = offheap.NewBytePool(p.o, offheap.Options{Reserve: pick[int64](rng, 1<<20, 16<<20), Coupled: rng.IntN(4) == 0})
+		p.BytePool, err = offheap.Options{Reserve: pick[int64](rng, 1<<20, 16<<20), Coupled: rng.IntN(4) == 0}.NewBytePool(p.o)
 	} else {
 		if rng.IntN(4) == 0 {
 			p.source = &moodySource{upset: p.upset, out: map[*byte]int{}, panics: p.o.IdleTimeout < 0}

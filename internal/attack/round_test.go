@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -64,7 +65,7 @@ func play(t *testing.T, seed, number uint64, all *tally) {
 	for i := range r.slices {
 		r.slices[i] = r.newSlicePond(rng, i)
 	}
-	var wg, director sync.WaitGroup
+	var wg, director go125.WaitGroup
 	gifts := make(chan *loan, attackers)
 	for g := range attackers {
 		wg.Go(func() {

@@ -8,7 +8,6 @@ package bubble
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"runtime"
 	"strconv"
@@ -45,37 +44,51 @@ func Of(now time.Time) uint64 {
 	}
 	stack := make([]byte, 128)
 	header, _, _ := bytes.Cut(stack[:runtime.Stack(stack, false)], []byte("\n"))
-	if _, number, ok := bytes.Cut(header, []byte("synctest bubble ")); ok {
-		digits := number[:len(number)-len(bytes.TrimLeft(number, "0123456789"))]
-		if n, err := strconv.ParseUint(string(digits), 10, 64); err == nil {
-			return n
-		}
+	if number := numberIn(header); number != 0 {
+		return number
 	}
 	return unnumbered
 }
 
+// numberIn returns the number of the bubble that the header of a stack names, or 0 if it names none.
+func numberIn(header []byte) uint64 {
+	_, number, _ := bytes.Cut(header, []byte("synctest bubble "))
+	digits := number[:len(number)-len(bytes.TrimLeft(number, "0123456789"))]
+	n, _ := strconv.ParseUint(string(digits), 10, 64) // 0 if there is none
+	return n
+}
+
 // ended reports whether the bubble of a number has ended, and left goroutines behind that wait for
-// each other. It has if none of its goroutines runs [synctest.Test], nor does anything else but wait. The stacks begin
-// with, for instance, "goroutine 7 [synctest.Run (durable), synctest bubble 3]:".
+// each other. One that has left none is not known.
 func ended(number uint64) bool {
+	lives, seen := living()[number]
+	return seen && !lives
+}
+
+// living returns whether the bubbles that have a goroutine live: something there runs
+// [synctest.Test], or does anything else but wait. It returns nil if it cannot tell. The stacks begin
+// with, for instance, "goroutine 7 [synctest.Run (durable), synctest bubble 3]:".
+func living() map[uint64]bool {
 	const most = 1 << 28
 	stacks := make([]byte, 1<<20)
 	n := runtime.Stack(stacks, true)
 	for ; n == len(stacks) && n < most; n = runtime.Stack(stacks, true) {
 		stacks = make([]byte, 4*n)
 	}
-	if n == len(stacks) || number == unnumbered {
-		return false // not all were seen
+	if n == len(stacks) {
+		return nil // not all were seen
 	}
-	end := []byte(fmt.Sprintf(", synctest bubble %d]:", number))
+	live := map[uint64]bool{}
 	for line := range bytes.Lines(stacks[:n]) {
-		head, ok := bytes.CutSuffix(bytes.TrimSuffix(line, []byte("\n")), end)
-		if ok && bytes.HasPrefix(head, []byte("goroutine ")) &&
-			(!bytes.Contains(head, []byte("(durable)")) || bytes.Contains(head, []byte("[synctest.Run"))) {
-			return false
+		state, _, ok := bytes.Cut(line, []byte("]"))
+		if !ok || !bytes.HasPrefix(line, []byte("goroutine ")) {
+			continue
+		}
+		if number := numberIn(state); number != 0 {
+			live[number] = live[number] || !bytes.Contains(state, []byte("(durable)")) || bytes.Contains(state, []byte("[synctest.Run"))
 		}
 	}
-	return true
+	return live
 }
 
 // A Stamp is a time of the caller's clock: how long the clock has been running, in

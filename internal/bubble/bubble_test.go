@@ -3,8 +3,9 @@ package bubble
 import (
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func TestBubblesHaveNumbers(t *testing.T) {

@@ -4,8 +4,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // functions returns the names on a stack, of this package's and testing's functions
@@ -113,7 +114,7 @@ func TestCallersBesideTheCollector(t *testing.T) {
 	if testing.Short() {
 		rounds = 30
 	}
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for i := range rounds {

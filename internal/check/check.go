@@ -90,8 +90,9 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	}
 	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], time.Now()
 	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, false
-	if r.profiled = inUse != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
-		inUse.Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
+	profile := inUse.Load()
+	if r.profiled = profile != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
+		(*profile).Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
 	}
 	s.mu.Unlock()
 	switch {
@@ -145,7 +146,7 @@ func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 	}
 	r.state, r.put, r.putAt = idle, append(r.put[:0], stack...), time.Now()
 	if r.profiled {
-		inUse.Remove(r)
+		(*inUse.Load()).Remove(r)
 	}
 	s.mu.Unlock()
 	return Accepted
@@ -269,7 +270,7 @@ func (c *Checker) End() {
 		for at, r := range s.at {
 			filter[slot(at)].Add(^uint32(0))
 			if r.state == out && r.profiled {
-				inUse.Remove(r)
+				(*inUse.Load()).Remove(r)
 			}
 		}
 		s.at = nil // a concurrent Get watches nothing

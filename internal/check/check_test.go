@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"weak"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // A desk is a Checker and its reports.
@@ -450,7 +452,7 @@ func TestRacingPuts(t *testing.T) {
 	d, b := newDesk(), make([]byte, 64)
 	for range 1000 {
 		d.getHere(b)
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		var accepted [4]bool
 		for i := range accepted {
 			wg.Go(func() { accepted[i] = d.putHere(b) == Accepted })

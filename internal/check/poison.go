@@ -1,6 +1,9 @@
 package check
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // poisonByte is the byte that idle blocks are filled with. It is unlikely as text, length
 // or pointer, and odd, so that a counter that is incremented shows.
@@ -39,23 +42,48 @@ const shown = 32
 
 // written returns the violation of an idle block that is not intact. Its shard is locked.
 func (r *record) written(block []byte, offence Stack) *Violation {
-	was := func(i int) byte {
+	v := r.violation(WriteAfterPut, offence)
+	v.changed(block, 0, func(i int) byte {
 		if r.sealed {
 			return r.seal[i]
 		}
 		return poisonByte
+	})
+	return v
+}
+
+// WrittenBeyond reports a watched block in which something behind b is not zero. It clears that.
+func (c *Checker) WrittenBeyond(at uintptr, b []byte) {
+	block := b[:cap(b)]
+	if !slices.ContainsFunc(block[len(b):], func(c byte) bool { return c != 0 }) {
+		return
 	}
-	first, last := 0, len(block)-1
+	offence := exactly()
+	s := c.shard(at)
+	s.mu.Lock()
+	r := s.at[at]
+	if r == nil || r.state != out { // Put says what that is
+		s.mu.Unlock()
+		return
+	}
+	v := r.violation(WriteBeyond, offence)
+	s.mu.Unlock()
+	v.changed(block, len(b), func(int) byte { return 0 })
+	clear(block[len(b):])
+	c.report(*v)
+}
+
+// changed says what is not as it was in a block, from an offset on.
+func (v *Violation) changed(block []byte, from int, was func(i int) byte) {
+	first, last := from, len(block)-1
 	for first < last && block[first] == was(first) {
 		first++
 	}
 	for first < last && block[last] == was(last) {
 		last--
 	}
-	v := r.violation(WriteAfterPut, offence)
 	v.Offset, v.Written = first, last+1-first
 	for i := first; i <= min(last, first+shown-1); i++ {
 		v.Old, v.New = append(v.Old, was(i)), append(v.New, block[i])
 	}
-	return v
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // A Profile has every watched block that is out or has leaked, by the stack of its Get. It is a
@@ -12,11 +13,12 @@ type Profile interface {
 	Remove(value any)
 }
 
-// inUse is the Profile, or nil if the program does not import package checks.
-var inUse Profile
+// inUse has the Profile, if the program imports package checks. Another package may use pools
+// before that one is initialized.
+var inUse atomic.Pointer[Profile]
 
-// SetProfile is called when the program starts, before any block is watched.
-func SetProfile(p Profile) { inUse = p }
+// SetProfile lets the blocks that are watched from now on be in p.
+func SetProfile(p Profile) { inUse.Store(&p) }
 
 // A site is what a program counter says of a stack.
 type site struct {

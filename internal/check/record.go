@@ -67,12 +67,13 @@ func (c *Checker) untrack(s *shard, r *record) {
 }
 
 // addCleanup makes the collector report a lost block. AddCleanup panics for a block that is
-// not on the Go heap, as a Source of the caller's may return it: such a block is never
-// collected.
+// not on the Go heap, as a Source of the caller's may return it, and does nothing for a variable
+// of a package, of which Go 1.24 cannot make a weak pointer: such a block is never collected.
 func (r *record) addCleanup(b collectedBlock, block []byte) {
-	defer func() { r.hasCleanup = recover() == nil }()
+	defer func() { _ = recover() }()
 	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, b)
-	if !b.checker.sampled {
+	r.hasCleanup = r.leak != (runtime.Cleanup{})
+	if r.hasCleanup && !b.checker.sampled {
 		r.alive = weak.Make(&block[0])
 	}
 }
@@ -127,7 +128,7 @@ func (b collectedBlock) collected() {
 	v := r.violation(Leak, nil)
 	if r.excused && r.state == out {
 		if r.profiled {
-			inUse.Remove(r)
+			(*inUse.Load()).Remove(r)
 		}
 		s.forget(r)
 	}

@@ -38,6 +38,8 @@ func (k Kind) String() string {
 		return "use past the end of a block"
 	case DoubleRelease:
 		return "double Release"
+	case WriteBeyond:
+		return "write beyond what PutWritten was given"
 	}
 	return fmt.Sprintf("ViolationKind(%d)", uint8(k)) // as the public type is called
 }
@@ -99,7 +101,7 @@ func (r Report) details() (lines []string) {
 		lines = append(lines, fmt.Sprintf("it begins at offset %d of the block", r.Offset))
 	case UseAfterPut, PastEnd:
 		lines = append(lines, fmt.Sprintf("touched at offset %d", r.Offset))
-	case WriteAfterPut:
+	case WriteAfterPut, WriteBeyond:
 		where := fmt.Sprintf("written at offset %d", r.Offset)
 		if r.Field != "" {
 			where += ", in field " + r.Field

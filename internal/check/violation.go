@@ -14,6 +14,7 @@ const (
 	UseAfterPut               // an access to an idle block, which faulted
 	PastEnd                   // an access behind a block
 	DoubleRelease             // a Release of a lease whose owner has released it
+	WriteBeyond               // a write behind what a Put was told is all that was written
 )
 
 // A Violation is one misuse, or Count leaks of one place. Offence is nil if the misuse

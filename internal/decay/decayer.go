@@ -2,6 +2,7 @@ package decay
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 	"weak"
 
@@ -40,14 +41,23 @@ type Idle interface {
 	// Tidy is called at each tick. It makes Low see the blocks in places that have been unused
 	// for the given number of ticks.
 	Tidy(ticks uint8)
+	// Peak returns the most bytes that were in use at one time since the last call. It comes
+	// after a call of Low for each class.
+	Peak() int64
+	// Follow says what the most was within the last timeout: idle and in use together may
+	// reach it.
+	Follow(peak int64)
+	// Beyond returns by how much Reserved exceeds what may be idle without a peak.
+	Beyond() int64
 }
 
-// A Part is one Idle with its number of classes, and the function that frees some of its
-// blocks. Several goroutines may call it at once.
+// A Part is one Idle with the size of each class in bytes, and the function that frees some of
+// its blocks. Several goroutines may call it at once.
 type Part struct {
 	Idle
-	Classes int
-	Shed    func(class uint8, n int)
+	Sizes []int
+	Unit  int64 // bytes of the Go heap for each byte of Sizes
+	Shed  func(class uint8, n int)
 }
 
 // A partHistory is a Part with the history of its classes; nil for a class that never had
@@ -55,6 +65,19 @@ type Part struct {
 type partHistory struct {
 	Part
 	history []*Class
+	peaks   []int64 // the most in use in each of the last epochs; nil: nothing was
+}
+
+// record notes what was in use since the last call.
+func (p *partHistory) record(newest int) {
+	peak := p.Peak()
+	if p.peaks == nil {
+		if peak == 0 {
+			return
+		}
+		p.peaks = make([]int64, Epochs)
+	}
+	p.peaks[newest] = max(p.peaks[newest], peak)
 }
 
 // A Decayer frees what has been idle for long in the pool that it is a field of. It has no
@@ -70,11 +93,13 @@ type partHistory struct {
 // outside arms another timer.
 type Decayer struct {
 	timeout time.Duration   // 0: never
+	most    bool            // only what is beyond the Parts' bounds decays
 	alive   func() *Decayer // nil once the pool is gone
 	haste   func() Haste
 	parts   []partHistory
 	trimAll func() // frees everything that is idle in all parts
 	settle  func() // called after blocks have been let go; may be nil
+	asks    func() // called when a collection is asked for; nil: none is
 
 	unsettled atomics.Bool // settle has something to do
 	armed     atomics.Bool // a timer will call tick
@@ -92,33 +117,72 @@ type Decayer struct {
 	trimmed lastTrim          // by AllAtOnce
 	soon    bool              // the timer was armed for a trim that was postponed
 	stopped bool
+
+	inBubble *garbage // see ofProcess
 }
 
-// Init sets what decays, and how fast; with a timeout of 0 nothing does. trim frees all blocks of
+// withoutTimeout is the timeout of what is beyond the bounds of a pool in which nothing else decays.
+const withoutTimeout = time.Minute
+
+// Init sets what decays, and how fast; with a timeout of 0 only what is beyond the Parts' bounds
+// does, in a minute. trim frees all blocks of
 // all parts, and several goroutines may call it at once. If settle is not nil, it
 // is called after blocks have been freed, and once more after Loosened.
 func (d *Decayer) Init(timeout time.Duration, haste func() Haste, trim, settle func(), parts ...Part) {
 	d.timeout, d.haste, d.trimAll, d.settle = timeout, haste, trim, settle
+	if timeout == 0 {
+		d.timeout, d.most = withoutTimeout, true
+	}
 	d.alive = weak.Make(d).Value
 	for _, p := range parts {
-		d.parts = append(d.parts, partHistory{p, make([]*Class, p.Classes)})
+		d.parts = append(d.parts, partHistory{Part: p, history: make([]*Class, len(p.Sizes))})
 	}
+}
+
+// Asks has decay ask for a collection if it has let go of much of the heap and none comes by itself. It calls
+// f each time. It must be called before any other method but Init.
+func (d *Decayer) Asks(f func()) {
+	if !forbidden() {
+		d.asks = f
+	}
+}
+
+// garbage returns what counts what decay lets go now.
+func (d *Decayer) garbage() *garbage {
+	if !bubble.In(time.Now()) {
+		return &ofProcess
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.inBubble == nil {
+		d.inBubble = new(garbage)
+	}
+	return d.inBubble
 }
 
 // Kept is called after something became idle that Reserved did not include before.
 func (d *Decayer) Kept() {
 	if !d.armed.Load() || d.bubble.Load() {
-		d.arm()
+		if !d.most || d.beyond() {
+			d.arm()
+		}
 	}
+}
+
+// beyond reports whether anything is beyond the Parts' bounds.
+func (d *Decayer) beyond() bool {
+	for i := range d.parts {
+		if d.parts[i].Beyond() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Armed reports whether a timer is armed.
 func (d *Decayer) Armed() bool { return d.armed.Load() }
 
 func (d *Decayer) arm() {
-	if d.timeout == 0 {
-		return
-	}
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,6 +199,10 @@ func (d *Decayer) arm() {
 
 // startLocked begins to count from now.
 func (d *Decayer) startLocked(now time.Time) {
+	d.passLocked(d.epochsLocked(now, d.timeout))
+	for i := range d.parts {
+		d.parts[i].record(d.newest)
+	}
 	d.last, d.looked = now, now
 	for i := range d.began { // what is there may be of a bubble's clock
 		d.began[i] = now
@@ -159,7 +227,7 @@ func (d *Decayer) setTimerLocked() {
 
 // tick is called by a timer, with its number.
 func (d *Decayer) tick(number uint64) {
-	now, haste := time.Now(), d.haste()
+	now, haste := time.Now(), d.hasteNow()
 	d.mu.Lock()
 	if number != d.timer || d.stopped {
 		d.mu.Unlock()
@@ -195,6 +263,9 @@ func (d *Decayer) empty() bool {
 	if d.unsettled.Load() {
 		return false
 	}
+	if d.most {
+		return !d.beyond()
+	}
 	for i := range d.parts {
 		if d.parts[i].Reserved() != 0 {
 			return false
@@ -208,6 +279,7 @@ type surplus struct {
 	shed  func(class uint8, n int)
 	class uint8
 	n     int
+	bytes int64 // of the heap
 }
 
 func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
@@ -215,16 +287,13 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 	if haste != NoHaste {
 		timeout /= hurryFactor
 	}
-	epochs, rest := Elapsed(now.Sub(d.last), Epoch(timeout))
-	d.last = now.Add(-rest)
-	for range min(epochs, Epochs) {
-		d.newest = (d.newest + 1) % Epochs
-		d.began[d.newest] = d.looked
-	}
+	epochs := d.epochsLocked(now, timeout)
+	d.passLocked(epochs)
 	d.looked = now
 	for i := range d.parts {
 		p := &d.parts[i]
-		for class := range p.history {
+		beyond := p.Beyond()
+		for class := len(p.history) - 1; class >= 0; class-- {
 			low := p.Low(uint8(class))
 			if p.history[class] == nil {
 				if low == 0 {
@@ -232,12 +301,45 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 				}
 				p.history[class] = new(Class)
 			}
-			if n := p.history[class].Advance(epochs, low); n > 0 {
-				all = append(all, surplus{p.Shed, uint8(class), n})
+			n := p.history[class].Advance(epochs, low)
+			over := int((beyond + int64(p.Sizes[class]) - 1) / int64(p.Sizes[class]))
+			if haste != NoHaste { // what is beyond goes at once, the largest first
+				n = max(n, min(over, p.Least(uint8(class))))
 			}
+			if d.most {
+				n = min(n, over)
+			}
+			if n > 0 {
+				all = append(all, surplus{p.Shed, uint8(class), n, int64(n) * int64(p.Sizes[class]) * p.Unit})
+				beyond = max(0, beyond-int64(n)*int64(p.Sizes[class]))
+			}
+		}
+		p.record(d.newest)
+		if p.peaks != nil {
+			p.Follow(slices.Max(p.peaks))
 		}
 	}
 	return all
+}
+
+// epochsLocked returns how many epochs of a timeout have passed, and takes note of it.
+func (d *Decayer) epochsLocked(now time.Time, timeout time.Duration) (epochs int) {
+	epochs, rest := Elapsed(now.Sub(d.last), Epoch(timeout))
+	d.last = now.Add(-rest)
+	return epochs
+}
+
+// passLocked begins that many epochs.
+func (d *Decayer) passLocked(epochs int) {
+	for range min(epochs, Epochs) {
+		d.newest = (d.newest + 1) % Epochs
+		d.began[d.newest] = d.looked
+		for i := range d.parts {
+			if p := &d.parts[i]; p.peaks != nil {
+				p.peaks[d.newest] = 0
+			}
+		}
+	}
 }
 
 // Oldest returns about how long the oldest idle block of the first Part has been idle: at most
@@ -248,7 +350,7 @@ func (d *Decayer) Oldest() (age time.Duration) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timeout == 0 || d.bubble.Load() != bubble.In(now) { // by two clocks there is no age
+	if d.most || d.bubble.Load() != bubble.In(now) { // by two clocks there is no age
 		return 0
 	}
 	p := &d.parts[0]
@@ -267,6 +369,14 @@ func (d *Decayer) Oldest() (age time.Duration) {
 	return min(age, d.timeout)
 }
 
+// hasteNow returns how quickly blocks must be freed. What nothing may take never goes.
+func (d *Decayer) hasteNow() Haste {
+	if h := d.haste(); !d.most || h == NoHaste {
+		return h
+	}
+	return Hurry
+}
+
 // mayTrimLocked reports whether everything must be freed now. Then the caller calls trim.
 func (d *Decayer) mayTrimLocked(now time.Time, haste Haste) bool {
 	return haste == AllAtOnce && d.trimmed.begin(now)
@@ -278,8 +388,18 @@ func (d *Decayer) freeDue(all []surplus, trim bool) {
 	if trim {
 		d.trim()
 	} else {
+		var bytes int64
 		for _, s := range all {
 			s.shed(s.class, s.n)
+			bytes += s.bytes
+		}
+		if bytes > 0 && d.asks != nil {
+			alive := d.alive
+			d.garbage().letGo(bytes, d.timeout, func() {
+				if d := alive(); d != nil {
+					d.asks()
+				}
+			})
 		}
 	}
 	if d.settle != nil {
@@ -322,7 +442,7 @@ func (d *Decayer) watchCollection() {
 
 // collected is an extra tick after a garbage collection.
 func (d *Decayer) collected() {
-	now, haste := time.Now(), d.haste()
+	now, haste := time.Now(), d.hasteNow()
 	d.mu.Lock()
 	if !d.armed.Load() || d.stopped {
 		d.mu.Unlock()

@@ -6,8 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A fakeIdle is an Idle of one class that counts its calls. Its idle blocks are not used.
@@ -23,6 +25,9 @@ type fakeIdle struct {
 func (f *fakeIdle) Low(uint8) int   { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
 func (f *fakeIdle) Least(uint8) int { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
 func (f *fakeIdle) Reserved() int64 { return int64(f.Low(0)) }
+func (f *fakeIdle) Peak() int64     { return 0 }
+func (f *fakeIdle) Follow(int64)    {}
+func (f *fakeIdle) Beyond() int64   { return 0 }
 func (f *fakeIdle) Tidy(uint8)      { f.mu.Lock(); defer f.mu.Unlock(); f.tidy++ }
 
 func (f *fakeIdle) shed(_ uint8, n int) { f.mu.Lock(); defer f.mu.Unlock(); f.idle -= n }
@@ -55,7 +60,7 @@ type owner struct {
 func newOwner(timeout time.Duration) *owner {
 	p := new(owner)
 	p.decay.Init(timeout, func() Haste { return Haste(p.haste.Load()) }, p.idle.trim, func() { p.settled.Add(1) },
-		Part{Idle: &p.idle, Classes: 1, Shed: p.idle.shed})
+		Part{Idle: &p.idle, Sizes: []int{1}, Shed: p.idle.shed})
 	return p
 }
 
@@ -484,7 +489,7 @@ func TestInTurn(t *testing.T) {
 		ended.Add(1)
 	}()
 	<-releasing
-	var all sync.WaitGroup
+	var all go125.WaitGroup
 	var released atomic.Int64
 	for range 8 {
 		all.Go(func() {

@@ -2,6 +2,12 @@
 // dewpond does not have. Package dewpond sets its functions when the program starts.
 package hooks
 
+import "reflect"
+
+// A Word is where an object of package dewsync begins, whose type only the running program
+// knows. Its pools are each a *dewpond.Pool[Word].
+type Word struct{ _ byte }
+
 var (
 	// ReportLeaks reports what is out of a pool and watched, and returns how much that is:
 	// see dewtest.ReportLeaks. ok is false if p is no pool.
@@ -15,4 +21,15 @@ var (
 	// Release is Release of a dewpond.Lease, and reports whether its owner had not released
 	// before. The proofs need that of each call.
 	Release func(lease any) bool
+
+	// Describe says in options, a *dewpond.PoolOptions[Word], which type the objects have,
+	// and whether checked mode may look at them.
+	Describe func(options any, object reflect.Type, watched bool)
+	// Engine returns the *magazine.Engine of a pool of Words, or nil if Get and Put have more
+	// to do than to ask it.
+	Engine func(pool any) any
+	// Idle returns an idle object of a pool of Words, or nil if it finds none.
+	Idle func(pool any) *Word
+	// Fresh counts an object that the caller has made because Idle has found none.
+	Fresh func(pool any, object *Word)
 )

@@ -2,9 +2,9 @@ package learn
 
 import (
 	"math/rand/v2"
-	"sync"
 	"testing"
 
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
@@ -100,7 +100,7 @@ func TestBodiesConcurrently(t *testing.T) {
 	classes := table(64, 512, 4096)
 	var b Bodies
 	b.Init(classes)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(3, uint64(g)))

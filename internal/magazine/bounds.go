@@ -6,7 +6,7 @@ import (
 	"github.com/dewpond/dewpond/internal/atomics"
 )
 
-// bounds limit what an engine keeps idle.
+// bounds limit what an engine keeps idle. A demand may allow more: see demand.go.
 //
 // A block is idle only in a place that was reserved before: reserved counts the sum of
 // all magazines' room. A counter never exceeds its limit, not even for a moment: a
@@ -28,7 +28,7 @@ func (b *bounds) shardBytes(procs int) int {
 }
 
 // rounds returns how many blocks a magazine of a class holds when there are procs
-// shards: MagazineBytes, but more of large blocks, because a shard that takes and gives
+// shards: MagazineBytes of memory, of which each byte of size has unit, but more of large blocks, because a shard that takes and gives
 // at random exchanges magazines once in rounds squared operations.
 //
 // A small bound makes small magazines: the two of every shard must not add up to more
@@ -36,9 +36,9 @@ func (b *bounds) shardBytes(procs int) int {
 // may have, empty places elsewhere then never keep a pool below half of its bounds. If
 // that leaves fewer than two blocks, magazines are of no use: 1 says that the class's
 // blocks lie singly in the depot.
-func (b *bounds) rounds(size, procs int) uint32 {
+func (b *bounds) rounds(size, unit, procs int) uint32 {
 	shard := b.shardBytes(procs)
-	n := max(MagazineBytes/size, min(16, shard/8/size), 2)
+	n := max(MagazineBytes/(size*unit), min(16, shard/8/size), 2)
 	n = min(n, MaxRounds, shard/2/size)
 	if b.maxPerClass > 0 {
 		n = min(n, int(b.maxPerClass)/(6*procs))
@@ -70,6 +70,9 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 		d.reserved.Add(allowed)
 	}
 	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.limit.Load())
+	if granted < allowed && e.demand.follows() {
+		granted += e.reserveBeyond(allowed-granted, int64(d.size))
+	}
 	if granted < allowed {
 		d.reserved.Add(granted - allowed)
 	}
@@ -116,13 +119,17 @@ func grant(counter *atomics.Int64, want, step, limit int64) int64 {
 // release gives up the places of n blocks.
 func (e *Engine) release(d *depot, n uint32) {
 	if n > 0 {
-		e.bounds.reserved.Add(-int64(n) * int64(d.size))
+		bytes := int64(n) * int64(d.size)
+		left := e.bounds.reserved.Add(-bytes)
+		if b := &e.demand; b.follows() && left+bytes > b.base {
+			b.share.give((b.beyond(left+bytes) - b.beyond(left)) * b.unit)
+		}
 		d.reserved.Add(-int64(n))
 	}
 }
 
 // Reserved returns the bytes of blocks that are idle or may become so without another
-// reservation: at most MaxIdleBytes.
+// reservation: at most MaxIdleBytes, and what demand allows beyond.
 func (e *Engine) Reserved() int64 {
 	if n := e.bounds.reserved.Load(); n != noRoom {
 		return n
@@ -134,7 +141,7 @@ func (e *Engine) Reserved() int64 {
 // alive. The engine does not know which, so from now on it counts every block as if that much of it had
 // been cut: what is idle stays within MaxIdleBytes, also with what is cut off.
 func (e *Engine) CutFrom(class uint8, whole int) {
-	most := int64(float64(e.bounds.maxBytes) * float64(e.depots[class].size) / float64(whole))
+	most := int64(float64(e.bounds.maxBytes) * float64(e.sizes[class]) / float64(whole))
 	lower(&e.bounds.limit, most)
 }
 

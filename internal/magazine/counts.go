@@ -21,18 +21,22 @@ type counted struct {
 // holds e.mu. The owners of the counters may be counting, so on a live array the totals
 // lag behind operations in progress; after a grace period they are exact.
 func (e *Engine) fold(a *array) {
+	if a.procs == 0 {
+		return
+	}
 	for class := range e.sharded {
 		e.foldClass(a, class)
 	}
 }
 
 func (e *Engine) foldClass(a *array, class int) {
+	total := &e.depots.At(uint8(class)).total
 	for id := range a.procs {
 		a.lock(id)
 		s, c := e.slotOf(a, id, class), &a.counted[id][class]
 		hits, puts := s.hits.load(c.hits), s.puts.load(c.puts)
-		e.total[class].Hits += hits - c.hits
-		e.total[class].Puts += puts - c.puts
+		total.Hits += hits - c.hits
+		total.Puts += puts - c.puts
 		c.hits, c.puts = hits, puts
 		a.unlock(id)
 	}
@@ -47,8 +51,8 @@ func (e *Engine) Counts() []Counts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.fold(e.array())
-	counts := make([]Counts, len(e.depots))
-	for i := range counts {
+	counts := make([]Counts, len(e.sizes))
+	for i := range e.depots.Made() {
 		counts[i] = e.classCounts(i)
 	}
 	return counts
@@ -63,13 +67,13 @@ func (e *Engine) Counts() []Counts {
 func (e *Engine) mayHaveIdle() bool {
 	hits := func(s *slot, c *counted) uint64 { return s.hits.load(c.hits) - c.hits }
 	puts := func(s *slot, c *counted) uint64 { return s.puts.load(c.puts) - c.puts }
-	for class := range e.depots {
-		d, total := &e.depots[class], &e.total[class]
+	for class := range e.depots.Made() {
+		d := e.depots.At(uint8(class))
 		if d.reserved.Load() == 0 {
 			continue
 		}
-		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)
-		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)
+		left := d.total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)
+		came := d.total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)
 		if came != left {
 			return true
 		}
@@ -93,7 +97,8 @@ func (e *Engine) unfolded(class int, count func(*slot, *counted) uint64) (sum ui
 
 // classCounts returns the counts of one class. The caller holds e.mu and has folded.
 func (e *Engine) classCounts(class int) Counts {
-	d, c := &e.depots[class], e.total[class]
+	d := e.depots.At(uint8(class))
+	c := d.total
 	// Read what left before what came, so that a block that passes through meanwhile is
 	// not counted as gone before it came.
 	released, hits := d.released.Load(), d.hits.Load()

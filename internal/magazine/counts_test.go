@@ -1,10 +1,11 @@
 package magazine
 
 import (
-	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // TestCountsWhileInUse checks that while blocks pass through, no count that only grows
@@ -18,7 +19,7 @@ func TestCountsWhileInUse(t *testing.T) {
 		e.grow()
 		// began and ended count calls, so that the engine's counts lie between them.
 		var began, ended [2]atomic.Uint64 // of pushes, of pops that found a block
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range users {
 			wg.Go(func() {
 				b := unsafe.Pointer(new(owned))
@@ -78,7 +79,7 @@ func TestIdleIsWithinWhatIsReserved(t *testing.T) {
 	for range 3 {
 		e.Push(0, unsafe.Pointer(new(owned)))
 	}
-	e.depots[0].puts.Add(700)
+	e.depots.At(0).puts.Add(700)
 	if idle := e.Counts()[0].Idle; idle != 3 {
 		t.Errorf("%d blocks are idle, want the 3 that are reserved", idle)
 	}

@@ -44,6 +44,8 @@ type depot struct {
 	// Counts of the operations that bypassed the shards.
 	hits, puts, added, released atomics.Statistic
 
+	total Counts // what has been folded in from the shards' counters; guarded by Engine.mu
+
 	_ [64]byte
 }
 

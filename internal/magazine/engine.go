@@ -23,6 +23,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/perclass"
 )
 
 // Config is what an engine is made from. The caller has validated it.
@@ -30,6 +31,12 @@ type Config struct {
 	Sizes           []int // bytes of a block, for each class, ascending
 	MaxIdleBytes    int64 // 0: keep nothing
 	MaxIdlePerClass int   // 0: no limit of its own
+
+	// Beyond lets MaxIdleBytes follow what was out, within this Allowance of bytes: see demand.
+	// nil: MaxIdleBytes is hard. The pool must then say what it makes and lets go. Unit is the
+	// bytes of memory for each byte of Sizes, 0 for one.
+	Beyond *Allowance
+	Unit   int64
 
 	// Sampled has each slot begin to count its hits at a random number, for callers that
 	// choose some of them by it: see section.Slot and slot.Hits. Otherwise the first hits
@@ -73,29 +80,30 @@ type Engine struct {
 
 	report report // see Report
 
-	depots  []depot // by class
-	sharded int     // classes below this index can have magazines in shards
+	sizes   []int // of a block, by class
+	depots  perclass.List[depot]
+	sharded int // classes below this index can have magazines in shards
 	table   table
 	bounds  bounds
+	demand  demand
 
 	// mu serializes the replacing of the array, and guards the fields below. It is held
 	// over one grace period, by Trim over two. No hit waits for it, and no block is
 	// refused because of it.
-	mu    atomics.Mutex
-	total []Counts // by class; what has been folded in from the shards' counters
+	mu        atomics.Mutex
+	mostProcs int // the greatest GOMAXPROCS that an array was made for
 }
 
 // Init prepares an engine without blocks. It is a method, not a constructor, so that a
 // pool can hold its engine by value: a pointer to it would be one more load on every
 // Get.
 func (e *Engine) Init(c Config) {
-	e.depots = make([]depot, len(c.Sizes))
-	e.total = make([]Counts, len(c.Sizes))
+	e.sizes = c.Sizes
 	e.bounds.maxBytes = c.MaxIdleBytes
 	e.bounds.limit.Store(c.MaxIdleBytes)
 	e.bounds.maxPerClass = int64(c.MaxIdlePerClass)
+	e.demand.init(c.Beyond, c.MaxIdleBytes, c.Unit)
 	for i, size := range c.Sizes {
-		e.depots[i].size = size
 		if size <= MaxShardedSize && !c.Direct {
 			e.sharded = i + 1
 		}
@@ -104,10 +112,10 @@ func (e *Engine) Init(c Config) {
 	e.stride = stride(e.sharded)
 	e.sampled = c.Sampled
 	a := e.newArray(sharded, 0) // the shards come with the first use: see enterGrown
-	for i := range e.depots {
-		e.depots[i].several = a.rounds[i] > 1
-		e.depots[i].places = int(a.rounds[i])
-	}
+	sizes, rounds := e.sizes, a.rounds
+	e.depots.Init(len(sizes), func(class int, d *depot) {
+		d.size, d.places, d.several = sizes[class], int(rounds[class]), rounds[class] > 1
+	})
 	a.settled.Store(true)
 	e.current.Store(&a.slots[0])
 }

@@ -3,6 +3,7 @@ package magazine
 import (
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/percpu"
 )
@@ -166,5 +167,30 @@ func TestGenerationWraps(t *testing.T) {
 	s.push(b)
 	if s.pop(&tb) != b || s.head.Load() != uint64(a.index) || s.pop(&tb) != a || !s.empty() {
 		t.Errorf("head %x after the generation wrapped", s.head.Load())
+	}
+}
+
+// A pool that is made while GOMAXPROCS is high, and first used when it is low, makes no magazine that
+// a shard would fill beyond its capacity.
+func TestShardsOfFewerProcs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	var e Engine
+	e.Init(Config{Sizes: []int{64, 4096}, MaxIdleBytes: 1 << 20, MaxIdlePerClass: 400})
+	runtime.GOMAXPROCS(1)
+	var all []unsafe.Pointer
+	for range 300 {
+		all = append(all, block())
+	}
+	for range 2 {
+		for _, b := range all {
+			e.Push(0, b)
+		}
+		for b := e.Pop(0); b != nil; b = e.Pop(0) {
+		}
+	}
+	for class, rounds := range e.array().rounds {
+		if d := e.depots.At(uint8(class)); int(rounds) > d.places || rounds > 1 && !d.several {
+			t.Errorf("class %d: %d rounds in magazines with %d places; several: %v", class, rounds, d.places, d.several)
+		}
 	}
 }

@@ -15,7 +15,7 @@ func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 }
 
 func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
-	d := &e.depots[class]
+	d := e.depots.At(class)
 	if s := e.usable(x, class); s != nil {
 		if block := s.Take(); block != nil { // another goroutine put one on this P since Pop looked
 			return block
@@ -82,19 +82,19 @@ func (e *Engine) pushOrAdd(class uint8, block unsafe.Pointer, added bool) Result
 		result, wantsSpare := e.pushIn(x, class, block, added, &spare)
 		x.Exit()
 		if wantsSpare {
-			if spare = e.table.add(e.depots[class].places); spare != nil {
+			if spare = e.table.add(e.depots.At(class).places); spare != nil {
 				continue
 			}
 		}
 		if spare != nil {
-			e.depots[class].putSpare(spare)
+			e.depots.At(class).putSpare(spare)
 		}
 		return result
 	}
 }
 
 func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool, spare **magazine) (result Result, wantsSpare bool) {
-	d := &e.depots[class]
+	d := e.depots.At(class)
 	rounds := x.array().rounds[class]
 	if s := e.usable(x, class); s != nil && !added {
 		if s.Give(block) || s.GiveMore(block) { // another goroutine got one on this P since Push looked
@@ -134,7 +134,7 @@ func (e *Engine) pushIn(x section, class uint8, block unsafe.Pointer, added bool
 // fewer places than it could, it widens that one. Otherwise it passes the previous one
 // on, to the transfer cache or the depot, and takes an empty one.
 func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, spare **magazine) (result Result, wantsSpare bool) {
-	d, sh := &e.depots[class], x.shard()
+	d, sh := e.depots.At(class), x.shard()
 	if s.widens() {
 		more := e.reserve(d, uint32(s.rounds-s.room))
 		if more == 0 {
@@ -184,7 +184,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 		return true
 	}
 	sh, most := x.shard(), x.array().shardBytes
-	need := places * e.depots[class].size
+	need := places * e.sizes[class]
 	for range e.sharded {
 		if sh.bytes+need <= most {
 			break
@@ -194,7 +194,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 			sh.hand = 0
 		}
 		if sh.hand != class {
-			sh.bytes -= e.evict(e.ownSlot(x, sh.hand+1), &e.depots[sh.hand])
+			sh.bytes -= e.evict(e.ownSlot(x, sh.hand+1), e.depots.At(sh.hand))
 		}
 	}
 	return sh.bytes+need <= most

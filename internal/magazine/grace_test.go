@@ -2,12 +2,12 @@ package magazine
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
@@ -25,7 +25,7 @@ func reclaimStress(length time.Duration) (violations, drains int64) {
 	e.Init(Config{Sizes: []int{64, 1024}, MaxIdleBytes: 1 << 20})
 	var stop atomic.Bool
 	var doubled atomic.Int64
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for g := range 64 {
 		wg.Go(func() {
 			class := uint8(g % 2)

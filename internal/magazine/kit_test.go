@@ -13,7 +13,7 @@ func block() unsafe.Pointer { return unsafe.Pointer(new([64]byte)) }
 func check(t *testing.T, e *Engine) {
 	t.Helper()
 	a := e.array()
-	places := make([]int64, len(e.depots))
+	places := make([]int64, len(e.sizes))
 	for id := range a.procs {
 		bytes := 0
 		for class := range e.sharded {
@@ -23,7 +23,7 @@ func check(t *testing.T, e *Engine) {
 				t.Errorf("shard %d has %d places of class %d in magazines of %d", id, room, class, a.rounds[class])
 			}
 			places[class] += int64(room)
-			bytes += room * e.depots[class].size
+			bytes += room * e.depots.At(uint8(class)).size
 		}
 		if got := a.shards[id].bytes; got != bytes || bytes > a.shardBytes {
 			t.Errorf("shard %d accounts for %d bytes and holds %d, at most %d", id, got, bytes, a.shardBytes)
@@ -34,7 +34,7 @@ func check(t *testing.T, e *Engine) {
 		for i := range a.transfers[class].cells {
 			if mark := a.transfers[class].cells[i].mark.Load(); mark != nil {
 				places[class] += int64(a.rounds[class])
-				inTransfers += int64(a.rounds[class]) * int64(e.depots[class].size)
+				inTransfers += int64(a.rounds[class]) * int64(e.depots.At(uint8(class)).size)
 			}
 		}
 	}
@@ -42,8 +42,8 @@ func check(t *testing.T, e *Engine) {
 		t.Errorf("the transfer caches account for %d bytes and hold %d, at most a quarter of %d", left, inTransfers, e.bounds.maxBytes)
 	}
 	reserved, inShards := int64(0), -inTransfers
-	for class := range e.depots {
-		d := &e.depots[class]
+	for class := range e.sizes {
+		d := e.depots.At(uint8(class))
 		if limit := e.bounds.maxPerClass; limit > 0 && places[class] > limit/2 {
 			t.Errorf("class %d: the shards have %d places, half of the bound is %d", class, places[class], limit/2)
 		}

@@ -140,7 +140,7 @@ func (d *driver) look() (l look) {
 			l.marks[i] = d.e.array().transfers[0].cells[i].mark.Load()
 		}
 	}
-	l.head = d.e.depots[0].full.head.Load()
+	l.head = d.e.depots.At(0).full.head.Load()
 	return l
 }
 

@@ -159,7 +159,7 @@ func (m *model) popped(class uint8, b unsafe.Pointer) {
 // depot has.
 func (m *model) shed(class uint8, n int) {
 	e := &m.engine
-	held := int(e.depots[class].blocks.Load())
+	held := int(e.depots.At(uint8(class)).blocks.Load())
 	got := e.Shed(class, n, func(c uint8, b unsafe.Pointer) {
 		if c != class || !m.idle[class][b] {
 			m.t.Errorf("class %d: a block was shed that was not idle", class)

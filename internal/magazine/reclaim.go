@@ -10,8 +10,8 @@ const MaxUnreclaimed = 32 << 10
 // next): if one P only gets and another only puts, every reclaimed block ends up in the
 // other's shard again.
 func (e *Engine) Reclaim(class uint8) bool {
-	d := &e.depots[class]
-	if d.size <= MaxUnreclaimed || !d.several || !e.reclaimable.Load() || !e.mu.TryLock() {
+	d := e.depots.At(class)
+	if int64(d.size)*e.demand.unit <= MaxUnreclaimed || !d.several || !e.reclaimable.Load() || !e.mu.TryLock() {
 		return false
 	}
 	defer e.mu.Unlock()

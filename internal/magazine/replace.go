@@ -65,7 +65,7 @@ func (e *Engine) drain(a *array) {
 	e.fold(a)
 	for id := range a.procs {
 		for class := range e.sharded {
-			e.evict(e.slotOf(a, id, class), &e.depots[class])
+			e.evict(e.slotOf(a, id, class), e.depots.At(uint8(class)))
 		}
 	}
 	for class := range a.transfers {
@@ -175,9 +175,9 @@ type detached struct {
 // detach takes the magazines out of the depots, those with blocks or only the empty ones. The
 // caller owns them.
 func (e *Engine) detach(blocks bool) []detached {
-	all := make([]detached, len(e.depots))
+	all := make([]detached, len(e.depots.Made()))
 	for class := range all {
-		d := &e.depots[class]
+		d := e.depots.At(uint8(class))
 		if blocks {
 			all[class].full = [2]*magazine{d.full.popAll(&e.table), d.aged.popAll(&e.table)}
 		}
@@ -193,13 +193,14 @@ func (e *Engine) detach(blocks bool) []detached {
 // places. The caller holds e.mu, so that Counts sees all of it or nothing.
 func (e *Engine) count(all []detached) {
 	for class := range all {
-		d := &e.depots[class]
+		d := e.depots.At(uint8(class))
 		for _, top := range all[class].full {
 			for m := top; m != nil; m = e.table.below(m) {
 				atomics.Touch(m)
 				d.went(m.n)
 				e.release(d, uint32(m.room))
 				d.released.Add(uint64(m.n))
+				e.demand.gone(int64(m.n) * int64(d.size))
 			}
 		}
 	}
@@ -227,7 +228,7 @@ func (e *Engine) empty(all []detached, release func(class uint8, block unsafe.Po
 					m := *top
 					for m.n > 0 {
 						block := m.remove()
-						bytes += int64(e.depots[class].size)
+						bytes += int64(e.sizes[class])
 						release(uint8(class), block)
 					}
 				}
@@ -303,7 +304,7 @@ func (e *Engine) Closed() bool {
 // that is in progress: a block that is pushed meanwhile may stay idle, and a caller
 // that missed it and then slept would not be woken.
 func (e *Engine) PopExact(class uint8) (block unsafe.Pointer, exact bool) {
-	d := &e.depots[class]
+	d := e.depots.At(class)
 	for {
 		a := e.array()
 		if block := e.PopSlow(class); block != nil {
@@ -343,15 +344,18 @@ func (e *Engine) bareAt(a *array, d *depot) bool {
 // [Engine.PopExact] after Wait, and a caller of Push that is told KeptDirect must look
 // at Waiting. Both count first and look second, in one order that all goroutines see,
 // so one of them finds the other.
-func (e *Engine) Wait(class uint8, n int) { e.depots[class].waiting.Add(int64(n)) }
+func (e *Engine) Wait(class uint8, n int) { e.depots.At(class).waiting.Add(int64(n)) }
 
 // Waiting reports whether a caller waits for a block of the class.
-func (e *Engine) Waiting(class uint8) bool { return e.depots[class].waiting.Load() > 0 }
+func (e *Engine) Waiting(class uint8) bool {
+	return !e.unused() && e.depots.At(class).waiting.Load() > 0
+}
 
 // enterGrown is Enter, on an array that has a shard for this P: the engine may be new, or
 // GOMAXPROCS may have grown. If another goroutine is already replacing the array, it does
 // not wait for that: the section then has no slots and uses the depot, this once.
 func (e *Engine) enterGrown() section {
+	e.depots.At(0) // which makes all: a section cannot
 	x := e.Enter()
 	if e.outgrown(x) && x.array().mode == sharded && e.sharded > 0 {
 		x.Exit()

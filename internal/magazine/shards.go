@@ -64,11 +64,13 @@ func stride(classes int) uintptr { return (uintptr(classes) + 2) * unsafe.Sizeof
 // newArray makes an empty array of so many shards. Without shards it has the slot that leads
 // to it, and a guard.
 func (e *Engine) newArray(m mode, shards int) *array {
-	procs := max(shards, percpu.Procs()) // for whom the bounds are divided
+	// The bounds are divided among as many as there ever could be: see array.rounds.
+	e.mostProcs = max(e.mostProcs, shards, percpu.Procs())
+	procs := e.mostProcs
 	a := &array{
 		mode:       m,
 		shardBytes: e.bounds.shardBytes(procs),
-		rounds:     make([]uint32, len(e.depots)),
+		rounds:     make([]uint32, len(e.sizes)),
 		procs:      uint(shards),
 		slots:      make([]slot, max(1, shards*(e.sharded+2))),
 		shards:     make([]shard, max(1, shards)),
@@ -81,7 +83,7 @@ func (e *Engine) newArray(m mode, shards int) *array {
 	for class := range a.rounds {
 		a.rounds[class] = 1
 		if class < e.sharded {
-			a.rounds[class] = e.bounds.rounds(e.depots[class].size, procs)
+			a.rounds[class] = e.bounds.rounds(e.sizes[class], int(e.demand.unit), procs)
 		}
 	}
 	for id := range a.counted {

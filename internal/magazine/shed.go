@@ -11,14 +11,24 @@ import (
 // since the last call. The shards' blocks serve their Ps or are stranded: see
 // [Engine.ReclaimStranded].
 func (e *Engine) Low(class uint8) int {
-	d := &e.depots[class]
+	if e.unused() {
+		return 0
+	}
+	d := e.depots.At(class)
 	blocks := d.blocks.Load()
-	return int(max(0, min(blocks, d.low.Swap(blocks))))
+	low := max(0, min(blocks, d.low.Swap(blocks)))
+	if e.demand.follows() {
+		e.demand.low.Add(low * int64(d.size))
+	}
+	return int(low)
 }
 
 // Least returns what [Engine.Low] would, and leaves it to be returned again.
 func (e *Engine) Least(class uint8) int {
-	d := &e.depots[class]
+	if e.unused() {
+		return 0
+	}
+	d := e.depots.At(class)
 	return int(max(0, min(d.blocks.Load(), d.low.Load())))
 }
 
@@ -33,7 +43,10 @@ func (e *Engine) Least(class uint8) int {
 // An engine without sharded classes sheds the youngest instead: while age has a block
 // in hand a Pop misses it, which Config.Direct promises does not happen.
 func (e *Engine) Shed(class uint8, n int, release func(class uint8, block unsafe.Pointer)) (shed int) {
-	d := &e.depots[class]
+	if e.unused() {
+		return 0
+	}
+	d := e.depots.At(class)
 	var blocks [MaxRounds]unsafe.Pointer
 	if e.sharded > 0 && d.aged.empty() && n > 0 {
 		e.age(d)
@@ -71,7 +84,7 @@ func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block u
 		case sharded, closed:
 			return shed, false
 		case direct:
-			if e.bareAt(a, &e.depots[class]) {
+			if e.bareAt(a, e.depots.At(class)) {
 				return shed, true
 			}
 		}
@@ -80,7 +93,16 @@ func (e *Engine) ShedExact(class uint8, n int, release func(class uint8, block u
 }
 
 // Deposited returns about how many blocks of a class Shed would find.
-func (e *Engine) Deposited(class uint8) int { return int(max(0, e.depots[class].blocks.Load())) }
+func (e *Engine) Deposited(class uint8) int {
+	if e.unused() {
+		return 0
+	}
+	return int(max(0, e.depots.At(class).blocks.Load()))
+}
+
+// unused reports whether no goroutine has looked for a block, nor brought or waited for one. A
+// call that has happened before has, so nothing is idle.
+func (e *Engine) unused() bool { return e.depots.Made() == nil }
 
 // shedSome takes some of the oldest blocks out of one magazine.
 func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
@@ -109,6 +131,7 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	d.went(uint16(n))
 	e.release(d, uint32(n))
 	d.released.Add(uint64(n))
+	e.demand.gone(int64(n) * int64(d.size))
 	if m.n > 0 {
 		from.push(m)
 	} else {

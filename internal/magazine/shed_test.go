@@ -106,7 +106,7 @@ func TestStrand(t *testing.T) {
 	if !e.ReclaimStranded(2) {
 		t.Error("not stranded after two calls without an operation")
 	}
-	if got := e.depots[0].blocks.Load(); got != 11 {
+	if got := e.depots.At(0).blocks.Load(); got != 11 {
 		t.Errorf("the depot has %d of 11 blocks", got)
 	}
 	if e.ReclaimStranded(0) {

@@ -13,8 +13,8 @@ func (e *Engine) Tidy(calls uint8) {
 // and all of them once nothing is idle any more.
 func (e *Engine) DropSpares() {
 	all := e.Reserved() == 0
-	for class := range e.depots {
-		d := &e.depots[class]
+	for class := range e.depots.Made() {
+		d := e.depots.At(uint8(class))
 		spares := d.spares.Load()
 		n := (min(d.spareLow.Swap(spares), spares) + 7) / 8
 		if all {
@@ -36,7 +36,7 @@ func (e *Engine) Overhead() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.array()
-	bytes := unsafe.Sizeof(*a) + size(e.depots) + size(e.total) + size(a.rounds) + size(a.slots) + size(a.shards) + size(a.transfers) + size(a.counted) + size(a.parked)
+	bytes := unsafe.Sizeof(*a) + size(e.depots.Made()) + size(a.rounds) + size(a.slots) + size(a.shards) + size(a.transfers) + size(a.counted) + size(a.parked)
 	for id := range a.counted {
 		bytes += size(a.counted[id])
 	}

@@ -83,7 +83,7 @@ func (e *Engine) findStale() (s staleSlots, looks int) {
 	for id := range a.procs {
 		a.lock(id)
 		for class := range e.sharded {
-			if e.depots[class].reserved.Load() == 0 {
+			if e.depots.At(uint8(class)).reserved.Load() == 0 {
 				continue // no slot has a place
 			}
 			c, used := &a.counted[id][class], e.used(a, id, class)

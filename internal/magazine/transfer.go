@@ -83,7 +83,7 @@ func (e *Engine) fetch(a *array, class uint8) *magazine {
 	for i := range a.transfers[class].cells {
 		at := &a.transfers[class].cells[i].mark
 		if mark := at.Load(); mark != nil && isFull(mark) && at.CompareAndSwap(mark, nil) {
-			a.left.Add(-int64(rounds) * int64(e.depots[class].size))
+			a.left.Add(-int64(rounds) * int64(e.sizes[class]))
 			m := marked(mark)
 			atomics.Touch(m)
 			m.n, m.room = uint16(rounds), uint16(rounds)
@@ -98,7 +98,7 @@ func (e *Engine) fetch(a *array, class uint8) *magazine {
 // was empty; if not, the magazine stays with the caller.
 func (e *Engine) park(a *array, class uint8, m *magazine) bool {
 	rounds := a.rounds[class]
-	bytes := int64(rounds) * int64(e.depots[class].size)
+	bytes := int64(rounds) * int64(e.sizes[class])
 	if a.left.Add(bytes) <= e.bounds.transferBytes() {
 		cells := a.transfers[class].cells[:e.bounds.transferCells(rounds)]
 		for i := range cells {
@@ -118,7 +118,7 @@ func (e *Engine) unpark(a *array, class int, mark *byte) {
 	if isFull(mark) {
 		n = rounds
 	}
-	d := &e.depots[class]
+	d := e.depots.At(uint8(class))
 	a.left.Add(-int64(rounds) * int64(d.size))
 	e.store(d, marked(mark), n, rounds)
 }

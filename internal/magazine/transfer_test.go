@@ -48,14 +48,14 @@ func TestTransfer(t *testing.T) {
 	give(0, rounds)
 	take(1, rounds)
 	give(0, rounds)
-	head, reserved := e.depots[0].full.head.Load(), e.Reserved()
+	head, reserved := e.depots.At(0).full.head.Load(), e.Reserved()
 	for range 100 {
 		take(1, rounds)
 		give(0, rounds)
 	}
-	if e.depots[0].full.head.Load() != head || e.Reserved() != reserved {
+	if e.depots.At(0).full.head.Load() != head || e.Reserved() != reserved {
 		t.Errorf("a hundred exchanges went through the depot: head %x, was %x; reserved %d, was %d",
-			e.depots[0].full.head.Load(), head, e.Reserved(), reserved)
+			e.depots.At(0).full.head.Load(), head, e.Reserved(), reserved)
 	}
 	check(t, &e)
 	if got := e.Trim(func(uint8, unsafe.Pointer) {}); got != int64(4*rounds*1024) {
@@ -75,10 +75,10 @@ func TestTransferIsLeft(t *testing.T) {
 	if e.array().left.Load() == 0 {
 		t.Fatal("the transfer cache is empty: this shows nothing")
 	}
-	before := e.depots[0].blocks.Load()
+	before := e.depots.At(0).blocks.Load()
 	e.ReclaimStranded(100)
 	e.ReclaimStranded(100)
-	if got := e.depots[0].blocks.Load(); got <= before || e.array().left.Load() != 0 {
+	if got := e.depots.At(0).blocks.Load(); got <= before || e.array().left.Load() != 0 {
 		t.Errorf("the depot has %d blocks, had %d; %d bytes are in the transfer cache", got, before, e.array().left.Load())
 	}
 	check(t, &e)
@@ -184,7 +184,7 @@ func TestClearStaleHoldsBriefly(t *testing.T) {
 func TestShedSpares(t *testing.T) {
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 64 << 20, Direct: true})
-	e.grow()
+	e.Pop(0) // as of the first use
 	empty := e.Overhead()
 	const blocks = 1000
 	for range blocks {
@@ -211,7 +211,7 @@ func TestShedSpares(t *testing.T) {
 	}
 	e.Pop(0)
 	e.DropSpares()
-	if left := e.depots[0].spares.Load(); left != 0 || e.takeSpare(&e.depots[0]) != nil {
+	if left := e.depots.At(0).spares.Load(); left != 0 || e.takeSpare(e.depots.At(0)) != nil {
 		t.Errorf("%d empty magazines are left in an empty engine", left)
 	}
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"slices"
 	"sync"
 	"time"
 )
@@ -36,11 +35,4 @@ func Filling(batch time.Duration, least int, run func(count int) time.Duration) 
 			return max(int(float64(count)*float64(batch)/float64(took)), 1)
 		}
 	}
-}
-
-// Median returns the middle of values, or of the two in the middle. There must be one at least.
-func Median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
 }

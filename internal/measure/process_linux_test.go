@@ -48,7 +48,7 @@ func TestMachine(t *testing.T) {
 // The processor time grows with work, and the limit of files is what the system says.
 func TestCPUTimeAndOpenFiles(t *testing.T) {
 	before := CPUTime()
-	for n := uint64(0); CPUTime() == before; n++ { // until the next tick, however slow
+	for CPUTime() == before { // however slow
 	}
 	if OpenFiles() < 3 {
 		t.Errorf("%d files may be open: these are fewer than every process has", OpenFiles())

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
 )
@@ -17,7 +18,8 @@ import (
 // own.
 type Blocks struct {
 	base   uintptr // where the range begins, a multiple of 256
-	states []State
+	states *State  // the first; a slice would take the pool's Get one more word
+	count  uintptr // of states
 }
 
 const (
@@ -56,7 +58,9 @@ const (
 
 // NewBlocks returns the Blocks of a range that begins at base, with a table of states
 // that are all free.
-func NewBlocks(base uintptr, states []State) Blocks { return Blocks{base, states} }
+func NewBlocks(base uintptr, states []State) Blocks {
+	return Blocks{base, unsafe.SliceData(states), uintptr(len(states))}
+}
 
 // StatesOf returns how many states a range needs that begins with count blocks of a
 // size and has no other blocks.
@@ -80,12 +84,12 @@ func (b *Blocks) Find(address uintptr, bytes uint) *State {
 	place := (address - b.base) >> ((8 + notLarge*2) & 31) // by unit or largeUnit
 	place ^= place << placeSpread & (placeMask << placeSpread) & below(bytes, spread)
 	if notLarge == 0 {
-		place = uintptr(len(b.states)) + ^place // - 1 - place
+		place = b.count + ^place // - 1 - place
 	}
-	if place >= uintptr(len(b.states)) {
+	if place >= b.count {
 		return nil
 	}
-	return &b.states[place]
+	return (*State)(unsafe.Add(unsafe.Pointer(b.states), place*unsafe.Sizeof(*b.states)))
 }
 
 // WhenOut returns the state's word of the block of a size that begins at an address,

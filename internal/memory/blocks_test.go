@@ -2,9 +2,10 @@ package memory
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // A ruler says which state in a range a given state is.
@@ -178,7 +179,7 @@ func TestReturnAcceptsOne(t *testing.T) {
 			b.Find(uintptr(i*64), 64).Issue(WhenOut(uintptr(i*64), 64))
 		}
 		var accepted, ready atomic.Int64
-		var wg sync.WaitGroup
+		var wg go125.WaitGroup
 		for range goroutines {
 			wg.Go(func() {
 				for ready.Add(1); ready.Load() < goroutines; {

@@ -2,8 +2,9 @@ package memory
 
 import (
 	"math/rand/v2"
-	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 // A BlockSet behaves as a map does, under random additions, removals and lookups.
@@ -100,7 +101,7 @@ func TestBlockSetSize(t *testing.T) {
 // have themselves, and never a block that no goroutine has.
 func TestBlockSetByMany(t *testing.T) {
 	var s BlockSet
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	rounds := 20_000
 	if testing.Short() {
 		rounds = 2000

@@ -1,13 +1,14 @@
 package memory
 
 import (
-	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 func TestGauge(t *testing.T) {
 	var g Gauge
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for range 1000 {

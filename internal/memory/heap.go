@@ -66,7 +66,7 @@ func (h *HeapBlocks) Add(block *byte, class uint8) {
 // lies where it lay for it until then; [HeapBlocks.Find] does not. Adopt returns false if the
 // block is not on the Go heap.
 func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
-	defer func() { ok = recover() == nil }() // AddCleanup panics
+	defer func() { _ = recover() }() // AddCleanup panics, or does nothing for a variable of a package
 	at := word(addressOf(block), class)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,6 +74,9 @@ func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
 	if a == nil || a.block.Value() != block {
 		a = &adoptedBlock{in: h, address: addressOf(block), class: class}
 		a.cleanup = runtime.AddCleanup(block, (*adoptedBlock).collected, a)
+		if a.cleanup == (runtime.Cleanup{}) {
+			return false // before weak.Make, for which such a variable is a fatal error in Go 1.24
+		}
 		a.block = weak.Make(block)
 		h.adopted[at] = a
 	}
@@ -85,19 +88,26 @@ func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
 // collected removes an adopted block that the collector has found lost. Another block
 // may be at its address by now. A second call does nothing.
 func (a *adoptedBlock) collected() {
+	for range a.remove() {
+		a.in.lost(a.class)
+	}
+}
+
+// remove takes an adopted block out of the set, in one step with the record of whose it is:
+// see alive. It returns how many times the set had it.
+func (a *adoptedBlock) remove() (had int) {
 	h, at := a.in, word(a.address, a.class)
 	h.mu.Lock()
-	added := a.added
-	a.added = 0
+	defer h.mu.Unlock()
+	for ; a.added > 0; a.added-- {
+		if h.set.Remove(a.address, a.class) {
+			had++
+		}
+	}
 	if h.adopted[at] == a {
 		delete(h.adopted, at)
 	}
-	h.mu.Unlock()
-	for range added {
-		if h.set.Remove(a.address, a.class) {
-			h.lost(a.class)
-		}
-	}
+	return had
 }
 
 // Has reports whether a block of a class begins at an address.
@@ -118,9 +128,10 @@ func (h *HeapBlocks) Find(block *byte, least uint8) (class uint8, ok bool) {
 func (h *HeapBlocks) alive(block *byte, class uint8) bool {
 	h.mu.Lock()
 	a := h.adopted[word(addressOf(block), class)]
+	has := h.Has(addressOf(block), class) // and not before: the lost one may have left meanwhile
 	h.mu.Unlock()
 	if a == nil || a.block.Value() == block {
-		return true
+		return has
 	}
 	a.collected()
 	return h.Has(addressOf(block), class)

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -96,6 +97,16 @@ func TestHeapBlocksAdopt(t *testing.T) {
 	}
 }
 
+// A variable of a package is never collected.
+func TestHeapBlocksDoNotAdoptAVariable(t *testing.T) {
+	h := NewHeapBlocks(1, func(uint8) {})
+	if h.Adopt(&packageVariable[0], 0) || h.Has(addressOf(&packageVariable[0]), 0) || len(h.adopted) != 0 {
+		t.Error("adopted")
+	}
+}
+
+var packageVariable [64]byte
+
 // Of a block that is lost, and of which no cleanup has told yet, a block that lies there
 // now is not the adopted one.
 func TestAdoptedBlockWasElsewhere(t *testing.T) {
@@ -108,6 +119,38 @@ func TestAdoptedBlockWasElsewhere(t *testing.T) {
 	h.Add(now, 0)
 	if !h.Remove(now, 0) || a.added != 1 {
 		t.Error("a block was taken for the adopted one")
+	}
+	runtime.KeepAlive(was)
+}
+
+// While a cleanup tells of a lost block, a block that lies there now is not taken for it either.
+func TestFindWhileACleanupRuns(t *testing.T) {
+	was, now := &make([]byte, 64)[0], &make([]byte, 64)[0]
+	for range 20_000 {
+		h := NewHeapBlocks(1, func(uint8) {})
+		h.Adopt(was, 0)
+		a := h.adopted[word(addressOf(was), 0)]
+		a.cleanup.Stop()
+		h.Remove(was, 0)
+		a.address, a.added = addressOf(now), 1 // as if it had lain there
+		h.adopted[word(addressOf(now), 0)] = a
+		h.set.Add(addressOf(now), 0)
+		done, begins := make(chan struct{}), new(atomic.Bool)
+		go func() {
+			begins.Store(true)
+			a.collected()
+			close(done)
+		}()
+		for !begins.Load() {
+			runtime.Gosched()
+		}
+		if _, ok := h.Find(now, 0); ok {
+			t.Fatal("a block was taken for one that was lost")
+		}
+		<-done
+		if h.set.count != 0 {
+			t.Fatalf("%d blocks are in the set", h.set.count)
+		}
 	}
 	runtime.KeepAlive(was)
 }

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/internal/go125"
 )
 
 const mib, gib = 1 << 20, 1 << 30
@@ -174,7 +176,7 @@ func TestAnothersLimitMeanwhile(t *testing.T) {
 func TestFoundWhileItMoves(t *testing.T) {
 	f := &fakeLimit{now: gib}
 	l := NewLimit(f.set)
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 2 {
 		wg.Go(func() {
 			for i := range int64(2000) {

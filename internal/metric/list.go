@@ -64,7 +64,7 @@ var (
 		"Bytes that a pool off the heap has given back to the system.", "pool")
 )
 
-// Of a Budget, once for all its pools. One without a name has those of its pools instead.
+// Of a Budget, once for all its pools. One without a name is "budget", the next "budget-2".
 var (
 	budgetLimit = add(Sum, "budget_limit_bytes", "budget.limit", "bytes",
 		"Limit of the Budget.", "budget")

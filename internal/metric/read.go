@@ -13,13 +13,7 @@ import (
 func Read() iter.Seq[*Sample] {
 	return func(yield func(*Sample) bool) {
 		r := reader{yield: yield, budgets: map[string]bool{}}
-		for p := range dewpond.Pools() {
-			s := p.Stats()
-			if !r.pool(&s) {
-				return
-			}
-		}
-		r.say(pressureLevel, float64(pressure.Current()))
+		r.read(dewpond.Pools())
 	}
 }
 
@@ -27,7 +21,18 @@ func Read() iter.Seq[*Sample] {
 type reader struct {
 	yield   func(*Sample) bool
 	budgets map[string]bool // those that were said
+	looks   int             // how often it has looked whether a Budget was said; for tests
 	sample  Sample
+}
+
+func (r *reader) read(pools iter.Seq[dewpond.StatsSource]) bool {
+	for p := range pools {
+		s := p.Stats()
+		if !r.pool(&s) {
+			return false
+		}
+	}
+	return r.say(pressureLevel, float64(pressure.Current()))
 }
 
 func (r *reader) say(m *Metric, v float64, of ...string) bool {
@@ -97,11 +102,18 @@ func (r *reader) budget(s *dewpond.Stats) bool {
 		return true
 	}
 	name := s.BudgetName
-	if r.budgets[name] {
+	if r.said(name) {
 		return true
 	}
-	r.budgets[name] = true
 	return r.say(budgetLimit, float64(s.BudgetLimit), name) &&
 		r.say(budgetUsed, float64(s.BudgetUsed), name) &&
 		r.say(budgetOver, float64(s.OverBudgetBytes), name)
+}
+
+// said reports whether a Budget was said, and notes that it is now.
+func (r *reader) said(budget string) bool {
+	r.looks++
+	before := r.budgets[budget]
+	r.budgets[budget] = true
+	return before
 }

@@ -7,4 +7,7 @@
 // what they find there. The constant [Pinned] tells them at compile time which engine
 // they have. A third (explore.go) belongs to internal/proof, which schedules its threads
 // itself.
+//
+// pin.go names the Go versions that the pinned engine is for. The build tag dewpond_pinned
+// asks for it on a newer one too, and then selfTest has to pass before the program starts.
 package percpu

@@ -1,4 +1,4 @@
-//go:build gc && go1.26 && !go1.28 && !race && !dewpond_portable && !dewpond_explore
+//go:build gc && go1.24 && (!go1.28 || dewpond_pinned) && !race && !dewpond_portable && !dewpond_explore
 
 package percpu
 
@@ -9,16 +9,26 @@ import (
 
 // The build tags above name the Go versions whose runtime this file was checked
 // against: procPin and procUnpin are on the runtime's list of names that must keep
-// their type (go.dev/issue/67401), but what they guarantee is not documented. Raise the
-// range only after reading both in the new version's proc.go, and runtime.Stack in its
-// mprof.go.
+// their type (go.dev/issue/67401), but what they guarantee is not documented. In Go
+// 1.24.0, 1.24.13, 1.25.0, 1.25.14, 1.26.8, 1.27.2 and 1.27.4 they are the same lines,
+// which count the M's locks. So is runtime.Stack, which stops the world. canPreemptM,
+// which newstack and isAsyncSafePoint ask, takes no M that has locks; where it differs,
+// it takes fewer. stopTheWorldWithSema waits for every P; older versions take one that is
+// in a system call by another status. Raise the range only after reading all of these
+// in the new version's proc.go, preempt.go and mprof.go.
+//
+// The range has an end, because no program would link with a Go that takes one of these
+// names back. Who builds with the tag dewpond_pinned takes that risk, and pin_tag.go looks
+// at what they do.
 
 // Pinned says that Pin returns the P's id and that no other goroutine runs on that P
 // until Unpin.
 const Pinned = true
 
 // Engine names the engine, for Stats and for benchmarks.
-func Engine() string { return "pinned" }
+func Engine() string { return engine }
+
+var engine = "pinned"
 
 //go:linkname procPin runtime.procPin
 func procPin() int

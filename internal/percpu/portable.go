@@ -1,4 +1,4 @@
-//go:build (!gc || !go1.26 || go1.28 || race || dewpond_portable) && !dewpond_explore
+//go:build (!gc || !go1.24 || (go1.28 && !dewpond_pinned) || race || dewpond_portable) && !dewpond_explore
 
 package percpu
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// unlimited stands for no limit.
-const unlimited = math.MaxInt64
+// Unlimited stands for no limit.
+const Unlimited = math.MaxInt64
 
 // maxFile is more bytes than any file has that is read repeatedly: memory.stat, the
 // longest, has about 2 KiB.
@@ -59,11 +59,11 @@ func (f *files) number(name string) (value int64, ok bool) {
 	return parseNumber(bytes.TrimSpace(data))
 }
 
-// limit returns a limit in bytes, or unlimited if the file says so or cannot be read.
+// limit returns a limit in bytes, or Unlimited if the file says so or cannot be read.
 func (f *files) limit(name string) int64 {
 	data, ok := f.read(name)
 	if !ok {
-		return unlimited
+		return Unlimited
 	}
 	return parseLimit(bytes.TrimSpace(data))
 }
@@ -95,7 +95,7 @@ func parseNumber(text []byte) (value int64, ok bool) {
 func parseLimit(text []byte) int64 {
 	n, ok := parseNumber(text)
 	if !ok || n >= 1<<62 {
-		return unlimited
+		return Unlimited
 	}
 	return n
 }

@@ -8,7 +8,7 @@ import (
 // goMemory is what the Go runtime reports.
 type goMemory struct {
 	used    int64  // bytes that no collection frees and that count against GOMEMLIMIT
-	limit   int64  // GOMEMLIMIT in bytes; unlimited if it is off
+	limit   int64  // GOMEMLIMIT in bytes; Unlimited if it is off
 	limited uint64 // number of the last collection in which the runtime's CPU limiter was active; 0: none
 }
 

@@ -110,7 +110,7 @@ func hierarchy(root fs.FS, dirs []string) []string {
 // the fullest group uses. Each group is compared with its own limit: a group that is
 // shared is filled by other processes too.
 func readGroups(f *files, groups []group) (hard int64, fullest float64) {
-	hard = unlimited
+	hard = Unlimited
 	for i := range groups {
 		h, used := groups[i].read(f)
 		hard, fullest = min(hard, h), max(fullest, used)
@@ -126,7 +126,7 @@ func (g *group) read(f *files) (hard int64, used float64) {
 		}
 	}
 	limit := min(hard, f.limit(g.high))
-	if limit == unlimited {
+	if limit == Unlimited {
 		return hard, 0
 	}
 	usage, ok := f.number(g.usage)

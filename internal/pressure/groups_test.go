@@ -9,7 +9,7 @@ import (
 
 // noLimit is a Go runtime without GOMEMLIMIT that uses some bytes.
 func noLimit(used int64) func() goMemory {
-	return func() goMemory { return goMemory{used: used, limit: unlimited} }
+	return func() goMemory { return goMemory{used: used, limit: Unlimited} }
 }
 
 var start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

@@ -26,6 +26,7 @@ type Monitor struct {
 	Changed func(Level)
 
 	level atomic.Uint32 // the last answer, written with mu held
+	limit atomic.Int64  // Reader.limit of the last reading; 0: none yet
 
 	// mu is held while files are read. Level never waits for it.
 	mu         sync.Mutex
@@ -42,7 +43,9 @@ func (m *Monitor) Level(offHeap int64) Level {
 		defer m.mu.Unlock()
 		if now := time.Now(); now.Sub(m.read) >= readEvery {
 			m.read = now
-			m.setLocked(m.hysteresis.Next(m.system().Read(offHeap, now), now))
+			reading := m.system().Read(offHeap, now)
+			m.limit.Store(m.reader.limit)
+			m.setLocked(m.hysteresis.Next(reading, now))
 		}
 	}
 	return Level(m.level.Load())

@@ -5,10 +5,11 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // counted counts readings and returns the given answer.
@@ -102,7 +103,7 @@ func TestMonitorDoesNotWait(t *testing.T) {
 
 func TestMonitorConcurrently(t *testing.T) {
 	var m Monitor
-	var wg sync.WaitGroup
+	var wg go125.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 1000 {

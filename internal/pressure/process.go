@@ -26,6 +26,15 @@ func Current() Level {
 	return ofProcess.Level(memory.OffHeap.Committed())
 }
 
+// Limit returns the lower of GOMEMLIMIT and the cgroup's hard limit, in bytes, as [Current] has found
+// it last; [Unlimited] if there is none, or no reading yet.
+func Limit() int64 {
+	if limit := ofProcess.limit.Load(); limit != 0 {
+		return limit
+	}
+	return Unlimited
+}
+
 // Watch calls f with each new level that [Current] returns to any caller: see [Log.Watch].
 func Watch(f func(Level)) (stop func()) {
 	return shown.Watch(watchEvery, func() { Current() }, f) // looks, even if no pool does

@@ -22,6 +22,7 @@ type Reader struct {
 	stalls   stallWindow
 	begun    bool   // whether limited is known
 	limited  uint64 // of the last reading: goMemory.limited
+	limit    int64  // of the last reading: the lower of GOMEMLIMIT and the cgroup's hard limit
 }
 
 // NewReader returns a Reader of the running program, on the system whose files are in
@@ -56,8 +57,8 @@ func System() fs.FS {
 func (r *Reader) Read(offHeap int64, now time.Time) (reading Reading) {
 	memory := r.memory()
 	hard, fullest := readGroups(&r.files, r.located.groups)
-	reading.Group = fullest
-	if limit := goLimit(memory.limit, hard); limit < unlimited {
+	r.limit, reading.Group = min(memory.limit, hard), fullest
+	if limit := goLimit(memory.limit, hard); limit < Unlimited {
 		reading.Go = share(float64(memory.used)+float64(offHeap), limit)
 	}
 
@@ -74,9 +75,9 @@ func (r *Reader) Read(offHeap int64, now time.Time) (reading Reading) {
 }
 
 // goLimit returns how many bytes the Go runtime and the off-heap memory may use, given
-// GOMEMLIMIT and the cgroup's hard limit; at least unlimited for no limit.
+// GOMEMLIMIT and the cgroup's hard limit; at least Unlimited for no limit.
 func goLimit(memory, hard int64) float64 {
-	if hard == unlimited {
+	if hard == Unlimited {
 		return float64(memory)
 	}
 	return min(float64(memory), headroom*float64(hard))
@@ -88,7 +89,7 @@ func (r *Reader) Sources() []string {
 	lines := []string{"GOMEMLIMIT: " + limitText(r.memory().limit), "cgroup: none visible that limits this process", "PSI: none"}
 	if l := r.located; l.version != 0 {
 		hard, _ := readGroups(&r.files, l.groups)
-		high := int64(unlimited)
+		high := int64(Unlimited)
 		for _, g := range l.groups {
 			high = min(high, r.files.limit(g.high))
 		}
@@ -102,7 +103,7 @@ func (r *Reader) Sources() []string {
 }
 
 func limitText(bytes int64) string {
-	if bytes == unlimited {
+	if bytes == Unlimited {
 		return "none"
 	}
 	return fmt.Sprint(bytes, " bytes")

@@ -18,11 +18,11 @@ func TestGoShare(t *testing.T) {
 		want          float64
 		wantWithGroup float64
 	}{
-		{name: "no limit", used: 1 << 40, limit: unlimited, offHeap: 1 << 40},
+		{name: "no limit", used: 1 << 40, limit: Unlimited, offHeap: 1 << 40},
 		{name: "GOMEMLIMIT alone", used: 300, limit: 1000, want: 0.3},
 		{name: "off heap counts", used: 300, limit: 1000, offHeap: 400, want: 0.7},
-		{name: "the cgroup alone, less 5 %", tree: limited, used: 475, limit: unlimited, want: 0.5},
-		{name: "off heap counts against the cgroup", tree: limited, used: 300, limit: unlimited, offHeap: 175, want: 0.5},
+		{name: "the cgroup alone, less 5 %", tree: limited, used: 475, limit: Unlimited, want: 0.5},
+		{name: "off heap counts against the cgroup", tree: limited, used: 300, limit: Unlimited, offHeap: 175, want: 0.5},
 		{name: "GOMEMLIMIT is lower", tree: limited, used: 450, limit: 900, want: 0.5},
 		{name: "95 % of the cgroup is lower", tree: limited, used: 475, limit: 960, want: 0.5},
 		{name: "GOMEMLIMIT of nothing", used: 1, limit: 0, want: 1},
@@ -31,6 +31,13 @@ func TestGoShare(t *testing.T) {
 		r := readerOf(tt.tree.fs(), func() goMemory { return goMemory{used: tt.used, limit: tt.limit} })
 		if got, want := r.Read(tt.offHeap, start), (Reading{Go: tt.want}); got != want {
 			t.Errorf("%s: read %+v, want %+v", tt.name, got, want)
+		}
+		want := tt.limit
+		if tt.tree != nil {
+			want = min(want, 1000)
+		}
+		if r.limit != want {
+			t.Errorf("%s: the limit is %d, want %d", tt.name, r.limit, want)
 		}
 	}
 }
@@ -42,7 +49,7 @@ func TestGCLimited(t *testing.T) {
 		cycle uint64
 		want  bool
 	}{{7, false}, {7, false}, {9, true}, {9, false}, {10, true}, {0, false}} {
-		memory = goMemory{limit: unlimited, limited: step.cycle}
+		memory = goMemory{limit: Unlimited, limited: step.cycle}
 		if got := r.Read(0, start).GCLimited; got != step.want {
 			t.Errorf("reading %d, last limited in cycle %d: %v, want %v", i, step.cycle, got, step.want)
 		}
@@ -62,14 +69,14 @@ func TestGoMetrics(t *testing.T) {
 		t.Errorf("the limit is %d, want %d", got, limit)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
-	if got := m.read().limit; got != unlimited {
-		t.Errorf("without a limit it is %d, want %d", got, int64(unlimited))
+	if got := m.read().limit; got != Unlimited {
+		t.Errorf("without a limit it is %d, want %d", got, int64(Unlimited))
 	}
 
 	for i := range m.samples {
 		m.samples[i].Name = "/no/such:metric"
 	}
-	if got, want := m.read(), (goMemory{limit: unlimited}); got != want {
+	if got, want := m.read(), (goMemory{limit: Unlimited}); got != want {
 		t.Errorf("a runtime without the metrics says %+v, want %+v", got, want)
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 // A listener is what a test hands to Watch. Its calls run on goroutines of their own.

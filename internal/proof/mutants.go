@@ -52,6 +52,26 @@ var Mutants = []Mutant{
 		New: "		counter.Add(n * step)\n		return n\n",
 	},
 	{
+		Name: "beyond-check-then-act", File: "demand.go", Scenarios: []string{"beyond-peak"},
+		Old: "		if e.bounds.reserved.CompareAndSwap(v, v+n*size) {\n			return n\n		}\n		d.share.give(more)\n",
+		New: "		e.bounds.reserved.Add(n * size)\n		return n\n",
+	},
+	{
+		Name: "beyond-not-undone", File: "demand.go", Scenarios: []string{"beyond", "beyond-pop"},
+		Old: "			return n\n		}\n		d.share.give(more)\n",
+		New: "			return n\n		}\n",
+	},
+	{
+		Name: "beyond-not-given-back", File: "bounds.go", Scenarios: []string{"beyond-trim"},
+		Old: "left+bytes > b.base {\n",
+		New: "left > b.base {\n",
+	},
+	{
+		Name: "beyond-looked-again", File: "bounds.go", Scenarios: []string{"beyond-shed", "beyond-pop"},
+		Old: "(b.beyond(left+bytes) - b.beyond(left))",
+		New: "(b.beyond(left+bytes) - b.beyond(e.bounds.reserved.Load()))",
+	},
+	{
 		Name: "double-drain", File: "replace.go", Scenarios: []string{"trims"},
 		Old: "	replaceAll(there)\n",
 		New: "	unlockAll(engines)\n	replaceAll(there)\n	lockAll(e, beside)\n",
@@ -103,8 +123,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "what-left-read-last", File: "counts.go", Scenarios: []string{"trim-idle"},
-		Old: "		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n",
-		New: "		came := total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n		e.array()\n		left := total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n",
+		Old: "		left := d.total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n		came := d.total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n",
+		New: "		came := d.total.Puts + d.puts.Load() + d.added.Load() + e.unfolded(class, puts)\n		e.array()\n		left := d.total.Hits + d.hits.Load() + d.released.Load() + e.unfolded(class, hits)\n",
 	},
 	{
 		Name: "counted-after-it-came", File: "depot.go", Scenarios: []string{"trim-idle"},
@@ -223,7 +243,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "shed-exact-takes-none-for-all", File: "shed.go", Scenarios: []string{"drain"},
-		Old: "			if e.bareAt(a, &e.depots[class]) {\n",
+		Old: "			if e.bareAt(a, e.depots.At(class)) {\n",
 		New: "			if a != nil {\n",
 	},
 	{

@@ -9,9 +9,11 @@ var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
 		"internal/memory/heap.go",                                    // knows blocks of the Go heap by address
+		"internal/memory/blocks.go",                                  // finds a state by arithmetic, in few words
 		"internal/atomics",                                           // tells the explorer which object is accessed
 		"bytepool.go", "block.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
-		"slicepool.go", // so does this, for any T
+		"slicepool.go",    // so does this, for any T
+		"dewsync/word.go", // takes an interface apart into its two words
 
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
@@ -21,9 +23,14 @@ var (
 
 	// A test may also play a caller that does what the docs forbid. (The lists above
 	// include the tests of their packages.)
-	unsafeTestAddresses = []string{"."}
+	unsafeTestAddresses = []string{".", "dewsync"}
 
 	linknameAddresses = []string{"internal/percpu/pin.go"}
+
+	// An import starts no goroutine but here.
+	startAddresses = []string{
+		"internal/percpu/pin_tag.go", // with the tag dewpond_pinned, and it has ended when the import is over
+	}
 
 	// A walk by frame pointers cannot be written in Go, which may move the stack
 	// meanwhile. The package has another implementation for every system.
@@ -32,10 +39,13 @@ var (
 	syscallAddresses = []string{
 		"internal/arena", "internal/pressure",
 
-		"load/nanosleep_linux.go",        // waits more exactly than the runtime
-		"cmd/dewpond/interrupt_test.go",  // Ctrl-C goes to a process group; os/signal reaches one process
-		"internal/measure/interrupt",     // os has no name for SIGTERM
-		"examples/matchmaker/signals.go", // the same
+		"load/nanosleep_linux.go",              // waits more exactly than the runtime
+		"load/peek_linux.go",                   // net cannot peek
+		"cmd/dewpond/interrupt_test.go",        // Ctrl-C goes to a process group; os/signal reaches one process
+		"internal/measure/interrupt",           // os has no name for SIGTERM
+		"internal/measure/process_linux.go",    // /proc has processor time in steps of 10 ms
+		"examples/matchmaker/internal/signals", // the same
+		"examples/http/main.go",                // the same
 
 		"examples/matchmaker/internal/liveness/peek_linux.go", // net cannot peek
 		"tools/childless", // has the kernel refuse one

@@ -231,6 +231,10 @@ package dewpond
 var timer = time.AfterFunc(0, nil)
 var called = func() int { go work(); return 1 }()
 var kept = func() { go work() } // allowed: a caller of it starts the goroutine
+-- internal/percpu/pin_tag.go --
+package percpu
+
+func init() { go func() {}() } // allowed
 `,
 		"init.go:3: init:",
 		"indirect.go:3: init:",
@@ -244,19 +248,49 @@ func TestTwins(t *testing.T) {
 	for name, tt := range map[string]struct{ files, want string }{
 		"open to the next Go": {`
 -- internal/percpu/pin.go --
-//go:build gc && go1.26 && !race && !dewpond_portable && !dewpond_explore
+//go:build gc && go1.24 && !race && !dewpond_portable && !dewpond_explore
 
 package percpu
 
 const Pinned = true
 -- internal/percpu/portable.go --
-//go:build (!gc || !go1.26 || race || dewpond_portable) && !dewpond_explore
+//go:build (!gc || !go1.24 || race || dewpond_portable) && !dewpond_explore
 
 package percpu
 
 const Pinned = false
 `,
 			"internal/percpu/pin.go: twins: is built for Go 1.28 gc:"},
+		"not asked for by its tag": {`
+-- internal/percpu/pin.go --
+//go:build gc && go1.24 && !go1.28 && !race && !dewpond_portable && !dewpond_explore
+
+package percpu
+
+const Pinned = true
+-- internal/percpu/portable.go --
+//go:build (!gc || !go1.24 || go1.28 || race || dewpond_portable) && !dewpond_explore
+
+package percpu
+
+const Pinned = false
+`,
+			"internal/percpu/portable.go: twins: is built for Go 1.28 gc dewpond_pinned:"},
+		"with locks asked for, and pinned": {`
+-- internal/percpu/pin.go --
+//go:build gc && go1.24 && (!go1.28 && !dewpond_portable || dewpond_pinned) && !race && !dewpond_explore
+
+package percpu
+
+const Pinned = true
+-- internal/percpu/portable.go --
+//go:build (!gc || !go1.24 || (go1.28 || dewpond_portable) && !dewpond_pinned || race) && !dewpond_explore
+
+package percpu
+
+const Pinned = false
+`,
+			"internal/percpu/pin.go: twins: is built for Go 1.24 gc dewpond_pinned dewpond_portable:"},
 		"two at once": {`
 -- internal/percpu/portable.go --
 //go:build !dewpond_explore
@@ -265,12 +299,12 @@ package percpu
 
 const Pinned = false
 `,
-			"internal/percpu: twins: Go 1.26 gc builds 2 engines"},
+			"internal/percpu: twins: Go 1.24 gc builds 2 engines"},
 		"none": {`
 -- internal/percpu/explore.go --
 package percpu
 `,
-			"internal/percpu: twins: Go 1.26 gc dewpond_explore builds 0 engines"},
+			"internal/percpu: twins: Go 1.24 gc dewpond_explore builds 0 engines"},
 		"always": {`
 -- internal/percpu/explore.go --
 package percpu

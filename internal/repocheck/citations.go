@@ -19,7 +19,7 @@ var uncitable = []struct {
 	// S3 alone is a store of objects
 	{regexp.MustCompile(`\b(S[0-4]-[0-9]+|S[0124])\b`), "%s is a label that a reader cannot look up: cite an article by its title and address"},
 	{regexp.MustCompile(`(?i)\bissues? #?[0-9]+\b`), "%s could be in any repository: give its address"},
-	{regexp.MustCompile(`(\.\./|/work/)shared\b`), "%s is outside the repository"},
+	{regexp.MustCompile(`(\.\.|/\w+)/shared\b`), "%s is outside the repository"},
 }
 
 var (

@@ -20,7 +20,7 @@ use (
 -- go.mod --
 module github.com/dewpond/dewpond
 
-go 1.26
+go 1.24.0
 -- cmd/dewpond/go.mod --
 module github.com/dewpond/dewpond/cmd/dewpond
 
@@ -61,7 +61,7 @@ import (
 
 var n = atomic.LoadUintptr(nil)
 -- internal/percpu/pin.go --
-//go:build gc && go1.26 && !go1.28 && !race && !dewpond_portable && !dewpond_explore
+//go:build gc && go1.24 && (!go1.28 || dewpond_pinned) && !race && !dewpond_portable && !dewpond_explore
 
 package percpu
 
@@ -72,7 +72,7 @@ const Pinned = true
 //go:linkname procPin runtime.procPin
 func procPin() int
 -- internal/percpu/portable.go --
-//go:build (!gc || !go1.26 || go1.28 || race || dewpond_portable) && !dewpond_explore
+//go:build (!gc || !go1.24 || (go1.28 && !dewpond_pinned) || race || dewpond_portable) && !dewpond_explore
 
 package percpu
 

@@ -33,6 +33,7 @@ var layers = []layer{
 	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
 	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
 	{"lab/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"load/report", []string{"internal/measure/...", "load", "load/internal/rates"}}, // no flags, and nothing that runs
 	{"load/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
 	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
@@ -44,20 +45,21 @@ var layers = []layer{
 	{"internal/proof/...", []string{"..."}},
 
 	// The library.
-	{"dewtest", []string{".", "offheap", "internal/hooks"}},
+	{"dewtest", []string{".", "offheap", "internal/go125", "internal/hooks"}},
+	{"dewsync", []string{".", "internal/hooks", "internal/magazine"}},
 	{"offheap", []string{".", "internal/arena", "internal/hooks", "internal/memory"}},
 	{"pressure", []string{"internal/pressure"}},
 	{"checks", []string{"internal/check"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
 		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/hooks", "internal/late", "internal/learn",
 		"internal/magazine", "internal/memory",
-		"internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
+		"internal/perclass", "internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
 	{"internal/admission", []string{
-		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory",
+		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory", "internal/perclass",
 	}},
 	{"internal/arena", []string{"internal/memory"}},
-	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/percpu"}},
+	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/perclass", "internal/percpu"}},
 	{"internal/check", []string{"internal/callers", "internal/late"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
@@ -66,6 +68,7 @@ var layers = []layer{
 	{"internal/late", nil},
 	{"internal/learn", []string{"internal/sizeclass"}},
 	{"internal/memory", []string{"internal/atomics"}},
+	{"internal/perclass", nil},
 	{"internal/percpu", nil},
 	{"internal/hooks", nil},
 	{"internal/pressure", []string{"internal/memory"}},
@@ -76,9 +79,10 @@ var layers = []layer{
 	{"internal/metric", []string{".", "pressure"}},            // what exporters export
 	{"internal/attack", []string{".", "offheap", "pressure"}}, // a test alone, and as a user sees them
 
-	{"internal/turns", nil},    // for benchmarks alone
-	{"internal/upstream", nil}, // for tests alone
-	{"internal/recipe", nil},   // for tests alone
+	{"internal/go125/...", nil}, // for tests and dewtest alone
+	{"internal/turns", nil},     // for benchmarks alone
+	{"internal/upstream", nil},  // for tests alone
+	{"internal/recipe", nil},    // for tests alone
 
 	{"internal/repocheck", []string{"internal/recipe"}},
 }
@@ -87,13 +91,17 @@ var layers = []layer{
 var testsMay = map[string][]string{
 	".":               {"checks", "offheap", "dewtest", "pressure"}, // the tests of byte pools run on both memories, and watched
 	"offheap":         {"pressure"},
+	"dewsync":         {"internal/turns"},
 	"internal/metric": {"offheap"},
-	"contrib/...":     {"dewtest"},
+	"contrib/...":     {"dewsync", "dewtest"},
 
 	"cmd/dewpond":               {"internal/recipe"},
 	"contrib/internal/together": {"internal/recipe", "internal/repocheck"},
 	"lab":                       {"internal/recipe"},
 }
+
+// everyTestMay names what any test may import: what Go 1.25 has for tests.
+const everyTestMay = "internal/go125/..."
 
 func checkLayers(r *repository, report reporter) {
 	unknown := map[string]bool{}
@@ -124,7 +132,7 @@ func layerOf(dir string) (layer, bool) {
 }
 
 func (l layer) allows(r *repository, s *source, dir string) bool {
-	if s.test && dir == s.dir {
+	if s.test && (dir == s.dir || matches(everyTestMay, dir)) {
 		return true
 	}
 	if s.test && strings.HasSuffix(s.syntax.Name.Name, "_test") {

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/api.golden from what the sources say")
 
 // publicPackages are the directories of the packages that users import.
-var publicPackages = []string{".", "offheap", "dewtest", "pressure"}
+var publicPackages = []string{".", "offheap", "dewtest", "dewsync", "pressure"}
 
 // TestAPI shows every change of a public name or signature, but none of comments. A
 // change may be right: look at the difference, and
@@ -281,7 +281,7 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 		}
 		files = append(files, file)
 	}
-	config := types.Config{Importer: i, IgnoreFuncBodies: true, Sizes: types.SizesFor("gc", i.context.GOARCH), GoVersion: "go1.26"}
+	config := types.Config{Importer: i, IgnoreFuncBodies: true, Sizes: types.SizesFor("gc", i.context.GOARCH), GoVersion: "go1.24"}
 	p, err := config.Check(path, i.fset, files, nil)
 	i.done[path] = p
 	return p, err

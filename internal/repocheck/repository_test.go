@@ -74,7 +74,7 @@ func TestTablesSayWhatIsThere(t *testing.T) {
 		}
 	}
 	for name, addresses := range map[string][]string{
-		"unsafe": unsafeAddresses, "linkname": linknameAddresses, "assembly": assemblyAddresses, "syscall": syscallAddresses,
+		"unsafe": unsafeAddresses, "linkname": linknameAddresses, "start": startAddresses, "assembly": assemblyAddresses, "syscall": syscallAddresses,
 		"process": processAddresses, "raw atomics": rawAtomicAddresses, "explored": exploredAddresses, "unexplored": unexploredAddresses,
 	} {
 		for _, a := range addresses {

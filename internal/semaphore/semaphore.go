@@ -76,6 +76,14 @@ func (s *Semaphore) Release() {
 	}
 }
 
+// Forget is Release where the caller must not wake anybody. It panics if somebody waits, who would do so
+// for ever.
+func (s *Semaphore) Forget() {
+	if s.uncount(); s.Waiting() > 0 {
+		s.MustReach()
+	}
+}
+
 // uncount subtracts one unless the count is 0.
 func (s *Semaphore) uncount() {
 	for out := s.out.Load(); out > 0; out = s.out.Load() {

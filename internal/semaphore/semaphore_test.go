@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
+
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 func newSemaphore(limit int) *Semaphore {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Check returns one error for each class that breaks a rule, with a size that breaks
-// none; it returns no error when the classes are fit for [New]. With onHeap every class
-// must also be an exact Go allocation size: make would round any other size up, and the
-// difference would be lost in each block.
+// Check returns one error for each class that breaks a rule, and says what to do; it returns no
+// error when the classes are fit for [New]. On the heap a class may have any size. As make
+// rounds it up to a size of Go's own, a second class of one such size would save nothing: it is
+// an error. Elsewhere a class is a multiple of Multiple.
 func Check(classes []int, onHeap bool) []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -22,16 +22,31 @@ func Check(classes []int, onHeap bool) []error {
 		switch {
 		case size < MinSize || size > MaxSize:
 			fail("class %d: a block size is %d to %d bytes", size, MinSize, MaxSize)
-		case size%Multiple != 0:
-			fail("class %d: a block size is a multiple of %d; %s", size, Multiple, instead(classes, size, onHeap))
-		case onHeap && goSize(size) != size:
-			fail("class %d: Go would allocate %d bytes for it; %s", size, goSize(size), instead(classes, size, onHeap))
+		case size%Multiple != 0 && !onHeap:
+			fail("class %d: outside the Go heap a block size is a multiple of %d; %s", size, Multiple, instead(classes, size))
 		}
-		if i > 0 && size <= classes[i-1] {
+		switch {
+		case i == 0 || size > MaxSize:
+		case size <= classes[i-1]:
 			fail("class %d after %d: block sizes must ascend strictly", size, classes[i-1])
+		case onHeap && classes[i-1] > 0 && goSize(size) == goSize(classes[i-1]):
+			fail("classes %d and %d: Go allocates %d bytes for either; remove %d", classes[i-1], size, goSize(size), classes[i-1])
 		}
 	}
 	return errs
+}
+
+// Allocated returns how many bytes Go allocates for each of some classes, which may be the
+// classes themselves.
+func Allocated(classes []int) []int {
+	if !slices.ContainsFunc(classes, func(size int) bool { return goSize(size) != size }) {
+		return classes
+	}
+	sizes := make([]int, len(classes))
+	for i, size := range classes {
+		sizes[i] = goSize(size)
+	}
+	return sizes
 }
 
 // goSize returns how many bytes Go allocates for a pointer-free object of size bytes.
@@ -46,17 +61,10 @@ func goSize(size int) int {
 }
 
 // instead names what to use in the place of a size that is between the limits: the
-// nearest sizes on both sides that break no rule and are not classes already.
-func instead(classes []int, size int, onHeap bool) string {
-	fits := func(size int) bool { return !onHeap || goSize(size) == size }
+// nearest multiples on both sides that are not classes already.
+func instead(classes []int, size int) string {
 	down := size / Multiple * Multiple
-	for !fits(down) { // MinSize fits
-		down -= Multiple
-	}
-	up := (size + Multiple - 1) / Multiple * Multiple
-	if onHeap {
-		up = goSize(up) // MaxSize is whole pages
-	}
+	up := down + Multiple
 	switch hasDown, hasUp := slices.Contains(classes, down), slices.Contains(classes, up); {
 	case hasDown && hasUp:
 		return fmt.Sprintf("remove it, %d and %d are classes already", down, up)

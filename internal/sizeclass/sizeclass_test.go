@@ -75,6 +75,7 @@ func TestLookupEveryN(t *testing.T) {
 		"small":   {64, 1024},
 		"wide":    {128, 4096, 32768, 40960, 4 << 20, 64 << 20},
 		"most":    most(),
+		"any":     {65, 100, 1023, 1232, 1452, 4097, 32767, 32769, 65535, 122881, 131071, 131073},
 	}
 	for name, classes := range tables {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +94,17 @@ func TestLookupEveryN(t *testing.T) {
 					if n > 0 && want < len(classes) && classes[want] <= MaxSmall {
 						slot, size = want+1, classes[want]
 					}
-					if got := table.OfSmall(uint(n)); int(got.Slot()) != slot || int(got.Size()) != size || slot > 0 && int(got.Index()) != want {
+					if last := want - 1; n > 0 && last >= 0 && (classes[last]-1)/Multiple == (n-1)/Multiple { // its step has a smaller one
+						slot, size = want, classes[last]
+					}
+					if got := table.OfSmall(uint(n)); int(got.Slot()) != slot || int(got.Size()) != size || slot > 0 && int(got.Index()) != slot-1 {
 						t.Fatalf("OfSmall(%d) = slot %d, index %d of %d bytes, want slot %d of %d", n, got.Slot(), got.Index(), got.Size(), slot, size)
+					}
+				}
+				if n > MaxSmall && n <= MaxLarge {
+					got := table.OfLarge(uint(n))
+					if found := int(got.Size()) >= n; found && int(got.Index()) != want || !found && isAloneInStep(classes, want, n) {
+						t.Fatalf("OfLarge(%d) = slot %d of %d bytes, want class %d", n, got.Slot(), got.Size(), want)
 					}
 				}
 				floor := want - 1
@@ -111,6 +121,13 @@ func TestLookupEveryN(t *testing.T) {
 			}
 		})
 	}
+}
+
+// isAloneInStep reports whether OfLarge must know that class i is that of n: it is not too large,
+// and no other is in n's step.
+func isAloneInStep(classes []int, i, n int) bool {
+	in := func(i int) bool { return i >= 0 && i < len(classes) && (classes[i]-1)/largeStep == (n-1)/largeStep }
+	return i < len(classes) && classes[i] <= MaxLarge && !in(i-1) && !in(i+1)
 }
 
 // most returns the longest table there can be.
@@ -132,12 +149,14 @@ func TestCheck(t *testing.T) {
 		{"defaults", Default(), true, nil},
 		{"off the heap any multiple", []int{64, 7168}, false, nil},
 		{"none", []int{}, true, []string{"no class"}},
-		{"not a Go size", []int{64, 7168}, true, []string{"class 7168: Go would allocate 8192 bytes for it; use 6912 or 8192"}},
-		{"not whole pages", []int{40000}, true, []string{"Go would allocate 40960"}},
-		{"odd on the heap", []int{1000}, true, []string{"class 1000: a block size is a multiple of 16; use 896 or 1024"}},
-		{"odd, beside a class", []int{896, 1000}, true, []string{"use 1024"}},
-		{"odd, between classes", []int{64, 65, 80}, true, []string{"class 65: a block size is a multiple of 16; remove it, 64 and 80 are classes already"}},
-		{"odd", []int{100}, false, []string{"class 100: a block size is a multiple of 16; use 96 or 112"}},
+		{"on the heap any size", []int{64, 65, 1232, 1452, 7168, 40000, 65535, 65537}, true, nil},
+		{"two of one Go size", []int{64, 1452, 1500, 7168, 8192}, true, []string{
+			"classes 1452 and 1500: Go allocates 1536 bytes for either; remove 1452",
+			"classes 7168 and 8192: Go allocates 8192 bytes for either; remove 7168"}},
+		{"two of the same pages", []int{57345, 65535}, true, []string{"classes 57345 and 65535: Go allocates 65536 bytes"}},
+		{"odd", []int{100}, false, []string{"class 100: outside the Go heap a block size is a multiple of 16; use 96 or 112"}},
+		{"odd, beside a class", []int{96, 100}, false, []string{"use 112"}},
+		{"odd, between classes", []int{64, 65, 80}, false, []string{"class 65: outside the Go heap a block size is a multiple of 16; remove it, 64 and 80 are classes already"}},
 		{"tiny and huge", []int{32, 128 << 20}, false, []string{"class 32: a block size is 64 to", "class 134217728"}},
 		{"descending", []int{128, 64, 64}, true, []string{"class 64 after 128", "class 64 after 64"}},
 		{"negative", []int{-64}, true, []string{"class -64"}},
@@ -161,10 +180,10 @@ func TestCheck(t *testing.T) {
 // given.
 func TestCheckSuggestsWhatItAccepts(t *testing.T) {
 	suggested := regexp.MustCompile(`use (?:(\d+) or )?(\d+)$`)
-	check := func(size int, onHeap bool) {
+	check := func(size int) {
 		const beside = MinSize // a class that must stay
 		classes := []int{beside, size}
-		errs := Check(classes, onHeap)
+		errs := Check(classes, false)
 		if errs == nil || size <= beside {
 			return
 		}
@@ -177,20 +196,25 @@ func TestCheckSuggestsWhatItAccepts(t *testing.T) {
 			if text == "" {
 				continue // only one is suggested
 			}
-			if errs := Check([]int{beside, instead}, onHeap); err != nil || errs != nil {
+			if errs := Check([]int{beside, instead}, false); err != nil || errs != nil {
 				t.Fatalf("%v; but of %d: %v", found[0], instead, errs)
 			}
 		}
 	}
 	for size := MinSize; size <= 4096; size++ {
-		check(size, false)
+		check(size)
 	}
-	for size := MinSize; size <= 2*MaxSmall; size += 1 + size/64 {
-		check(size, true)
+	for _, size := range []int{1000, 1500, 65535, 1<<20 - 1, 1<<20 + 1, MaxSize - 1, MaxSize - Multiple} {
+		check(size)
 	}
-	for _, onHeap := range []bool{true, false} {
-		for _, size := range []int{1000, 1500, 65535, 1<<20 - 1, 1<<20 + 1, MaxSize - 1, MaxSize - Multiple} {
-			check(size, onHeap)
+}
+
+// What Allocated says is what the collector accounts.
+func TestAllocated(t *testing.T) {
+	classes := []int{65, 1232, 1452, 7168, 40000, 65535}
+	for i, got := range Allocated(classes) {
+		if want := allocated(classes[i]); got != want {
+			t.Errorf("class %d: %d bytes, but Go allocates %d", classes[i], got, want)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package sizeclass maps sizes to block sizes. It is pure: no state, no clock, no
-// unsafe.
+// Package sizeclass maps sizes to block sizes. It is pure: no clock, no unsafe, no state but
+// the tables of [Shared].
 package sizeclass
 
 import "slices"
@@ -7,7 +7,7 @@ import "slices"
 const (
 	MinSize    = 64       // smallest class in bytes
 	MaxSize    = 64 << 20 // largest class in bytes
-	Multiple   = 16       // every class is a multiple of this
+	Multiple   = 16       // every class outside the Go heap is a multiple of this
 	MaxClasses = 128      // most classes in one table
 
 	// MaxSmall is the largest small size, in bytes: OfSmall looks up those, in steps of
@@ -21,14 +21,15 @@ const (
 )
 
 // A Table finds the smallest class that holds n bytes. It is read-only once made, so it
-// needs no locks. Make one with [New].
+// needs no locks. Make one with [New] or [Shared].
 type Table struct {
 	// small[(n+15)/16] is the class of n, up to MaxSmall: one load gives both the
 	// slot and the size that Get and Put need, without a branch on the size. small[0]
-	// is zero: no bytes need no block.
+	// is zero: no bytes need no block. A class that is no multiple of Multiple is also that
+	// of the larger sizes in its step.
 	small [MaxSmall/Multiple + 1]Class
-	// large[(n+largeStep-1)/largeStep] is the class of n, up to MaxLarge, or zero if
-	// more than one class is in the step.
+	// large[(n+largeStep-1)/largeStep] is the class of n, up to MaxLarge, or of the sizes
+	// in the step that are not larger than it. It is zero if more than one class is in the step.
 	large   [MaxLarge/largeStep + 1]Class
 	classes []int
 }
@@ -49,8 +50,8 @@ func (c Class) Index() uint8 { return uint8(c) - 1 }
 func (c Class) Size() uint { return uint(c >> 8) }
 
 // New makes the lookup table for classes, which [Check] or [CheckElements] has approved.
-// Those of CheckElements need not be multiples of Multiple, but no two of them are in one
-// step of the table.
+// They need not be multiples of Multiple, but no two of them are in one step of the small
+// table: the sizes that Go allocates are multiples.
 func New(classes []int) (t Table) {
 	t.classes = slices.Clone(classes)
 	c := 0
@@ -66,20 +67,25 @@ func New(classes []int) (t Table) {
 		top := i * largeStep
 		c, _ := slices.BinarySearch(classes, top)
 		below, _ := slices.BinarySearch(classes, top-largeStep+1)
-		if c < len(classes) && c == below && classes[c] <= MaxLarge {
-			t.large[i] = Class(classes[c]<<8 | (c + 1))
+		if below < len(classes) && c-below <= 1 && classes[below] <= MaxLarge {
+			t.large[i] = Class(classes[below]<<8 | (below + 1))
 		}
 	}
 	return t
 }
 
-// OfSmall returns the class of a size from 0 to MaxSmall. The caller checks the range, as the fast
-// path has to do anyway.
-func (t *Table) OfSmall(n uint) Class { return t.small[(n+Multiple-1)/Multiple] }
+// OfSmall returns the class of a size from 0 to MaxSmall, or one that is smaller than the size
+// and in the same step: then Index knows. The caller checks the range, as the fast path has to
+// do anyway.
+func (t *Table) OfSmall(n uint) Class {
+	return t.small[(n+Multiple-1)/Multiple]
+}
 
-// OfLarge returns the class of a size from MaxSmall+1 to MaxLarge. It may return zero although there
-// is a class.
-func (t *Table) OfLarge(n uint) Class { return t.large[(n+largeStep-1)/largeStep] }
+// OfLarge returns the class of a size from MaxSmall+1 to MaxLarge, or one that is smaller, as OfSmall
+// does. It may return zero although there is a class.
+func (t *Table) OfLarge(n uint) Class {
+	return t.large[(n+largeStep-1)/largeStep]
+}
 
 // Index returns the index of the class of any size and whether there is one. The class of 0
 // is the smallest.

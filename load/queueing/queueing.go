@@ -34,13 +34,16 @@ func ErlangC(slots int, offered float64) float64 {
 type Queue struct {
 	Rate    float64       // arrivals a second
 	Service time.Duration // mean, without the wait
-	Slots   int
+	Slots   int           // how many are served at once
 }
 
 // An UnstableError is a service that is asked more than it can do.
 type UnstableError struct{ Growth float64 } // of the queue, in arrivals a second
 
 func (e UnstableError) Error() string {
+	if e.Growth <= 0 {
+		return "no steady state: at a load of 1 the queue grows without bound"
+	}
 	return fmt.Sprintf("no steady state: the queue grows by %.3g a second", e.Growth)
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 )
 
 // A Service draws service times.
@@ -80,7 +82,7 @@ func (r Responses) Mean() time.Duration {
 
 // Quantile returns the response that a share p of the arrivals did not exceed.
 func (r Responses) Quantile(p float64) time.Duration {
-	return r.sorted[min(len(r.sorted)-1, int(p*float64(len(r.sorted))))]
+	return quantile.Of(r.sorted, p)
 }
 
 // slots are a heap of times.

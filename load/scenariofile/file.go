@@ -12,10 +12,12 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/secret"
 )
 
 // A File is a scenario that was read from a file, and knows where in the file everything is.
@@ -26,6 +28,7 @@ type File struct {
 
 	name   string // as errors show it
 	dir    string // where the files that it names are
+	root   string // below which they must be; empty is dir
 	closed bool   // nothing but Files is read
 	lines  []string
 	places map[string]*token.Token // where each field is, as load.InvalidError.Where names it
@@ -34,17 +37,34 @@ type File struct {
 
 // Read reads a file. A mistake is a [*load.InvalidError] that has the line, the column and an
 // excerpt. What only load can tell, such as a name that nothing gives, [File.Locate] places.
-func Read(path string) (*File, error) {
-	data, err := os.ReadFile(path)
+//
+// The files that the scenario draws from are below its own directory: see [ReadBelow].
+func Read(path string) (*File, error) { return ReadBelow(path, "") }
+
+// ReadBelow is Read for a scenario that draws from files below root, which is a directory and may
+// be above that of the scenario. Empty is the scenario's own. What is elsewhere is not read, also
+// if a link leads there: a scenario that comes from elsewhere could have it sent to its target.
+func ReadBelow(path, root string) (*File, error) {
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data)
+	defer in.Close()
+	data, err := readBounded(in)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBelow(path, data, root)
 }
 
 // Parse is Read with the file's contents.
 func Parse(path string, data []byte) (*File, error) {
-	f := &File{Files: map[string][]byte{}}
+	return ParseBelow(path, data, "")
+}
+
+// ParseBelow is ReadBelow with the file's contents.
+func ParseBelow(path string, data []byte, root string) (*File, error) {
+	f := &File{Files: map[string][]byte{}, root: root}
 	return f.parse(path, data)
 }
 
@@ -58,7 +78,15 @@ func ParseWith(path string, data []byte, files map[string][]byte) (*File, error)
 func (f *File) parse(path string, data []byte) (*File, error) {
 	f.name, f.dir = filepath.Base(path), filepath.Dir(path)
 	f.lines, f.places = strings.Split(string(data), "\n"), map[string]*token.Token{}
-	parsed, err := parser.ParseBytes(data, 0)
+	depth, err := f.bounded(data)
+	if err != nil {
+		return nil, err
+	}
+	tokens := lexer.Tokenize(string(data))
+	if err := f.boundedPaths(tokens, depth); err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, f.syntax(err)
 	}
@@ -112,9 +140,19 @@ func (f *File) at(t *token.Token, problem string) error {
 	line, column := t.Position.Line, t.Position.Column
 	excerpt := ""
 	if line >= 1 && line <= len(f.lines) {
-		excerpt = "   | " + strings.TrimSpace(f.lines[line-1])
+		excerpt = "   | " + secret.Excerpt(short(strings.TrimSpace(f.lines[line-1])))
 	}
 	return &load.InvalidError{Where: fmt.Sprintf("%s:%d:%d", f.name, line, column), Problem: problem + excerpt}
+}
+
+// longestExcerpt is how many characters of a line an error shows.
+const longestExcerpt = 200
+
+func short(line string) string {
+	if r := []rune(line); len(r) > longestExcerpt {
+		return string(r[:longestExcerpt]) + "..."
+	}
+	return line
 }
 
 func (f *File) syntax(err error) error {

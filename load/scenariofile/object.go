@@ -1,9 +1,11 @@
 package scenariofile
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -125,7 +127,8 @@ func number(n ast.Node) (float64, bool) {
 	return 0, false
 }
 
-// integer returns a whole number from least to most; least if the key is not there.
+// integer returns a whole number from least to most; least if the key is not there. A most of
+// math.MaxInt32 stands for a bound that load itself has.
 func (o *object) integer(key string, least, most int) int {
 	n := o.fields[key]
 	if n == nil {
@@ -133,7 +136,11 @@ func (o *object) integer(key string, least, most int) int {
 	}
 	v, ok := number(n)
 	if !ok || v != math.Trunc(v) || v < float64(least) || v > float64(most) {
-		o.f.fail(n, "%s: %s: give a whole number from %d to %d", key, what(n), least, most)
+		upTo := ""
+		if most != math.MaxInt32 {
+			upTo = fmt.Sprintf(" to %d", most)
+		}
+		o.f.fail(n, "%s: %s: give a whole number from %d%s", key, what(n), least, upTo)
 		return least
 	}
 	return int(v)
@@ -186,8 +193,8 @@ func (o *object) list(key string) []ast.Node {
 	return nil
 }
 
-// value returns a value as encoding/json has it.
-func (f *File) value(n ast.Node) any {
+// value returns a value as encoding/json has it, and takes note of where its parts are.
+func (f *File) value(n ast.Node, where string) any {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return n.Value
@@ -203,15 +210,17 @@ func (f *File) value(n ast.Node) any {
 		return nil
 	case *ast.SequenceNode:
 		out := []any{}
-		for _, e := range n.Values {
-			out = append(out, f.value(e))
+		for i, e := range n.Values {
+			place := where + "[" + strconv.Itoa(i) + "]"
+			f.places[place] = e.GetToken()
+			out = append(out, f.value(e, place))
 		}
 		return out
 	case *ast.MappingNode, *ast.MappingValueNode:
-		o := f.object(n, "")
+		o := f.object(n, where)
 		out := map[string]any{}
 		for key, e := range o.fields {
-			out[key] = f.value(e)
+			out[key] = f.value(e, o.path(key))
 		}
 		return out
 	}

@@ -2,20 +2,20 @@ package scenariofile
 
 import (
 	"encoding/csv"
+	"math"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/dewpond/dewpond/internal/measure/amount"
 	"github.com/dewpond/dewpond/load"
 )
 
 // scenario reads the whole file.
 func (f *File) scenario(n ast.Node) {
-	o := f.object(n, "", "name", "target", "arrivals", "protocols", "connections", "limits", "header", "data", "session", "thresholds", "abort")
+	o := f.object(n, "", "name", "target", "arrivals", "protocols", "connections", "limits", "header", "descriptors", "data", "session", "thresholds", "abort")
 	s := &f.Scenario
 	s.Name, s.Target = o.text("name"), o.text("target")
 	if s.Name == "" {
@@ -36,14 +36,19 @@ func (f *File) scenario(n ast.Node) {
 	if o.has("limits") {
 		l := f.object(o.fields["limits"], "limits", "in_flight", "timeout")
 		if l.has("in_flight") {
-			s.Limits.InFlight = l.integer("in_flight", 1, 1_000_000)
+			s.Limits.InFlight = l.integer("in_flight", 1, math.MaxInt32)
 		}
 		s.Limits.Timeout = l.duration("timeout")
 		if l.has("timeout") && s.Limits.Timeout == 0 {
 			f.fail(l.fields["timeout"], "timeout: give more than 0s")
 		}
 	}
-	s.Header = header(o.texts("header"))
+	s.Header = f.header(o)
+	if o.has("descriptors") {
+		if s.Descriptors = f.read(o, "descriptors"); f.err == nil && len(s.Descriptors) == 0 {
+			f.fail(o.fields["descriptors"], "descriptors: the file is empty")
+		}
+	}
 	if o.has("data") {
 		d := f.object(o.fields["data"], "data")
 		for _, name := range d.order {
@@ -76,14 +81,14 @@ func (f *File) arrivals(n ast.Node) load.Arrivals {
 	o := f.object(n, "arrivals", "rate", "process", "warmup", "duration", "seed", "users")
 	a := load.Arrivals{
 		Process: load.Process(o.text("process")), Warmup: o.duration("warmup"), Duration: o.duration("duration"),
-		Seed: uint64(o.integer("seed", 0, 1<<53)), Users: o.integer("users", 0, 1_000_000),
+		Seed: uint64(o.integer("seed", 0, 1<<53)), Users: o.integer("users", 0, math.MaxInt32),
 	}
 	if o.has("rate") {
-		rate, err := strconv.ParseFloat(strings.TrimSuffix(o.text("rate"), "/s"), 64)
+		rate, err := amount.ParseRate(o.text("rate"))
 		if err != nil {
 			f.fail(o.fields["rate"], "rate: %s: give sessions a second, such as 200/s", what(o.fields["rate"]))
 		}
-		a.Rate = rate
+		a.Rate = float64(rate)
 	}
 	return a
 }
@@ -97,13 +102,23 @@ func (f *File) protocols(n ast.Node) []load.Share {
 	return shares
 }
 
-func header(texts map[string]string) http.Header {
-	if len(texts) == 0 {
+// header reads the header of the scenario or of a step.
+func (f *File) header(o *object) http.Header {
+	if !o.has("header") {
 		return nil
 	}
+	given := f.object(o.fields["header"], o.path("header"))
 	h := http.Header{}
-	for name, value := range texts {
-		h.Set(name, value)
+	for _, name := range given.order {
+		canonical := http.CanonicalHeaderKey(name)
+		if _, twice := h[canonical]; twice {
+			f.fail(given.fields[name], "%q is there twice: give it once", canonical)
+		}
+		h[canonical] = nil
+		if _, none := given.fields[name].(*ast.NullNode); !none { // null leaves out what all have
+			h[canonical] = []string{given.text(name)}
+		}
+		f.places[given.path(canonical)] = f.places[given.path(name)]
 	}
 	return h
 }
@@ -201,11 +216,7 @@ func (f *File) read(o *object, key string) []byte {
 		}
 		return data
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(f.dir, path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := f.readBelow(name)
 	if err != nil {
 		f.fail(o.fields[key], "%s: %v", key, err)
 	}

@@ -3,11 +3,11 @@ package scenariofile
 import (
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/dewpond/dewpond/internal/measure/amount"
 	"github.com/dewpond/dewpond/load"
 )
 
@@ -22,7 +22,7 @@ var stepKeys = append([]string{"name", "when", "unless", "each", "retry", "json"
 // only are the keys that go with some actions alone.
 var only = map[string][]string{
 	"body":   methods,
-	"header": methods,
+	"header": append(slices.Clone(methods), "websocket", "grpc"),
 	"send":   {"websocket"},
 	"json":   append(slices.Clone(methods), "grpc"),
 	"take":   append(slices.Clone(methods), "grpc"),
@@ -109,7 +109,7 @@ func (f *File) each(o *object) *load.Each {
 
 func (f *File) request(o *object, method string) load.Request {
 	r := load.Request{
-		Method: strings.ToUpper(method), URL: o.text(method), Header: header(o.texts("header")), Take: o.texts("take"),
+		Method: strings.ToUpper(method), URL: o.text(method), Header: f.header(o), Take: o.texts("take"),
 	}
 	if o.has("body") {
 		r.Body = []byte(o.text("body"))
@@ -118,7 +118,7 @@ func (f *File) request(o *object, method string) load.Request {
 		if o.has("body") {
 			f.fail(o.fields["json"], "json and body: give one")
 		}
-		r.JSON = f.value(o.fields["json"])
+		r.JSON = f.value(o.fields["json"], o.path("json"))
 	}
 	if o.has("expect") {
 		e := f.object(o.fields["expect"], o.path("expect"), "status", "type", "at_most")
@@ -131,12 +131,12 @@ func (f *File) request(o *object, method string) load.Request {
 }
 
 func (f *File) socket(o *object) load.Socket {
-	s := load.Socket{URL: o.text("websocket")}
+	s := load.Socket{URL: o.text("websocket"), Header: f.header(o)}
 	if o.has("send") {
 		m := f.object(o.fields["send"], o.path("send"), "text", "hex", "protobuf", "json")
 		s.Send = load.Message{Text: m.text("text"), Protobuf: m.text("protobuf")}
 		if m.has("json") {
-			s.Send.JSON = f.value(m.fields["json"])
+			s.Send.JSON = f.value(m.fields["json"], m.path("json"))
 		}
 		if m.has("hex") {
 			var err error
@@ -153,9 +153,9 @@ func (f *File) socket(o *object) load.Socket {
 }
 
 func (f *File) procedure(o *object) load.Procedure {
-	p := load.Procedure{Method: o.text("grpc"), Take: o.texts("take")}
+	p := load.Procedure{Method: o.text("grpc"), Header: f.header(o), Take: o.texts("take")}
 	if o.has("json") {
-		p.JSON = f.value(o.fields["json"])
+		p.JSON = f.value(o.fields["json"], o.path("json"))
 	}
 	if o.has("expect") {
 		e := f.object(o.fields["expect"], o.path("expect"), "at_most")
@@ -169,21 +169,10 @@ func (f *File) size(o *object, key string) int64 {
 	if !o.has(key) {
 		return 0
 	}
-	text := o.text(key)
-	unit := int64(1)
-	for _, u := range []struct {
-		name  string
-		bytes int64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}} {
-		if rest, ok := strings.CutSuffix(text, u.name); ok {
-			text, unit = strings.TrimSpace(rest), u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
+	n, err := amount.Parse(o.text(key))
 	if err != nil || n < 1 {
 		f.fail(o.fields[key], "%s: %s: give bytes, such as 64KiB", key, what(o.fields[key]))
 		return 0
 	}
-	return n * unit
+	return n
 }

@@ -99,7 +99,7 @@ func run(args []string, out io.Writer) error {
 		}
 		report := apidiff.ModuleChanges(&apidiff.Module{Path: m.path, Packages: before}, &apidiff.Module{Path: m.path, Packages: now})
 		if len(report.Changes) > 0 {
-			fmt.Fprintf(&changes, "%s\n%s\n", m.path, report)
+			fmt.Fprintf(&changes, "%s\n%s\n", m.path, ordered(report))
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(api, "*.gz"))
@@ -129,6 +129,14 @@ func run(args []string, out io.Writer) error {
 		return fmt.Errorf("these changes since the baseline are not those that %s lists: run apichanges -update, look at the difference, and say in CHANGELOG.md what a user has to do", list)
 	}
 	return nil
+}
+
+// ordered returns a report with its changes in order and each of them once. apidiff
+// leaves the order to its maps, and repeats a generic type's methods for each use of the type.
+func ordered(r apidiff.Report) apidiff.Report {
+	changes := slices.Clone(r.Changes)
+	slices.SortFunc(changes, func(a, b apidiff.Change) int { return strings.Compare(a.Message, b.Message) })
+	return apidiff.Report{Changes: slices.Compact(changes)}
 }
 
 // A publicModule is one whose API users depend on.

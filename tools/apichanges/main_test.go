@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/exp/apidiff"
 )
 
 // A change of a public name is reported until it is listed, a change of an internal one never.
@@ -54,5 +56,19 @@ func TestChanges(t *testing.T) {
 	}
 	if _, err := changes("v1.2.3"); err == nil {
 		t.Error("an argument passes")
+	}
+}
+
+// The list says each change once and in one order, whatever the order in which they were found.
+func TestChangesAreInOrder(t *testing.T) {
+	got := ordered(apidiff.Report{Changes: []apidiff.Change{
+		{Message: "Put: added", Compatible: true},
+		{Message: "Trim: removed"},
+		{Message: "Get: added", Compatible: true},
+		{Message: "Put: added", Compatible: true},
+	}}).String()
+	const want = "Incompatible changes:\n- Trim: removed\nCompatible changes:\n- Get: added\n- Put: added\n"
+	if got != want {
+		t.Errorf("the list is\n%swant\n%s", got, want)
 	}
 }

@@ -1,18 +1,15 @@
-// Package bars compares one figure of all contenders by the lengths of bars.
+// Package bars compares one figure of several contenders by the lengths of bars.
 package bars
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/dewpond/dewpond/internal/measure/axis"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
-// A Chart compares one figure of all contenders, with the range over the rounds.
+// A Chart compares one figure of several contenders, with the range over the rounds.
 type Chart struct {
 	Figure string
 	Title  string
@@ -21,9 +18,17 @@ type Chart struct {
 	Bars   []Bar
 }
 
+// A Value is a contender's figure.
+type Value struct {
+	Name string
+	Ours bool // it stands out
+	result.Figure
+}
+
 // A Bar is the bar of one contender. Its places are in percent of the axis.
 type Bar struct {
 	Name         string
+	Ours         bool
 	Text, Spread string
 	Length       float64 // of the median
 	Low, High    float64 // of the range
@@ -38,40 +43,15 @@ const (
 	reach = 1.6
 )
 
-// Of returns the charts of a document: the point of the scenario first, then what every scenario
-// has. Where a figure is zero for all there is nothing to see, and the tables have it.
-func Of(d result.Document) []Chart {
-	var out []Chart
-	add := func(name, title, note string) {
-		if c := Compare(d, name, title, note); c.shows() {
-			out = append(out, c)
-		}
-	}
-	for _, name := range figure.Names(d) {
-		label := figure.Label(name)
-		add(name, strings.ToUpper(label[:1])+label[1:], "")
-	}
-	switch {
-	case verdict.SetsRate(d.Scenario):
-		add("ops_per_sec", "Throughput, ops/s", "more is better")
-	case d.Scenario.Clocked():
-		add("ops_per_sec", "Throughput, ops/s", "the clock sets it")
-	}
-	add("gc_per_5s", "GC cycles in 5 s", "")
-	add("rss_peak_bytes", "Peak RSS", "")
-	return out
-}
-
-// Compare returns the chart of one figure. It has no bars if no contender has the figure. If one
+// Compare returns the chart of one figure. Without values it has no bars. If one
 // median is many times another, the axis is logarithmic, and the note says so.
-func Compare(d result.Document, name, title, note string) Chart {
+func Compare(values []Value, name, title, note string) Chart {
 	c := Chart{Figure: name, Title: title, Note: note}
-	of := figures(d, name)
-	if len(of) == 0 {
+	if len(values) == 0 {
 		return c
 	}
 	most, least, high := 0.0, math.Inf(1), 0.0
-	for _, f := range of {
+	for _, f := range values {
 		most, high = max(most, f.Median), max(high, f.Max)
 		if f.Median > 0 {
 			least = min(least, f.Median)
@@ -87,33 +67,18 @@ func Compare(d result.Document, name, title, note string) Chart {
 		c.Axis.KeepPowers()
 		c.say("logarithmic axis")
 	}
-	c.draw(d)
+	c.draw(values)
 	return c
-}
-
-// shows reports whether the chart has a bar of some length.
-func (c Chart) shows() bool {
-	return slices.ContainsFunc(c.Bars, func(b Bar) bool { return b.High > 0 })
 }
 
 // Linear returns the chart of one figure on a linear axis, which begins at zero.
-func Linear(d result.Document, name, title string) Chart {
+func Linear(values []Value, name, title string) Chart {
 	c := Chart{Figure: name, Title: title, Axis: axis.Axis{High: 1e-9}}
-	for _, f := range figures(d, name) {
+	for _, f := range values {
 		c.Axis.High = max(c.Axis.High, f.Max)
 	}
-	c.draw(d)
+	c.draw(values)
 	return c
-}
-
-func figures(d result.Document, name string) []result.Figure {
-	var out []result.Figure
-	for i := range d.Contenders {
-		if f, ok := figure.Of(&d.Contenders[i], name); ok {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func (c *Chart) say(note string) {
@@ -123,16 +88,12 @@ func (c *Chart) say(note string) {
 	c.Note += note
 }
 
-// draw makes the bars of the contenders that have the figure.
-func (c *Chart) draw(d result.Document) {
+// draw makes the bars.
+func (c *Chart) draw(values []Value) {
 	at := func(v float64) float64 { return 100 * min(max(c.Axis.At(v), 0), 1) }
-	for i := range d.Contenders {
-		f, ok := figure.Of(&d.Contenders[i], c.Figure)
-		if !ok {
-			continue
-		}
+	for _, f := range values {
 		c.Bars = append(c.Bars, Bar{
-			Name: d.Contenders[i].Name, Text: figure.Format(c.Figure, f.Median),
+			Name: f.Name, Ours: f.Ours, Text: figure.Format(c.Figure, f.Median),
 			Spread: figure.Format(c.Figure, f.Min) + " to " + figure.Format(c.Figure, f.Max),
 			Length: at(f.Median), Low: at(f.Min), High: at(f.Max),
 		})

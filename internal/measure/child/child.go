@@ -1,11 +1,13 @@
 // Package child runs a function in a child process, which runs this same program, or another
-// build of it. [Run] is the parent's side, [Serve] the child's.
+// build of it. [Run] is the parent's side, [Serve] the child's. A child that goes on while its parent
+// does is a [Process].
 package child
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +71,9 @@ func head(b []byte) []byte {
 	return bytes.TrimSpace(b[:min(len(b), most)])
 }
 
+// ErrOrphaned is the cause of a child's ctx that its parent's end has ended.
+var ErrOrphaned = errors.New("the parent has ended")
+
 // hasParent is set in the environment of a child whose standard input ends with its parent.
 const hasParent = "DEWPOND_MEASURE_PARENT"
 
@@ -83,12 +88,12 @@ func Serve[Question, Answer any](answer func(context.Context, Question) (Answer,
 		return fmt.Errorf("standard input holds no question: %w", err)
 	}
 	if os.Getenv(hasParent) != "" {
-		var orphaned context.CancelFunc
-		ctx, orphaned = context.WithCancel(ctx)
-		defer orphaned()
+		var orphaned context.CancelCauseFunc
+		ctx, orphaned = context.WithCancelCause(ctx)
+		defer orphaned(nil)
 		go func() {
 			io.Copy(io.Discard, os.Stdin) // until the parent's end
-			orphaned()
+			orphaned(ErrOrphaned)
 			time.Sleep(grace)
 			os.Exit(1)
 		}()

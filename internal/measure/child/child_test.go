@@ -2,8 +2,10 @@ package child
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,13 +19,14 @@ type question struct {
 	Number int
 	What   string
 	File   string
+	Orphan bool
 }
 
 // TestMain answers if a test has started this test binary as its child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "parent" { // of a child that waits
 		var got int
-		Run(context.Background(), []string{"serve"}, question{What: "wait", File: os.Args[2]}, &got)
+		Run(context.Background(), []string{"serve"}, question{What: "wait", File: os.Args[2], Orphan: true}, &got)
 		return
 	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
@@ -33,7 +36,45 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if text := os.Getenv(told); text != "" { // it says what it was told, and stays
+		var says string
+		if err := json.Unmarshal([]byte(text), &says); err != nil {
+			panic(err)
+		}
+		fmt.Println(says)
+		io.Copy(io.Discard, os.Stdin)
+		return
+	}
 	os.Exit(m.Run())
+}
+
+const told = "DEWPOND_CHILD_TEST"
+
+// A Process has said its line when it is started, and ends with Close.
+func TestProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+	answer := 0
+	p, err := StartFor(told, "7", &answer)
+	if err != nil || answer != 7 || p.PID() == os.Getpid() {
+		t.Fatalf("%d, %v", answer, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := StartFor(told, "no number", &answer); err == nil || !strings.Contains(err.Error(), "invalid character") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err = Start(ctx, nil, []string{told + `="8"`}, &answer)
+	if err != nil || answer != 8 {
+		t.Fatalf("%d, %v", answer, err)
+	}
+	cancel()
+	if err := p.command.Wait(); err == nil { // its standard input is open
+		t.Error("the end of ctx does not end the child")
+	}
 }
 
 func answer(ctx context.Context, q question) (int, error) {
@@ -47,6 +88,9 @@ func answer(ctx context.Context, q question) (int, error) {
 			return 0, err
 		}
 		<-ctx.Done()
+		if q.Orphan && context.Cause(ctx) != ErrOrphaned {
+			return 0, context.Cause(ctx)
+		}
 		if err := os.Remove(q.File); err != nil { // and that it has been told to end
 			return 0, err
 		}

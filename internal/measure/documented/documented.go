@@ -15,14 +15,14 @@ import (
 var field = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\|")
 
 // Faults says where the text of a file differs from how a struct is written as JSON. The text has a
-// heading with the schema's version. The struct, and each of its package within it, has a heading
-// of its name, and under that a row for each field and no other.
-func Faults(file string, version int, document reflect.Type) ([]string, error) {
+// heading with the schema's version. The struct, and each within it that is of its package or of one
+// of the others, has a heading of its name, and under that a row for each field and no other.
+func Faults(file string, version int, document reflect.Type, others ...string) ([]string, error) {
 	data, err := os.ReadFile(file)
-	return faults(string(data), version, document), err
+	return faults(string(data), version, document, others...), err
 }
 
-func faults(text string, version int, document reflect.Type) (out []string) {
+func faults(text string, version int, document reflect.Type, others ...string) (out []string) {
 	if want := fmt.Sprintf("## The JSON schema, version %d\n", version); !strings.Contains(text, want) {
 		out = append(out, fmt.Sprintf("no heading %q", want))
 	}
@@ -34,7 +34,7 @@ func faults(text string, version int, document reflect.Type) (out []string) {
 		}
 	}
 	structs := map[string][]string{}
-	collect(document, document.PkgPath(), structs)
+	collect(document, append(others, document.PkgPath()), structs)
 	for name, fields := range structs {
 		if got := documented[name]; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(fields))) {
 			out = append(out, fmt.Sprintf("%s: documented %v, has %v", name, got, fields))
@@ -49,13 +49,13 @@ func faults(text string, version int, document reflect.Type) (out []string) {
 	return out
 }
 
-// collect lists the JSON names of each struct of a package, from one on. A struct within another
+// collect lists the JSON names of each struct of some packages, from one on. A struct within another
 // has its own heading.
-func collect(t reflect.Type, pkg string, into map[string][]string) {
+func collect(t reflect.Type, packages []string, into map[string][]string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || t.PkgPath() != pkg || into[t.Name()] != nil {
+	if t.Kind() != reflect.Struct || !slices.Contains(packages, t.PkgPath()) || into[t.Name()] != nil {
 		return
 	}
 	into[t.Name()] = []string{}
@@ -64,6 +64,6 @@ func collect(t reflect.Type, pkg string, into map[string][]string) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			into[t.Name()] = append(into[t.Name()], name)
 		}
-		collect(f.Type, pkg, into)
+		collect(f.Type, packages, into)
 	}
 }

@@ -3,6 +3,7 @@ package documented
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,6 +19,16 @@ type part struct {
 }
 
 const told = "## The JSON schema, version 3\n\n### document\n\n| `version` | |\n| `parts` | |\n| `at` | |\n\n### part\n\n| `name` | |\n"
+
+// A struct of another package takes a heading if that package is one to document.
+func TestOthers(t *testing.T) {
+	if got := faults(told, 3, reflect.TypeFor[document](), "net/http"); got != nil {
+		t.Errorf("no struct of the other package is in the document: %q", got)
+	}
+	if got := faults(told, 3, reflect.TypeFor[document](), "time"); !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "Time: ") }) {
+		t.Errorf("time.Time has no heading, and the faults are %q", got)
+	}
+}
 
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {

@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/dewpond/dewpond/internal/measure/result"
@@ -71,21 +70,11 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// The point of a scenario comes first.
-func TestNames(t *testing.T) {
-	f := result.Figure{}
-	d := result.Document{Contenders: []result.Contender{
-		{Figures: map[string]result.Figure{"a_ns": f, "second_burst_ns": f}},
-		{Figures: map[string]result.Figure{"second_burst_misses": f, "b_ns": f}},
-	}}
-	if got, want := Names(d), []string{"second_burst_misses", "second_burst_ns", "a_ns", "b_ns"}; !slices.Equal(got, want) {
-		t.Errorf("names are %q, want %q", got, want)
-	}
-}
-
 func TestLabels(t *testing.T) {
 	for name, want := range map[string]string{
-		"put_p999_ns": "Put P999", "micro_128_1g_ns": "128 B by 1 goroutine", "micro_8192_par_ns": "8 KiB in parallel",
+		"put_p999_ns":   "Put P999",
+		"refused_share": "refused", "served_per_sec": "served/s", "double_put_found": "double put found",
+		"allocated_bytes": "allocated", "cpu_time_ns": "CPU time", "later_misses": "later misses",
 		"second_burst_ns": "second burst", "dropped_arrivals": "dropped arrivals", "rss_bytes": "RSS",
 	} {
 		if got := Label(name); got != want {

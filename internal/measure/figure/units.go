@@ -82,6 +82,17 @@ func Plain(name string, v float64) string {
 	return strings.TrimSpace(number + " " + unit)
 }
 
+// Amount formats bytes, or bytes a second, that a scenario has as "400000000 B" or
+// "400000000 B/s".
+func Amount(text string) string {
+	number, unit, ok := strings.Cut(text, " B")
+	n, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil {
+		return text
+	}
+	return Plain("_bytes", n) + unit
+}
+
 // Number formats a count in words: "50 thousand", "2.5 million".
 func Number(n float64) string {
 	switch {

@@ -42,8 +42,37 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	var f Files[int]
-	if err := f.Open("--out", filepath.Join(dir, "none", "x"), text); err == nil || !strings.HasPrefix(err.Error(), "--out: ") {
-		t.Errorf("a path that cannot be written gives %v", err)
+	bad := filepath.Join(dir, "none", "x")
+	for _, err := range []error{
+		f.Open("--out", bad, text),
+		WriteFile(bad, func(w io.Writer) error { return text(w, 42) }),
+	} {
+		if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), bad+":") || strings.Contains(err.Error(), ".tmp") {
+			t.Errorf("a path that cannot be written gives %v", err)
+		}
+	}
+	if err := f.Open("--out", bad, text); !strings.HasPrefix(err.Error(), "--out: ") {
+		t.Errorf("the error does not name the flag: %v", err)
+	}
+}
+
+// A directory is made before anything is measured, and nothing is left in it by the look.
+func TestDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "here")
+	write := func(dir string, d int) error { return WriteBytes(filepath.Join(dir, "x"), fmt.Append(nil, d)) }
+	var f Files[int]
+	if err := errors.Join(f.OpenDir("--dir", dir, write), f.OpenDir("--dir", "", write)); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) > 0 {
+		t.Errorf("the folder has %v, %v", all, err)
+	}
+	if err := f.Write(42); err != nil || content(t, filepath.Join(dir, "x")) != "42" {
+		t.Error(err)
+	}
+	err := f.OpenDir("--dir", filepath.Join(dir, "x"), write)
+	if err == nil || !strings.HasPrefix(err.Error(), "--dir: ") {
+		t.Errorf("a file for a directory gives %v", err)
 	}
 }
 
@@ -88,6 +117,33 @@ func TestOldFileStays(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Errorf("its permissions are %v now, %v", info.Mode(), err)
+	}
+}
+
+// What may hold secrets is its owner's alone, and so is what replaces a file that all could read.
+func TestPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such permissions")
+	}
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old.json")
+	if err := os.WriteFile(old, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := Files[int]{Private: true}
+	for _, name := range []string{old, filepath.Join(dir, "new.json")} {
+		if err := f.Open("--json", name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	single := filepath.Join(dir, "single.json")
+	if err := errors.Join(f.Write(7), WritePrivate(single, func(w io.Writer) error { return text(w, 7) })); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{old, filepath.Join(dir, "new.json"), single} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 || plain(name) != "7" {
+			t.Errorf("%s is %v with %q, %v", name, info.Mode(), plain(name), err)
+		}
 	}
 }
 
@@ -145,5 +201,39 @@ func TestOddFiles(t *testing.T) {
 	}
 	if err := f.Open("--json", t.TempDir(), text); err == nil || !strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory gives %v", err)
+	}
+}
+
+// A file that is written for long has its name when it is whole, and leaves nothing where it is not wanted.
+func TestCreatePrivate(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "requests.json")
+	if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{false, true} {
+		f, err := CreatePrivate(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(f, "new")
+		if got := plain(path); got != "precious" {
+			t.Errorf("while it is written the file has %q", got)
+		}
+		want, mode := "precious", os.FileMode(0o644)
+		if keep {
+			want, mode = "new", 0o600
+			if err := f.Commit(); err != nil {
+				t.Error(err)
+			}
+		}
+		f.Discard()
+		info, err := os.Stat(path)
+		if got := content(t, path); err != nil || got != want || runtime.GOOS != "windows" && info.Mode().Perm() != mode {
+			t.Errorf("keep %v: %q with permissions %v", keep, got, info.Mode())
+		}
+		if all, _ := os.ReadDir(dir); len(all) != 1 {
+			t.Errorf("keep %v: the folder has %v", keep, all)
+		}
 	}
 }

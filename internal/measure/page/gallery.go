@@ -1,3 +1,5 @@
+// Package page draws charts, and makes the pages that show them: one HTML file each, which loads no
+// others.
 package page
 
 import (
@@ -6,7 +8,6 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/dewpond/dewpond/internal/measure/axis"
 	"github.com/dewpond/dewpond/internal/measure/bars"
 	"github.com/dewpond/dewpond/internal/measure/palette"
 )
@@ -20,8 +21,9 @@ var (
 	pageJS string
 )
 
-// Template returns a page's template, in which the templates "picture" and "legend" show what a
-// [Gallery] makes. It panics if the text is no template.
+// Template returns a page's template. In it the templates "policy", "style" and "script" are what every page
+// has in its head and at its end, "picture" and "legend" show what a [Gallery] makes, and "table" shows
+// rows of texts, whose first is the head. It panics if the text is no template.
 func Template(name, text string) *template.Template {
 	return template.Must(template.Must(template.New(name).Parse(galleryHTML)).Parse(text))
 }
@@ -60,6 +62,13 @@ func (g *Gallery) Dark() template.CSS  { return template.CSS(g.dark.String()) }
 func (g *Gallery) Style() template.CSS { return template.CSS(pageCSS) }
 func (g *Gallery) Script() template.JS { return template.JS(pageJS) }
 
+// A Legend is a name on the page, and what it stands for.
+type Legend struct {
+	Index       int // its number
+	Name, About string
+	Kind        Kind
+}
+
 // A Picture is one chart of a page.
 type Picture interface {
 	IsBars() bool // for the template "picture"
@@ -68,7 +77,7 @@ type Picture interface {
 // A barChart is a chart of bars with the contenders' places on the page.
 type barChart struct {
 	bars.Chart
-	Ticks []mark
+	Ticks []Tick
 	Rows  []barRow
 }
 
@@ -78,45 +87,31 @@ type barRow struct {
 	Span  float64 // of the range
 }
 
-// A lineChart is a chart with its number on the page.
-type lineChart struct {
-	chart
-	Number int
-}
-
-func (barChart) IsBars() bool  { return true }
-func (lineChart) IsBars() bool { return false }
+func (barChart) IsBars() bool { return true }
+func (drawing) IsBars() bool  { return false }
 
 // Bars makes a picture of a chart. number returns the number of a bar's name.
 func (g *Gallery) Bars(c bars.Chart, number func(name string) int) Picture {
-	b := barChart{Chart: c, Ticks: marks(c.Axis)}
+	b := barChart{Chart: c, Ticks: Ticks(c.Axis)}
 	for _, bar := range c.Bars {
 		b.Rows = append(b.Rows, barRow{bar, number(bar.Name), bar.High - bar.Low})
 	}
 	return b
 }
 
-// A Curve is a line through points, which are in ascending order of x.
-type Curve struct {
-	Number int // on the page
-	Name   string
-	Points [][2]float64
+// Lines makes a picture of a chart, with the names of its curves below.
+func (g *Gallery) Lines(c Chart) Picture {
+	d := g.draw(c)
+	d.Key = c.key()
+	return d
 }
 
-// Lines makes a picture of curves over two axes, with their names below. unit is that of y: ns,
-// bytes or none.
-func (g *Gallery) Lines(title, note, unit string, x, y axis.Axis, curves []Curve) Picture {
-	c := chart{Title: title, Note: note, Data: chartData{Kind: "plain", Unit: unit}}
-	var lines []line
-	for _, l := range curves {
-		lines = append(lines, line{Contender: l.Number, name: l.Name, points: l.Points})
-		c.Key = append(c.Key, legend{Index: l.Number, Name: l.Name})
-	}
-	c.draw(x, y, lines)
-	return g.lines(c)
-}
+// Bare is Lines for a page with a legend, which names the curves of all its charts.
+func (g *Gallery) Bare(c Chart) Picture { return g.draw(c) }
 
-func (g *Gallery) lines(c chart) Picture {
-	g.Data = append(g.Data, c.Data)
-	return lineChart{c, len(g.Data) - 1}
+func (g *Gallery) draw(c Chart) drawing {
+	d, data := c.draw()
+	d.Number = len(g.Data)
+	g.Data = append(g.Data, data)
+	return d
 }

@@ -1,5 +1,5 @@
-// Package result holds what a benchmark measured, as plain data. A child process prints a [Round];
-// the parent makes a [Document] of all rounds, which every report is written from.
+// Package result holds what was measured, as plain data: a child process prints a [Round], and the
+// parent makes figures of all rounds, which every report is written from.
 package result
 
 // A Round is one contender's run of one scenario. A child process of its own measures it and sends
@@ -9,11 +9,11 @@ type Round struct {
 	Contender string `json:"contender"`
 	Round     int    `json:"round"` // from 0; rounds with the same number ran close together in time
 
-	Ops           uint64  `json:"ops"`              // Get+Put pairs (window: pushes)
+	Ops           uint64  `json:"ops"`              // Get+Put pairs, or pushes
 	Seconds       float64 `json:"seconds"`          // length of the measured window
 	Cut           bool    `json:"cut"`              // ended early by an interrupt
 	Verified      uint64  `json:"verified"`         // blocks whose stamp was checked
-	Engine        string  `json:"engine,omitempty"` // dewpond only: pinned, or portable and why
+	Engine        string  `json:"engine,omitempty"` // of a contender that has several: which one, and why
 	RecorderBytes uint64  `json:"recorder_bytes"`   // the size of the recorder itself
 
 	GCCycles     uint64  `json:"gc_cycles"`
@@ -22,31 +22,29 @@ type Round struct {
 	GCCPUShare   float64 `json:"gc_cpu_share"`   // 0 to 1, of the CPU that the process used
 	RSSPeakBytes uint64  `json:"rss_peak_bytes"` // VmHWM of the child
 
-	// Histograms, each in HdrHistogram's V2 encoding, in nanoseconds. Keys:
-	// "get" and "put" (service times); in open mode also "response" (from the
-	// intended start), "service" and "lag" (how late the generator was);
-	// window: "push".
+	// Histograms, each in HdrHistogram's V2 encoding, in nanoseconds, by the keys of
+	// figure.Operations: "get" and "put" (service times), "replace" (a Put and the Get after it),
+	// "push"; where operations are due by the clock "response" (from the intended start),
+	// "service" and "lag" (how late the generator was).
 	Histograms map[string][]byte `json:"histograms,omitempty"`
 
 	// Figures of only one scenario or mode, by a stable snake_case name with its unit as
-	// suffix: "micro_128_1g_ns", "second_burst_ns", "second_burst_misses", "burst_ns",
-	// "dropped_arrivals".
+	// suffix: "rss_when_idle_bytes", "later_misses", "dropped_arrivals".
 	Figures map[string]float64 `json:"figures,omitempty"`
 
-	// Series over time, of burst, churn and soak: "idle_bytes" (if the contender reports it),
-	// "in_use_bytes", "rss_bytes" (if the system reports it), "collections".
+	// Series over time: "idle_bytes" (if the contender reports it), "in_use_bytes", "rss_bytes"
+	// (if the system reports it), "collections".
 	Series map[string][]Point `json:"series,omitempty"`
 
-	// Tools are scenario micro's, measured after all else: none of the fields above includes
-	// them.
+	// Tools are measured after all else: none of the fields above includes them.
 	Tools []ToolRound `json:"tools,omitempty"`
 }
 
-// A ToolRound is one use of one of dewpond's tools, with its alternatives.
+// A ToolRound is one use of one tool, with its alternatives.
 type ToolRound struct {
 	Tool         string             `json:"tool"`
 	Case         string             `json:"case"`
-	Alternatives []AlternativeRound `json:"alternatives"` // dewpond's first
+	Alternatives []AlternativeRound `json:"alternatives"` // the tool first
 }
 
 // An AlternativeRound is one alternative in one round: medians over its batches, for one use.
@@ -55,7 +53,7 @@ type AlternativeRound struct {
 	Ns     float64 `json:"ns"`
 	Bytes  float64 `json:"bytes"`
 	Allocs float64 `json:"allocs"`
-	// Ratio is the median of the time of dewpond's batch divided by the time of this batch in
+	// Ratio is the median of the time of the tool's batch divided by the time of this batch in
 	// the same turn.
 	Ratio float64 `json:"ratio"`
 }

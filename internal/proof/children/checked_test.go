@@ -43,7 +43,7 @@ func offendHere(f func()) { f() }
 
 // Without ExplainFaults a fault is fatal, and names only the code that touched the block.
 func TestFaultsAreFatal(t *testing.T) {
-	p := must(offheap.NewBytePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll}, offheap.Options{}))
+	p := must(offheap.NewBytePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll}))
 	if _, ok := role(); ok {
 		defer func() { fmt.Println("recovered", recover()) }()
 		b := p.Get(100)

@@ -39,9 +39,9 @@ func printed(t *testing.T, what func(how string), how, limit string) string {
 
 func childPool(m offheap.Options) *dewpond.BytePool {
 	m.Reserve = 128 * mib
-	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{
+	p, err := m.NewBytePool(dewpond.BytePoolOptions{
 		Name: "child", Classes: []int{1 << 20}, IdleTimeout: dewpond.NoDecay, MaxIdleBytes: gib,
-	}, m)
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -164,8 +164,7 @@ func pressed(arg string) {
 	var how string
 	var n int
 	fmt.Sscan(arg, &how, &n)
-	p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "child", Classes: []int{1 << 20}, IdleTimeout: dewpond.NoDecay, Zero: dewpond.ZeroNever},
-		offheap.Options{Reserve: 256 * mib, Coupled: how == "coupled"})
+	p, err := offheap.Options{Reserve: 256 * mib, Coupled: how == "coupled"}.NewBytePool(dewpond.BytePoolOptions{Name: "child", Classes: []int{1 << 20}, IdleTimeout: dewpond.NoDecay, Zero: dewpond.ZeroNever})
 	if err != nil {
 		panic(err)
 	}
@@ -184,6 +183,7 @@ func pressed(arg string) {
 			}
 		}
 	}
+	time.Sleep(200 * time.Millisecond) // a burst looks at the pressure too, and a reading counts for 100 ms
 	fmt.Println(pressure.Current())
 	runtime.KeepAlive(p)
 	runtime.KeepAlive(blocks)
@@ -193,7 +193,7 @@ func pressed(arg string) {
 // the option and a value with which a pool works.
 func TestReserveUnderUlimit(t *testing.T) {
 	if _, ok := role(); ok {
-		_, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "limited"}, offheap.Options{})
+		_, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "limited"})
 		if err == nil {
 			t.Fatal("no error")
 		}
@@ -202,7 +202,7 @@ func TestReserveUnderUlimit(t *testing.T) {
 		if n, _ := fmt.Sscan(said, &fits); n != 1 || !strings.Contains(err.Error(), "ulimit -v") {
 			t.Fatalf("the error does not say what fits: %v", err)
 		}
-		p, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "limited"}, offheap.Options{Reserve: fits})
+		p, err := offheap.Options{Reserve: fits}.NewBytePool(dewpond.BytePoolOptions{Name: "limited"})
 		if err != nil {
 			t.Fatalf("%d bytes should fit: %v", fits, err)
 		}

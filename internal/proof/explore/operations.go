@@ -77,6 +77,7 @@ func (w *world) give(b *block, to func(uint8, unsafe.Pointer) magazine.Result, c
 	if r != magazine.Kept && r != magazine.KeptDirect {
 		w.history.drop(o)
 		b.inside = false
+		w.engine.Gone(b.class, 1)
 		return r
 	}
 	count[b.class]++
@@ -168,7 +169,11 @@ func (w *world) checkBounds() {
 			w.run.fail("class %d has %d blocks idle, at most %d are allowed", class, n, limit)
 		}
 	}
-	if w.taking == 0 && int64(bytes) > w.scenario.config.MaxIdleBytes {
-		w.run.fail("%d bytes are idle, at most %d are allowed", bytes, w.scenario.config.MaxIdleBytes)
+	most := w.scenario.config.MaxIdleBytes + w.scenario.beyond
+	if w.scenario.peak > 0 {
+		most = min(most, w.scenario.peak)
+	}
+	if w.taking == 0 && int64(bytes) > most {
+		w.run.fail("%d bytes are idle, at most %d are allowed", bytes, most)
 	}
 }

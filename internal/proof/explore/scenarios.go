@@ -13,6 +13,8 @@ type scenario struct {
 	name    string
 	about   string
 	config  magazine.Config
+	beyond  int64 // bytes that MaxIdleBytes may be exceeded by, after a burst; 0: none
+	peak    int64 // bytes of the burst; 0: it does not bound what is idle
 	procs   int
 	born    int   // GOMAXPROCS when the engine is made, if less than procs
 	fresh   bool  // the engine has no shards yet
@@ -84,6 +86,11 @@ func sequence(parts ...func(w *world)) func(w *world) {
 			part(w)
 		}
 	}
+}
+
+// burst has n blocks of class 0 out, which the engine had not.
+func burst(n int) func(w *world) {
+	return func(w *world) { w.engine.Missed(0, n) }
 }
 
 func trim(w *world)        { w.trim() }
@@ -339,6 +346,41 @@ var scenarios = []scenario{
 			sequence(pushes(0, 1), pushes(1, 1)),
 			pushes(1, 1),
 		},
+	},
+	{
+		name: "beyond", about: "two threads put back what was out at once, one block more than bound and allowance have room for",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: singles, procs: 2,
+		setup:   sequence(burst(3), pushes(0, 1)),
+		threads: []func(w *world){pushes(0, 1), pushes(0, 1)}, after: full,
+	},
+	{
+		name: "beyond-more", about: "the same from an empty pool",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: singles, procs: 2, setup: burst(3), after: full, long: true,
+		threads: []func(w *world){pushes(0, 2), pushes(0, 1)},
+	},
+	{
+		name: "beyond-peak", about: "two threads put more than was out at once, where the allowance has room for all",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: 8 * singles, peak: 2 * singles, procs: 2,
+		setup:   sequence(burst(2), pushes(0, 1)),
+		threads: []func(w *world){pushes(0, 1), pushes(0, 1)}, after: full,
+	},
+	{
+		name: "beyond-pop", about: "a thread puts back what is beyond the bound, while another takes and puts",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: singles, procs: 2,
+		setup:   sequence(burst(3), pushes(0, 1)),
+		threads: []func(w *world){pushes(0, 1), getPut(0)},
+	},
+	{
+		name: "beyond-trim", about: "Trim lets go of what is beyond the bound, while another puts",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: 2 * singles, procs: 2,
+		setup:   sequence(burst(3), pushes(0, 1)),
+		threads: []func(w *world){pushes(0, 2), trim},
+	},
+	{
+		name: "beyond-shed", about: "decay lets go of what is beyond the bound, while another takes and puts",
+		config: magazine.Config{Sizes: []int{singles}, MaxIdleBytes: singles}, beyond: 2 * singles, procs: 2,
+		setup:   sequence(burst(3), pushes(0, 2)),
+		threads: []func(w *world){pushes(0, 1), sheds(2)},
 	},
 	{
 		name: "trim", about: "Trim drains the shard of a thread that is getting and putting",

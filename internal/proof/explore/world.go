@@ -26,7 +26,8 @@ type world struct {
 	scenario scenario
 	run      *run
 	engine   magazine.Engine
-	procs    int // GOMAXPROCS
+	beyond   *magazine.Allowance // nil: the bounds are hard
+	procs    int                 // GOMAXPROCS
 	pins     []pin
 	blocks   []*block
 	taking   int // Pops under way, each of which may have a block already; a Trim is many
@@ -74,6 +75,10 @@ func newWorld(s scenario) *world {
 	w.hooks()
 	if s.born > 0 {
 		w.procs = s.born
+	}
+	if s.beyond > 0 {
+		w.beyond = magazine.NewAllowance(func() int64 { return s.beyond })
+		s.config.Beyond = w.beyond
 	}
 	w.engine.Init(s.config)
 	if !s.fresh {
@@ -213,6 +218,9 @@ func (w *world) check() {
 	w.engine.EnterDirect() // Trim leaves the places of the shards where nothing is idle
 	if left := w.engine.Reserved(); left != 0 {
 		w.run.fail("%d bytes are reserved in an empty engine", left)
+	}
+	if w.beyond != nil && w.beyond.Taken() != 0 {
+		w.run.fail("an empty engine has %d bytes of the allowance", w.beyond.Taken())
 	}
 	defer w.checkNobodyWaitsForEver()
 	c := w.scenario.config

@@ -16,7 +16,13 @@ func TestCompare(t *testing.T) {
 		{1.8, 2, 2.2, 6, 2, Reproduced},
 		{0.45, 0.5, 0.6, 6, 0.5, Reproduced},
 		{1.05, 1.1, 1.2, 6, 2, DirectionOnly},
-		{1.01, 1.03, 1.06, 6, 2, NotReproduced},
+		{1.01, 1.03, 1.06, 6, 2, DirectionOnly},
+		{1.005, 1.015, 1.018, 6, 2, NotReproduced}, // level
+		{0.985, 0.99, 0.995, 6, 2, NotReproduced},
+		{1.01, 1.015, 1.018, 6, 1.02, Reproduced}, // as small as the article says
+		{1.001, 1.005, 1.006, 6, 1.02, NotReproduced},
+		{0.975, 0.985, 0.99, 6, 0.98, Reproduced},
+		{1.005, 1.015, 1.6, 6, 2, CannotTell},
 		{8, 10, 12, 6, 2, DirectionOnly},
 		{0.4, 0.5, 0.6, 6, 2, NotReproduced},
 		{1.8, 2, 2.2, 6, 0.5, NotReproduced},

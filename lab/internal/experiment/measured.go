@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/bars"
 	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
 )
@@ -49,6 +50,9 @@ func Collect(rounds []result.Round, absent map[string]string) Measured {
 // A Value names a figure of a case.
 type Value struct{ Case, Figure string }
 
+// Ours is the case that stands out in each chart.
+const Ours = "dewpond"
+
 // At names a figure of a case.
 func At(name, figure string) Value { return Value{name, figure} }
 
@@ -74,7 +78,7 @@ func (m Measured) Figure(v Value) result.Figure {
 	if len(sorted) == 0 {
 		return result.Figure{}
 	}
-	return result.Figure{Median: measure.Median(sorted), Min: sorted[0], Max: sorted[len(sorted)-1]}
+	return result.Figure{Median: quantile.Median(sorted), Min: sorted[0], Max: sorted[len(sorted)-1]}
 }
 
 // Median returns the median of a value, 0 if there is none.
@@ -117,8 +121,7 @@ func (m Measured) Cases() []string {
 	return names
 }
 
-// Figures returns the names of the figures that any case has, in the order in which reports have
-// them.
+// Figures returns the names of the figures that any case has, in alphabetical order.
 func (m Measured) Figures() []string {
 	set := map[string]bool{}
 	for _, r := range m.Rounds {
@@ -126,7 +129,7 @@ func (m Measured) Figures() []string {
 			set[name] = true
 		}
 	}
-	return figure.Ordered(set)
+	return slices.Sorted(maps.Keys(set))
 }
 
 // Curve returns a series of a case: at each x the median over the rounds.
@@ -142,33 +145,29 @@ func (m Measured) Curve(name, series string) [][2]float64 {
 	}
 	var out [][2]float64
 	for _, x := range slices.Sorted(maps.Keys(at)) {
-		out = append(out, [2]float64{x, measure.Median(at[x])})
+		out = append(out, [2]float64{x, quantile.Median(at[x])})
 	}
 	return out
 }
 
-// Contenders returns the cases with all their figures.
-func (m Measured) Contenders() []result.Contender {
-	var out []result.Contender
-	for _, name := range m.Cases() {
-		c := result.Contender{Name: name, Figures: map[string]result.Figure{}}
-		for _, f := range m.Figures() {
-			if v := At(name, f); m.Has(v) {
-				c.Figures[f] = m.Figure(v)
-			}
+// FiguresOf returns all figures of a case by their names.
+func (m Measured) FiguresOf(name string) map[string]result.Figure {
+	out := map[string]result.Figure{}
+	for _, f := range m.Figures() {
+		if v := At(name, f); m.Has(v) {
+			out[f] = m.Figure(v)
 		}
-		out = append(out, c)
 	}
 	return out
 }
 
-// Document returns a figure of the cases that have it, as the document that charts are made from.
-func (m Measured) Document(figure string) result.Document {
-	var d result.Document
-	for _, name := range m.Cases() {
-		if v := At(name, figure); m.Has(v) {
-			d.Contenders = append(d.Contenders, result.Contender{Name: name, Figures: map[string]result.Figure{figure: m.Figure(v)}})
+// Bars returns a figure of the cases that have it, for a chart that compares them.
+func (m Measured) Bars(name string) []bars.Value {
+	var out []bars.Value
+	for _, of := range m.Cases() {
+		if v := At(of, name); m.Has(v) {
+			out = append(out, bars.Value{Name: of, Ours: of == Ours, Figure: m.Figure(v)})
 		}
 	}
-	return d
+	return out
 }

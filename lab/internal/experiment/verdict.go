@@ -7,6 +7,7 @@ import (
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/internal/measure/result"
 	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/internal/measure/verdict"
 )
 
 // A Verdict is what the figures say of a claim. A report uses these words and no others.
@@ -33,34 +34,36 @@ type Finding struct {
 	Do       string  `json:"do"` // one sentence: what follows for a user
 }
 
-// least is the least difference from 1 that counts as one.
-const least = 0.05
-
 // Compare judges a ratio by what a publication says that it is. What a publication says must be off 1.
 //
-// The ratio is reproduced if its interval lies on the publication's side of 1, and its effect is half
-// to twice as large, counted in doublings. It has the direction only if the effect is smaller or
-// larger. It is not reproduced if the interval lies on the other side, or if it leaves no room for
-// half of the effect. Otherwise the noise is larger than the effect.
+// The ratio is reproduced if it is on the publication's side of 1, by the rule of all verdicts, and its
+// effect is half to twice as large, counted in doublings. It has the direction only if the effect is
+// smaller or larger. It is not reproduced if it is on the other side, or if its interval leaves no room
+// for half of the effect. Otherwise the noise is larger than the effect.
 func Compare(r result.Ratio, claimed float64) (Verdict, string) {
 	text := fmt.Sprintf("the ratio is %s where the article has %s", figure.Bracketed(r), figure.Significant(claimed))
-	if r.Rounds < summary.VerdictRounds {
-		return CannotTell, fmt.Sprintf("%d rounds are too few for an interval", r.Rounds)
-	}
-	side := math.Log(claimed) // the effect, in the publication's direction
-	low, high, median := math.Log(r.Low)/side, math.Log(r.High)/side, math.Log(r.Median)/side
-	low, high = min(low, high), max(low, high)
-	switch {
-	case low > 0 && median >= 0.5 && median <= 2:
-		return Reproduced, text
-	case low > 0 && math.Abs(r.Median-1) >= least:
+	effect := math.Log(claimed) // in the publication's direction
+	// Half of an effect of less than 4 % is below the least difference.
+	least := min(verdict.Least, math.Abs(math.Sqrt(claimed)-1))
+	switch size := math.Log(r.Median) / effect; verdict.OfRatio(r, claimed > 1, least) {
+	case verdict.None:
+		return CannotTell, tooFew(r)
+	case verdict.Better:
+		if size >= 0.5 && size <= 2 {
+			return Reproduced, text
+		}
 		return DirectionOnly, text
-	case high < 0:
+	case verdict.Worse:
 		return NotReproduced, text + ": it is the reverse"
-	case high < 0.5:
+	}
+	if most := max(math.Log(r.Low)/effect, math.Log(r.High)/effect); most < 0.5 {
 		return NotReproduced, text + ": there is no such effect"
 	}
-	return CannotTell, text + ", and the interval contains 1"
+	return CannotTell, text + ", which is too wide to tell"
+}
+
+func tooFew(r result.Ratio) string {
+	return fmt.Sprintf("%d rounds are too few for an interval", r.Rounds)
 }
 
 // Equal judges a claim that two values are the same: it is reproduced if the interval of their
@@ -70,7 +73,7 @@ func Equal(r result.Ratio, share float64) (Verdict, string) {
 	lowest, most := 1/(1+share), 1+share
 	switch {
 	case r.Rounds < summary.VerdictRounds:
-		return CannotTell, fmt.Sprintf("%d rounds are too few for an interval", r.Rounds)
+		return CannotTell, tooFew(r)
 	case r.Low >= lowest && r.High <= most:
 		return Reproduced, text
 	case r.Low > most || r.High < lowest:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
 )
 
@@ -35,7 +36,7 @@ func times(r *experiment.Run, figure string, full time.Duration, ways ...way) {
 		}
 	}
 	for i, w := range ways {
-		r.SetOf(w.name, figure, measure.Median(ns[i]))
+		r.SetOf(w.name, figure, quantile.Median(ns[i]))
 	}
 }
 

@@ -132,7 +132,7 @@ func misusablePool(name string) misusable {
 	var pool *dewpond.BytePool
 	var err error
 	if name == "dewpond off the heap" {
-		pool, err = offheap.NewBytePool(options, offheap.Options{})
+		pool, err = offheap.NewBytePool(options)
 	} else {
 		pool, err = dewpond.NewBytePool(options)
 	}

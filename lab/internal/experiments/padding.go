@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
 )
 
@@ -55,10 +56,10 @@ func runPadding(r *experiment.Run) error {
 		name := strconv.Itoa(stride) + " B"
 		r.SetOf(name, "overlapped", float64(len(ns[i])))
 		if len(ns[i]) > 0 {
-			r.SetOf(name, "add_ns", measure.Median(ns[i]))
+			r.SetOf(name, "add_ns", quantile.Median(ns[i]))
 		}
 	}
-	r.SetOf("one thread", "add_ns", measure.Median(alone))
+	r.SetOf("one thread", "add_ns", quantile.Median(alone))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
 )
 
@@ -80,9 +81,9 @@ func runPrivateShared(r *experiment.Run) error {
 		}
 	}
 	for i, k := range kinds {
-		r.SetOf(k.name, "pair_ns", measure.Median(ns[i]))
+		r.SetOf(k.name, "pair_ns", quantile.Median(ns[i]))
 		if i < 2 {
-			r.SetOf(k.name, "new_objects", measure.Median(objects[i]))
+			r.SetOf(k.name, "new_objects", quantile.Median(objects[i]))
 		}
 	}
 	return nil

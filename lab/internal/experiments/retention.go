@@ -10,6 +10,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/garbage"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
 	"github.com/dewpond/dewpond/offheap"
 )
@@ -71,7 +72,7 @@ func retainer(name string) (get func() []byte, put func([]byte), end func()) {
 		pool = dewpond.MustBytePool(options)
 	} else {
 		var err error
-		if pool, err = offheap.NewBytePool(options, offheap.Options{}); err != nil {
+		if pool, err = offheap.NewBytePool(options); err != nil {
 			panic(err)
 		}
 	}
@@ -124,8 +125,8 @@ func runRetention(r *experiment.Run) error {
 	}
 	g.Stop()
 	r.Set("collections_per_sec", float64(measure.Collections()-cycles)/(measure.Now()-began).Seconds())
-	r.Set("burst_ns", measure.Median(ns))
-	r.Set("burst_misses", measure.Median(misses))
+	r.Set("burst_ns", quantile.Median(ns))
+	r.Set("burst_misses", quantile.Median(misses))
 	r.Set("blocks", float64(blocks))
 	r.Set("rss_peak_bytes", float64(measure.PeakRSS()))
 	return nil

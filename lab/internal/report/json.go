@@ -58,9 +58,9 @@ func JSON(w io.Writer, r Report) error {
 			d.Findings = append(d.Findings, finding{ID: c.ID, Claim: c.Text, Finding: f, Publication: publication(c.Publication)})
 		}
 		of := map[string]map[string]result.Figure{}
-		for _, c := range o.Measured.Contenders() {
-			maps.DeleteFunc(c.Figures, func(_ string, f result.Figure) bool { return !finite(f) })
-			of[c.Name] = c.Figures
+		for _, name := range o.Measured.Cases() {
+			of[name] = o.Measured.FiguresOf(name)
+			maps.DeleteFunc(of[name], func(_ string, f result.Figure) bool { return !finite(f) })
 		}
 		d.Figures[o.ID] = of
 		for _, name := range slices.Sorted(maps.Keys(o.Measured.Absent)) {

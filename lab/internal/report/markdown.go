@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/lab/internal/experiment"
 )
 
@@ -41,10 +42,8 @@ func Markdown(w io.Writer, r Report) error {
 		if len(rows) == 0 {
 			continue
 		}
-		say("\n| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
-		for _, cells := range rows {
-			say("| %s |\n", strings.Join(cells, " | "))
-		}
+		say("\n")
+		columns.Markdown(out, append([][]string{head}, rows...))
 	}
 	return out.Flush()
 }

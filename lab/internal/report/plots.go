@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,12 +23,13 @@ func pictures(g *page.Gallery, o Outcome) []page.Picture {
 		if p.More != "" {
 			if curves, best := trade(g, o, p, number); len(curves) > 0 {
 				x, y := axes(p, curves)
-				out = append(out, g.Lines(p.Title, p.Note+"; no other beats "+strings.Join(best, ", "), p.Y, x, y, curves))
+				note := p.Note + "; no other beats " + strings.Join(best, ", ")
+				out = append(out, g.Lines(page.Chart{Title: p.Title, Note: note, Over: page.Plain, Unit: p.Y, X: x, Y: y, Curves: curves}))
 			}
 			continue
 		}
 		if p.Figure != "" {
-			if c := bars.Compare(o.Measured.Document(p.Figure), p.Figure, p.Title, p.Note); len(c.Bars) > 0 {
+			if c := bars.Compare(o.Measured.Bars(p.Figure), p.Figure, p.Title, p.Note); len(c.Bars) > 0 {
 				out = append(out, g.Bars(c, number))
 			}
 			continue
@@ -37,26 +37,27 @@ func pictures(g *page.Gallery, o Outcome) []page.Picture {
 		var curves []page.Curve
 		for _, name := range o.Measured.Cases() {
 			if points := o.Measured.Curve(name, p.Series); len(points) > 1 {
-				curves = append(curves, page.Curve{Number: number(name), Name: name, Points: points})
+				curves = append(curves, page.Curve{Number: number(name), Name: name, Kind: kindOf(name), Points: points})
 			}
 		}
 		if len(curves) > 0 {
 			x, y := axes(p, curves)
-			out = append(out, g.Lines(p.Title, p.Note, p.Y, x, y, curves))
+			out = append(out, g.Lines(page.Chart{Title: p.Title, Note: p.Note, Over: page.Plain, Unit: p.Y, X: x, Y: y, Curves: curves}))
 		}
 	}
 	return out
 }
 
-func axes(p experiment.Plot, curves []page.Curve) (x, y axis.Axis) {
-	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
-	for _, c := range curves {
-		for _, point := range c.Points {
-			for i, v := range point {
-				low[i], high[i] = min(low[i], v), max(high[i], v)
-			}
-		}
+// kindOf returns what sets a case apart.
+func kindOf(name string) page.Kind {
+	if name == experiment.Ours {
+		return page.Ours
 	}
+	return page.Other
+}
+
+func axes(p experiment.Plot, curves []page.Curve) (x, y axis.Axis) {
+	left, right, low, high := page.Bounds(curves)
 	make := func(log bool, unit string, low, high float64) axis.Axis {
 		format := axis.Of("_" + unit)
 		if log && low > 0 {
@@ -64,12 +65,12 @@ func axes(p experiment.Plot, curves []page.Curve) (x, y axis.Axis) {
 		}
 		return axis.Linear(min(low, 0), high, 5, format)
 	}
-	if low[1] < 0 {
-		low[1] *= 1.1
+	if low < 0 {
+		low *= 1.1
 	} else {
-		low[1] /= 1.1
+		low /= 1.1
 	}
-	return make(p.LogX, p.X, low[0], high[0]), make(p.LogY, p.Y, low[1], high[1]*1.05)
+	return make(p.LogX, p.X, left, right), make(p.LogY, p.Y, low, high*1.05)
 }
 
 // trade returns a short line for each case that has both figures, and one along the front of them,
@@ -83,7 +84,7 @@ func trade(g *page.Gallery, o Outcome, p experiment.Plot, number func(string) in
 		}
 		x, y := o.Measured.Figure(more), o.Measured.Figure(less).Median
 		all = append(all, [2]float64{x.Median, y})
-		curves = append(curves, page.Curve{Number: number(name), Name: name, Points: [][2]float64{{x.Min, y}, {x.Max, y}}})
+		curves = append(curves, page.Curve{Number: number(name), Name: name, Kind: kindOf(name), Points: [][2]float64{{x.Min, y}, {x.Max, y}}})
 	}
 	points := front(all)
 	for i, c := range curves {

@@ -18,7 +18,7 @@ func TestBarsShowWhatWasMeasured(t *testing.T) {
 				continue
 			}
 			m := experiment.MadeUp(0, map[string]map[string]float64{"half": {p.Figure: 20}, "whole": {p.Figure: 40}, "without": {"something_else_ns": 3}})
-			c := bars.Compare(m.Document(p.Figure), p.Figure, p.Title, p.Note)
+			c := bars.Compare(m.Bars(p.Figure), p.Figure, p.Title, p.Note)
 			if len(c.Bars) != 2 || c.Bars[0].Length != 50 || c.Bars[1].Length != 100 {
 				t.Errorf("%s: the bars of %s are %+v, want two of 50 and 100 percent", e.ID, p.Figure, c.Bars)
 			}

@@ -7,12 +7,16 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/command"
+	"github.com/dewpond/dewpond/load/internal/secret"
 	"github.com/dewpond/dewpond/load/internal/swarm"
 	"github.com/dewpond/dewpond/load/scenariofile"
 )
@@ -23,18 +27,26 @@ type agentCommand struct {
 	Token string   `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"What the coordinator has printed with --listen; better in the environment, where other users do not see it."`
 	Allow []string `placeholder:"HOST:PORT" help:"Where this agent makes requests, beside loopback. It makes none elsewhere, whatever a plan says."`
 	Once  bool     `help:"End after one run."`
+
+	Grace time.Duration `default:"30s" placeholder:"TIME" help:"How long to go on with a run whose coordinator says nothing: another one may --resume it. Then the agent stops, keeps what it has counted, and waits again."`
 }
 
 func (c *agentCommand) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	return swarm.Agent(ctx, c.NATS, swarm.AgentOptions{Allow: c.Allow, Token: c.Token, Once: c.Once, Log: func(s string) { fmt.Fprintln(os.Stderr, "dewload agent:", s) }})
+	if c.Grace < leastSilence {
+		return command.UsageError{Err: fmt.Errorf("--grace: %v: give %v or more, for agents hear of the coordinator each second", c.Grace, leastSilence)}
+	}
+	secret.KnowURL(c.NATS)
+	secret.Know(c.Token)
+	ctx, end := interrupt.Context()
+	defer end()
+	return swarm.Agent(ctx, c.NATS, swarm.AgentOptions{Allow: c.Allow, Token: c.Token, Once: c.Once, Grace: c.Grace, Log: func(s string) { fmt.Fprintln(os.Stderr, "dewload agent:", secret.Shown(s)) }})
 }
 
 // swarmFlags spread a run over agents.
 type swarmFlags struct {
 	Agents  int           `placeholder:"N" help:"Spread the load over so many agents: processes here, or with --nats those that wait there (dewload agent)."`
 	NATS    string        `name:"nats" placeholder:"URL" help:"A NATS with JetStream at which agents wait. By itself one is started here, on loopback."`
+	Token   string        `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"What the NATS of --nats asks for, if it asks; better in the environment, where other users do not see it."`
 	Listen  string        `placeholder:"HOST:PORT" help:"Let agents on other machines come to the NATS within: over TLS, and with a token that is printed once."`
 	Join    time.Duration `default:"30s" placeholder:"TIME" help:"How long agents may take to come."`
 	Silence time.Duration `default:"10s" placeholder:"TIME" help:"How long an agent may say nothing before it is lost."`
@@ -64,13 +76,29 @@ func (f *swarmFlags) check() error {
 // leastSilence is more than an agent says nothing where all is well.
 const leastSilence = 2 * time.Second
 
-// run runs a plan on agents.
-func (f *swarmFlags) run(ctx context.Context, p swarm.Plan) (load.Result, error) {
+// run runs a plan on agents. The metrics are those of the target.
+func (f *swarmFlags) run(ctx context.Context, p swarm.Plan, metrics string) (load.Result, error) {
+	display := command.NewDisplay(os.Stderr)
+	defer display.Close()
+	var mu sync.Mutex // held to show something
+	log := func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		display.Begin(secret.Shown(s))
+	}
+	progress := func(p load.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		display.Show(p)
+	}
 	o := swarm.Options{
 		URL: f.NATS, Agents: f.Agents, Join: f.Join, Silence: f.Silence, AbortOnLoss: f.OnLoss == "abort", Resume: f.Resume,
-		Log: func(s string) { fmt.Fprintln(os.Stderr, "dewload:", s) },
+		Metrics: metrics, Log: log, Progress: progress,
 	}
+	secret.KnowURL(f.NATS)
+	secret.Know(f.Token)
 	if f.NATS != "" {
+		o.Token = f.Token
 		return swarm.Run(ctx, p, o)
 	}
 	if f.Listen != "" {
@@ -82,7 +110,8 @@ func (f *swarmFlags) run(ctx context.Context, p swarm.Plan) (load.Result, error)
 	}
 	defer s.Close()
 	o.URL = s.URL
-	end, err := startAgents(s.URL, f.Agents, p)
+	o.Token, o.Within = s.Token, true
+	end, err := startAgents(s, f.Agents, p, log)
 	if err != nil {
 		return load.Result{}, err
 	}
@@ -101,8 +130,9 @@ func (f *swarmFlags) listen(ctx context.Context, p swarm.Plan, o swarm.Options) 
 		return load.Result{}, fmt.Errorf("--listen: %w", err)
 	}
 	defer s.Close()
-	o.URL, o.Token = s.URL, s.Token
-	o.Log(fmt.Sprintf("agents come with: DEWLOAD_TOKEN=%s dewload agent --nats %s --allow %s", s.Token, fromElsewhere(s.URL), allow))
+	o.URL, o.Token, o.Within = s.URL, s.Token, true
+	// The log hides tokens, and this is the one place that shows it.
+	fmt.Fprintf(os.Stderr, "dewload: agents come with: DEWLOAD_TOKEN=%s dewload agent --nats %s --allow %s\n", s.Token, fromElsewhere(s.URL), allow)
 	return swarm.Run(ctx, p, o)
 }
 
@@ -120,42 +150,75 @@ func fromElsewhere(raw string) string {
 	return u.String()
 }
 
-// startAgents starts processes here. They may ask the target that the command was given.
-func startAgents(at string, n int, p swarm.Plan) (end func(), err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
+// A childCommand is an agent that a coordinator has started here. Its standard input says where that is.
+type childCommand struct{}
+
+// A childhood is what such an agent is told.
+type childhood struct {
+	NATS, Token string
+	Allow       []string
+}
+
+func (childCommand) Run() error {
+	return child.Serve(func(ctx context.Context, q childhood) (struct{}, error) {
+		// Where the coordinator has ended, so has the NATS within it, and nobody wants what this one has.
+		defer context.AfterFunc(ctx, func() {
+			if context.Cause(ctx) == child.ErrOrphaned {
+				os.Exit(1)
+			}
+		})()
+		var waited atomic.Bool
+		err := swarm.Agent(ctx, q.NATS, swarm.AgentOptions{Allow: q.Allow, Token: q.Token, Once: true, Log: func(string) { waited.Store(true) }})
+		if waited.Load() {
+			err = nil // the coordinator was told
+		}
+		return struct{}{}, err
+	})
+}
+
+// startAgents starts processes here that end with this one. They may ask the target that the command was
+// given.
+func startAgents(s *swarm.Server, n int, p swarm.Plan, log func(string)) (end func(), err error) {
 	allow, err := p.Address()
 	if err != nil {
 		return nil, err
 	}
-	var children []*exec.Cmd
-	end = func() {
-		for _, c := range children {
-			c.Process.Kill() // its part is done, or nobody wants it
-			c.Wait()
-		}
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
 	for range n {
-		c := exec.Command(self, "agent", "--nats", at, "--once", "--allow", allow)
-		c.Stderr = os.Stderr
-		if err := c.Start(); err != nil {
-			end()
-			return nil, err
-		}
-		children = append(children, c)
+		running.Go(func() {
+			var none struct{}
+			err := child.Run(ctx, []string{"child"}, childhood{s.URL, s.Token, []string{allow}}, &none)
+			if err != nil && ctx.Err() == nil {
+				log(fmt.Sprintf("an agent has ended: %v", err))
+			}
+		})
 	}
-	return end, nil
+	return func() {
+		cancel() // its part is done, or nobody wants it
+		running.Wait()
+	}, nil
 }
 
 // plan is the scenario as it travels.
 func (c *runCommand) plan(name string) (swarm.Plan, error) {
 	p := swarm.Plan{Name: name, Flags: c.ScenarioFlags}
+	var err error
+	if p.Flags.Header, err = command.HeaderLines(p.Flags.Header); err != nil {
+		return p, command.UsageError{Err: err}
+	}
+	p.Flags.Metrics = "" // which the coordinator reads
+	if p.Flags.CA != "" {
+		pem, err := os.ReadFile(p.Flags.CA)
+		if err != nil {
+			return p, command.UsageError{Err: fmt.Errorf("--ca: %w", err)}
+		}
+		p.CA, p.Flags.CA = string(pem), ""
+	}
 	if path, isFile := strings.CutPrefix(p.Flags.Body, "@"); isFile {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return p, load.UsageError{Err: fmt.Errorf("--body: %w", err)}
+			return p, command.UsageError{Err: fmt.Errorf("--body: %w", err)}
 		}
 		p.Flags.Body = string(data)
 	}
@@ -166,7 +229,7 @@ func (c *runCommand) plan(name string) (swarm.Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	f, err := scenariofile.Parse(name, data)
+	f, err := scenariofile.ParseBelow(name, data, c.DataRoot)
 	if err != nil {
 		return p, err
 	}

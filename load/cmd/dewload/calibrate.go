@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
+	"github.com/dewpond/dewpond/load/command"
 	"github.com/dewpond/dewpond/load/internal/known"
 	"github.com/dewpond/dewpond/load/internal/scales"
 )
@@ -40,13 +38,12 @@ type targetCommand struct{}
 func (targetCommand) Run() error { return known.Serve(os.Stdin, os.Stdout) }
 
 func (c *calibrateCommand) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop)
-	s := scales.Scales{Target: startTarget, Scale: c.Scale, Begin: load.NewDisplay(os.Stderr).Begin, Out: os.Stdout}
+	ctx, end := interrupt.Context()
+	defer end()
+	s := scales.Scales{Target: startTarget, Scale: c.Scale, Begin: command.NewDisplay(os.Stderr).Begin, Out: os.Stdout}
 	all, began := len(c.Only) == 0, time.Now()
 	if c.Rounds < 1 || c.Rounds > 100 {
-		return load.UsageError{Err: fmt.Errorf("--rounds: %d: give 1 to 100", c.Rounds)}
+		return command.UsageError{Err: fmt.Errorf("--rounds: %d: give 1 to 100", c.Rounds)}
 	}
 	asked := func(part string) bool { return all || slices.Contains(c.Only, part) }
 	if asked("truth") {
@@ -91,32 +88,9 @@ const minute = time.Minute
 
 // startTarget runs the target in a child process.
 func startTarget(ctx context.Context, env ...string) (url string, end func(), err error) {
-	self, err := os.Executable()
+	target, err := child.Start(ctx, []string{"target"}, env, &url)
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("the target does not start: %w", err)
 	}
-	child := exec.CommandContext(ctx, self, "target")
-	child.Env = append(os.Environ(), env...)
-	child.Stderr = os.Stderr
-	in, err := child.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	out, err := child.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := child.Start(); err != nil {
-		return "", nil, err
-	}
-	end = func() {
-		in.Close()
-		child.Wait()
-	}
-	url, err = bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		end()
-		return "", nil, fmt.Errorf("the target has no URL: %w", err)
-	}
-	return strings.TrimSpace(url), end, nil
+	return url, func() { target.Close() }, nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/command"
 	"github.com/dewpond/dewpond/load/internal/scales"
 	"github.com/dewpond/dewpond/load/internal/toolchoice"
 )
@@ -26,7 +26,7 @@ func (c *chooseCommand) Run() error {
 	}
 	a, err := toolchoice.Choose(c.Need, limits)
 	if err != nil {
-		return load.UsageError{Err: err}
+		return command.UsageError{Err: err}
 	}
 	fmt.Printf("%s: %s\n", a.Tool, a.Reason)
 	if a.Measured {

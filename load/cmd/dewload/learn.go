@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/internal/measure/outputs"
+	"github.com/dewpond/dewpond/load/command"
+	"github.com/dewpond/dewpond/load/internal/secret"
 	"github.com/dewpond/dewpond/load/internal/sessionlog"
 	"github.com/dewpond/dewpond/load/scenariofile"
 )
@@ -31,26 +34,28 @@ What the log does not have, such as a body, has a filler and a comment.`
 
 func (c *learnCommand) Run() error {
 	if _, err := os.Stat(c.Output); err == nil && !c.Force {
-		return load.UsageError{Err: fmt.Errorf("%s is there: give --output another name, or --force", c.Output)}
+		return command.UsageError{Err: fmt.Errorf("%s is there: give --output another name, or --force", c.Output)}
 	}
 	var l sessionlog.Log
 	for _, name := range c.Logs {
 		if err := addLog(&l, name); err != nil {
-			return load.UsageError{Err: err}
+			return command.UsageError{Err: err}
 		}
 	}
-	l.WriteText(os.Stdout)
+	var text strings.Builder // what a log has is not written as it is to a terminal
+	l.WriteText(&text)
 	f, err := sessionlog.Learn(&l)
-	if err != nil {
-		return load.UsageError{Err: err}
+	if err == nil {
+		f.WriteText(&text)
 	}
-	if err := f.WriteText(os.Stdout); err != nil {
-		return err
+	fmt.Print(secret.Shown(text.String()))
+	if err != nil {
+		return command.UsageError{Err: err}
 	}
 	name := strings.TrimSuffix(filepath.Base(c.Output), filepath.Ext(c.Output))
 	s := f.Scenario("learned from "+filepath.Base(c.Logs[0]), c.Target, name+"-")
 	for _, left := range s.Left {
-		fmt.Println("left out:", left)
+		fmt.Println("left out:", secret.Shown(left))
 	}
 	return c.write(s)
 }
@@ -64,13 +69,21 @@ func addLog(l *sessionlog.Log, name string) error {
 	return l.Add(filepath.Base(name), f)
 }
 
+// writePrivate writes what a log has, which may hold secrets.
+func writePrivate(path, text string) error {
+	return outputs.WritePrivate(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
 // write writes the files and reads the scenario again, for it must be one.
 func (c *learnCommand) write(s sessionlog.Scenario) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.Lists)) {
-		errs = append(errs, os.WriteFile(filepath.Join(filepath.Dir(c.Output), name), []byte(s.Lists[name]), 0o644))
+		errs = append(errs, writePrivate(filepath.Join(filepath.Dir(c.Output), name), s.Lists[name]))
 	}
-	if err := errors.Join(append(errs, os.WriteFile(c.Output, []byte(s.Text), 0o644))...); err != nil {
+	if err := errors.Join(append(errs, writePrivate(c.Output, s.Text))...); err != nil {
 		return err
 	}
 	f, err := scenariofile.Read(c.Output)

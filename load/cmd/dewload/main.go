@@ -1,7 +1,8 @@
 // Command dewload puts whole user sessions on a service at a rate that the service cannot slow
 // down, and tells its own faults from the target's. See dewload --help.
 //
-// Each subcommand is a small file beside this one; the work is in package load.
+// Each subcommand is a small file beside this one; the work is in package load, and what any command of a
+// scenario has in load/command.
 package main
 
 import (
@@ -9,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/command"
 )
 
 type commands struct {
@@ -21,6 +22,7 @@ type commands struct {
 	Report    reportCommand    `cmd:"" help:"Make the report again from files, or compare them."`
 	Calibrate calibrateCommand `cmd:"" help:"Weigh the scales: targets whose answers are known, and the rate at which the generator gives up."`
 	Agent     agentCommand     `cmd:"" help:"Wait for runs of a coordinator on another machine, and make a part of their load."`
+	Child     childCommand     `cmd:"" hidden:"" help:"Serve run with --agents."`
 	Target    targetCommand    `cmd:"" hidden:"" help:"Serve calibrate."`
 }
 
@@ -34,7 +36,7 @@ func run(args []string) int {
 	)
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		return load.Exit(load.UsageError{Err: err})
+		return command.Exit(command.UsageError{Err: err})
 	}
-	return load.Exit(ctx.Run())
+	return command.Exit(ctx.Run())
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,11 +14,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dewpond/dewpond/load/internal/matchmaker"
+	"github.com/dewpond/dewpond/load/internal/swarm"
 )
 
 // TestMain lets scripts run this test binary under the name dewload.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dewload": main})
+	testscript.Main(m, map[string]func(){"dewload": func() {
+		endWithTest()
+		main()
+	}})
 }
 
 // TestScripts runs the scripts, each with a target of its own at $TARGET.
@@ -28,23 +33,28 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "interrupts": interrupts},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "interrupts": stops("INT"), "terminates": stops("TERM"), "private": private, "listens": listens},
 		Setup: func(env *testscript.Env) error {
 			target := matchmaker.Start(false)
 			env.Defer(target.Close)
 			env.Setenv("TARGET", target.URL)
+			env.Setenv("HOST", strings.TrimPrefix(target.URL, "http://"))
 			env.Values["target"] = target
 			return nil
 		},
 	})
 }
 
-// interrupts is a script command: interrupts CODE PROGRAM ARGS... starts the program, interrupts it
-// when the target has had ten requests, and wants that exit code of it. With one connection all of
+// stops is the script commands interrupts and terminates: interrupts CODE PROGRAM ARGS... starts the program,
+// sends it the signal when the target has had ten requests, and wants that exit code of it. With one connection all of
 // them but the last were answered.
-func interrupts(ts *testscript.TestScript, neg bool, args []string) {
+func stops(signal string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) { stop(ts, neg, args, signal) }
+}
+
+func stop(ts *testscript.TestScript, neg bool, args []string, signal string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: interrupts CODE PROGRAM ARGS...")
+		ts.Fatalf("usage: interrupts or terminates CODE PROGRAM ARGS...")
 	}
 	// testscript puts its own programs first.
 	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[1])
@@ -57,12 +67,36 @@ func interrupts(ts *testscript.TestScript, neg bool, args []string) {
 	for target.Requests() < 10 {
 		time.Sleep(time.Millisecond)
 	}
-	ts.Check(program.Process.Signal(os.Interrupt))
+	ts.Check(exec.Command("kill", "-"+signal, strconv.Itoa(program.Process.Pid)).Run())
 	program.Wait()
 	if got := strconv.Itoa(program.ProcessState.ExitCode()); got != args[0] {
 		ts.Fatalf("exit code %s, want %s: %s", got, args[0], out.String())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("interrupted.txt"), []byte(out.String()), 0o644))
+}
+
+// private is a script command: private FILE... wants files that only their owner may read.
+func private(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if mode := info.Mode().Perm(); neg || runtime.GOOS != "windows" && mode != 0o600 {
+			ts.Fatalf("%s has the permissions %o", name, mode)
+		}
+	}
+}
+
+// listens is a script command: listens NATS TOKEN starts a NATS that asks for a token, and puts its
+// URL and the token into the environment under these names.
+func listens(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: listens NATS TOKEN")
+	}
+	s, err := swarm.Listen("127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(s.Close)
+	ts.Setenv(args[0], s.URL)
+	ts.Setenv(args[1], s.Token)
 }
 
 // exits is a script command: exits CODE PROGRAM ARGS... runs the program and wants that exit code

@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/command"
 	"github.com/dewpond/dewpond/load/queueing"
 )
 
 // modelCommand says what queueing theory expects of a service.
 type modelCommand struct {
-	Rate    float64       `required:"" placeholder:"N" help:"Arrivals a second."`
+	Rate    command.Rate  `required:"" placeholder:"N" help:"Arrivals a second, such as 200 or 200/s."`
 	Service time.Duration `required:"" placeholder:"TIME" help:"Mean time that a slot takes for one, without the wait."`
 	Slots   int           `required:"" placeholder:"N" help:"How many are served at once, such as connections to a database."`
 	Shape   string        `default:"exponential" enum:"exponential,constant,lognormal,measured" help:"Of the simulation's service times: exponential, constant, lognormal (sigma 1), or measured, from --result."`
@@ -28,9 +29,9 @@ type modelCommand struct {
 const simulated = 500_000
 
 func (c *modelCommand) Run() error {
-	q := queueing.Queue{Rate: c.Rate, Service: c.Service, Slots: c.Slots}
+	q := queueing.Queue{Rate: float64(c.Rate), Service: c.Service, Slots: c.Slots}
 	if !(c.Rate > 0) || c.Service <= 0 || c.Slots <= 0 || c.Slots > 100_000 {
-		return load.UsageError{Err: errors.New("--rate, --service and --slots: give more than 0 each, and at most 100000 slots")}
+		return command.UsageError{Err: errors.New("--rate, --service and --slots: give more than 0 each, and at most 100000 slots")}
 	}
 	var measured *load.Result
 	if c.Result != "" {
@@ -44,34 +45,32 @@ func (c *modelCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s/s on %d slots of %v: load %s\n\n", figure.Significant(c.Rate), c.Slots, c.Service, figure.Significant(q.Load()))
+	fmt.Printf("%s/s on %s of %v: load %s\n\n", figure.Significant(q.Rate), figure.Several(c.Slots, "slot"), c.Service, figure.Significant(q.Load()))
 	if err := q.Stable(); err != nil {
 		fmt.Println(err)
 		return nil
 	}
 	s := queueing.Simulate(q, service, simulated, c.Seed)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\tErlang C\tsimulation, %s\t", c.Shape)
+	rows := [][]string{{"", "Erlang C", "simulation, " + c.Shape}, {"waiting", figure.Percent(q.Waiting()), figure.Percent(s.Waiting())}}
 	if measured != nil {
-		fmt.Fprint(w, "measured\t")
+		rows[0] = append(rows[0], "measured")
 	}
-	fmt.Fprintf(w, "\nwaiting\t%s\t%s\t\n", figure.Percent(q.Waiting()), figure.Percent(s.Waiting()))
 	row := func(name string, formula, simulation time.Duration, ns func(*load.Times) *float64) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t", name, figure.Duration(float64(formula)), figure.Duration(float64(simulation)))
+		cells := []string{name, figure.Duration(float64(formula)), figure.Duration(float64(simulation))}
 		if measured != nil {
+			cell := "-"
 			if v := ns(measured.Session.Response); v != nil {
-				fmt.Fprintf(w, "%s\t", figure.Duration(*v))
-			} else {
-				fmt.Fprint(w, "-\t")
+				cell = figure.Duration(*v)
 			}
+			cells = append(cells, cell)
 		}
-		fmt.Fprintln(w)
+		rows = append(rows, cells)
 	}
 	row("mean", q.Mean(), s.Mean(), func(t *load.Times) *float64 { return &t.Mean })
 	row("P50", q.Quantile(0.5), s.Quantile(0.5), func(t *load.Times) *float64 { return t.P50 })
 	row("P99", q.Quantile(0.99), s.Quantile(0.99), func(t *load.Times) *float64 { return t.P99 })
 	row("P999", q.Quantile(0.999), s.Quantile(0.999), func(t *load.Times) *float64 { return t.P999 })
-	if err := w.Flush(); err != nil {
+	if err := columns.Write(os.Stdout, rows); err != nil {
 		return err
 	}
 	use := q.Load()
@@ -101,7 +100,7 @@ func (c *modelCommand) shape(measured *load.Result) (queueing.Service, error) {
 		return queueing.Exponential(c.Service), nil
 	}
 	if measured == nil || measured.Session.Service.Samples == 0 {
-		return nil, load.UsageError{Err: errors.New("--shape measured: also give --result FILE, of a run that finished sessions")}
+		return nil, command.UsageError{Err: errors.New("--shape measured: also give --result FILE, of a run that finished sessions")}
 	}
 	h, err := hdrhistogram.Decode(measured.Session.Service.Histogram)
 	if err != nil {

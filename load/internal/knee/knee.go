@@ -11,6 +11,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/internal/rates"
 	"github.com/dewpond/dewpond/load/queueing"
 )
 
@@ -221,8 +222,11 @@ func judge(r load.Result, rate float64, a load.Arrivals) load.KneeRate {
 	row.Little = len(levels) == 0 || queueing.Little(row.InFlight, float64(r.Started)/r.Seconds, response, littleWithin)
 	var why []string
 	if !r.Valid {
-		row.Generator = lagged(r)
+		row.Generator = true
 		why = append(why, r.Why...)
+	}
+	if r.Overload != "" {
+		why = append(why, r.Overload)
 	}
 	for _, v := range r.Thresholds {
 		if !v.OK {
@@ -232,7 +236,7 @@ func judge(r load.Result, rate float64, a load.Arrivals) load.KneeRate {
 	if share := float64(r.Failed) / float64(max(1, r.Started)); share >= mostErrors {
 		why = append(why, figure.Percent(share)+" errors")
 	}
-	if share := float64(r.Finished) / float64(max(1, r.Offered)); share < leastAchieved {
+	if share := float64(r.Finished) / float64(max(1, r.Offered)); share < leastAchieved && r.Overload == "" {
 		why = append(why, figure.Percent(share)+" achieved")
 	}
 	if rise := rise(levels); rise > max(2, row.InFlight) {
@@ -241,12 +245,6 @@ func judge(r load.Result, rate float64, a load.Arrivals) load.KneeRate {
 	row.Why = strings.Join(why, ", ")
 	row.Holds = len(why) == 0
 	return row
-}
-
-// lagged reports whether lag, and not the target, is why the result is not valid.
-func lagged(r load.Result) bool {
-	lag, response := r.Session.Lag.P99, r.Session.Response.P99
-	return lag != nil && response != nil && 2**lag > *response
 }
 
 // meanOfAll returns the mean response of what finished and what failed.
@@ -273,13 +271,17 @@ func rise(levels []float64) float64 {
 
 // conclude writes the sentence.
 func (f *finder) conclude(low, high load.KneeRate) {
-	f.found.Holds, f.found.Fails = low.Rate, high.Rate
+	f.found.Holds, f.found.Fails, f.found.Generator = low.Rate, high.Rate, high.Generator
 	switch {
+	case low.Rate == 0 && high.Generator:
+		f.found.Sentence = fmt.Sprintf("Nothing is known of the target: at the lowest rate, %s, the generator is at fault: %s.", rates.Text(high.Rate), high.Why)
 	case low.Rate == 0:
-		f.found.Sentence = fmt.Sprintf("Not met at the lowest rate, %s: %s.", load.PerSecond(high.Rate), high.Why)
-	case high.Generator, high.Rate == 0:
-		f.found.Sentence = fmt.Sprintf("At least %s: the generator is the limit.", load.PerSecond(low.Rate))
+		f.found.Sentence = fmt.Sprintf("Not met at the lowest rate, %s: %s.", rates.Text(high.Rate), high.Why)
+	case high.Rate == 0:
+		f.found.Sentence = fmt.Sprintf("At least %s: no rate above %s is tried.", rates.Text(low.Rate), rates.Text(mostRate))
+	case high.Generator:
+		f.found.Sentence = fmt.Sprintf("At least %s: the generator is the limit.", rates.Text(low.Rate))
 	default:
-		f.found.Sentence = fmt.Sprintf("%s holds, %s does not: %s.", load.PerSecond(low.Rate), load.PerSecond(high.Rate), high.Why)
+		f.found.Sentence = fmt.Sprintf("%s holds, %s does not: %s.", rates.Text(low.Rate), rates.Text(high.Rate), high.Why)
 	}
 }

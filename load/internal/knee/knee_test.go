@@ -49,7 +49,7 @@ func scenario(do load.Action) load.Scenario {
 func find(t *testing.T, s load.Scenario, slo string, from float64, each time.Duration) load.Knee {
 	t.Helper()
 	o := knee.Options{From: from, Each: each, Run: func(ctx context.Context, s load.Scenario) (load.Result, error) {
-		return load.Run(ctx, s, load.Options{Sleep: time.Sleep})
+		return load.Run(ctx, s, load.Options{})
 	}}
 	if slo != "" {
 		threshold, err := load.ParseThreshold(slo)
@@ -148,7 +148,7 @@ func TestReached(t *testing.T) {
 func TestWithoutSLO(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := find(t, scenario(queue(4, 10*time.Millisecond)), "", 100, 4*time.Second)
-		if !strings.HasPrefix(f.SLO, "session p99 < 1") || f.Holds < 300 || f.Holds > 400 {
+		if !strings.HasPrefix(f.SLO, "session p99 < 1") || f.Holds < 300 || f.Holds > 400 || f.Generator {
 			t.Errorf("%v/s holds %q: %s", f.Holds, f.SLO, f.Sentence)
 		}
 	})
@@ -157,8 +157,20 @@ func TestWithoutSLO(t *testing.T) {
 func TestNotMet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := find(t, scenario(queue(4, 10*time.Millisecond)), "session p99 < 1ms", 100, time.Second)
-		if f.Holds != 0 || len(f.Rows) != 1 || !strings.HasPrefix(f.Sentence, "Not met at the lowest rate, 100/s: p99 ") {
+		if f.Holds != 0 || f.Generator || len(f.Rows) != 1 || !strings.HasPrefix(f.Sentence, "Not met at the lowest rate, 100/s: p99 ") {
 			t.Errorf("%d rows: %s", len(f.Rows), f.Sentence)
+		}
+	})
+}
+
+// TestOverload has a rate that fills in_flight: the target is why it does not hold.
+func TestOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario(queue(4, 10*time.Millisecond))
+		s.Limits.InFlight = 20
+		f := find(t, s, "session p99 < 100ms", 800, 4*time.Second)
+		if f.Holds != 0 || f.Generator || !strings.Contains(f.Sentence, "/s of 8") || !strings.Contains(f.Sentence, "in_flight filled") {
+			t.Errorf("%+v", f)
 		}
 	})
 }
@@ -177,7 +189,11 @@ func TestGenerator(t *testing.T) {
 		return r, nil
 	}
 	r, err := knee.Find(t.Context(), scenario(queue(1, 1)), knee.Options{From: 1000, Each: time.Second, Run: late})
-	if f := r.Knee; err != nil || f.Holds != 3375 || f.Sentence != "At least 3375/s: the generator is the limit." {
+	if f := r.Knee; err != nil || f.Holds != 3375 || f.Sentence != "At least 3375/s: the generator is the limit." || !f.Generator {
+		t.Errorf("%v: %+v", err, f)
+	}
+	r, err = knee.Find(t.Context(), scenario(queue(1, 1)), knee.Options{From: 6000, Each: time.Second, Run: late})
+	if f := r.Knee; err != nil || f.Holds != 0 || !strings.HasPrefix(f.Sentence, "Nothing is known of the target: at the lowest rate, 6000/s, the generator is at fault: lag") || !f.Generator {
 		t.Errorf("%v: %+v", err, f)
 	}
 }

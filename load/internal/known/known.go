@@ -43,7 +43,7 @@ const (
 	StallService = "stall"
 )
 
-// Serve serves on a port of loopback: it writes its URL to out, and ends when in does.
+// Serve serves on a port of loopback: it writes its URL to out, in JSON, and ends when in does.
 func Serve(in io.Reader, out io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,7 +57,7 @@ func Serve(in io.Reader, out io.Writer) error {
 		io.Copy(io.Discard, in)
 		s.Close()
 	}()
-	fmt.Fprintf(out, "http://%s\n", l.Addr())
+	fmt.Fprintf(out, "%q\n", "http://"+l.Addr().String())
 	if err := s.Serve(l); err != http.ErrServerClosed {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"text/tabwriter"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/internal/known"
@@ -50,8 +50,7 @@ const (
 // Collector prints how much of the tail the collector explains beside how much it has to do with
 // it, and what the trace itself costs a target. Each target is run for so long.
 func (s *Scales) Collector(ctx context.Context, each time.Duration) error {
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "target\trate\tservice P99\tbeyond P99 the collector explains\ttrue\t\t\n")
+	rows := [][]string{{"target", "rate", "service P99", "beyond P99 the collector explains", "true", ""}}
 	var costs traceCost
 	for _, a := range attributedTargets {
 		r, one, err := s.attribute(ctx, a, each)
@@ -69,9 +68,9 @@ func (s *Scales) Collector(ctx context.Context, each time.Duration) error {
 		if !holds(a.guilty) {
 			verdict = "DOES NOT"
 		}
-		fmt.Fprintf(t, "%s\t%.0f/s\t%s\t%s\t%s\t%s\t\n", a.name, r.Rate, cell(r.Session.Service.P99), says, truth, verdict)
+		rows = append(rows, []string{a.name, fmt.Sprintf("%.0f/s", r.Rate), cell(r.Session.Service.P99), says, truth, verdict})
 	}
-	if err := t.Flush(); err != nil {
+	if err := columns.Write(s.Out, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.Out, costs)
@@ -179,7 +178,7 @@ func (w *watch) cost(d time.Duration) traceCost {
 			c.untraced.add(cpu, one)
 		}
 	}
-	c.traced.service, c.untraced.service = median(traced), median(untraced)
+	c.traced.service, c.untraced.service = servedIn(traced), servedIn(untraced)
 	return c
 }
 
@@ -188,7 +187,8 @@ func (p *part) add(cpu time.Duration, r load.Result) {
 	p.requests += r.Finished
 }
 
-func median(seconds []load.Result) *float64 {
+// servedIn is the median service time of all requests of those seconds, or nil if there are none.
+func servedIn(seconds []load.Result) *float64 {
 	if len(seconds) == 0 {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/measure/outputs"
 )
 
 // Measured is what calibrate leaves for dewload choose.
@@ -39,7 +41,7 @@ func (m Measured) Keep() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return "", err
 	}
-	return name, os.WriteFile(name, append(data, '\n'), 0o644)
+	return name, outputs.WriteBytes(name, append(data, '\n'))
 }
 
 // Last returns what the last calibration left, and nil if there was none.

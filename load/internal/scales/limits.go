@@ -47,6 +47,8 @@ func (s *Scales) Limits(ctx context.Context) (map[string]float64, error) {
 				return nil, err
 			case !r.Valid:
 				why = strings.Join(r.Why, "; ")
+			case r.Overload != "":
+				why = "the target " + r.Overload
 			case float64(r.Failed) > 0.001*float64(r.Started):
 				why = fmt.Sprintf("%d of %d failed", r.Failed, r.Started)
 			default:

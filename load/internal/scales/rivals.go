@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/internal/known"
 )
@@ -189,8 +191,7 @@ const longestStart = time.Minute
 
 // write prints a row for each tool, and why they differ.
 func (c *contest) write(there []rival) error {
-	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "target\ttool\tP50\tP95\tP99\trounds\t\n")
+	table := [][]string{{"target", "tool", "P50", "P95", "P99", "rounds"}}
 	ran := map[string]bool{}
 	for _, j := range jobs {
 		rows := slices.DeleteFunc(slices.Clone(c.rows), func(r *contestRow) bool { return r.job != j.name })
@@ -198,13 +199,13 @@ func (c *contest) write(there []rival) error {
 			continue
 		}
 		slices.SortFunc(rows, func(a, b *contestRow) int { return strings.Compare(a.tool, b.tool) })
-		fmt.Fprintf(t, "%s\ttrue\t%s\t%s\t%s\t\t\n", j.name, ifKnown(j.p50), ifKnown(j.p95), ifKnown(j.p99))
+		table = append(table, []string{j.name, "true", ifKnown(j.p50), ifKnown(j.p95), ifKnown(j.p99), ""})
 		for _, r := range rows {
 			ran[r.tool] = true
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t\n", j.name, r.tool, r.median("p50"), r.median("p95"), r.median("p99"), len(r.rounds))
+			table = append(table, []string{j.name, r.tool, r.median("p50"), r.median("p95"), r.median("p99"), strconv.Itoa(len(r.rounds))})
 		}
 	}
-	if err := t.Flush(); err != nil {
+	if err := columns.Write(c.Out, table); err != nil {
 		return err
 	}
 	for _, r := range there {
@@ -236,6 +237,5 @@ func (r *contestRow) median(name string) string {
 	if len(all) == 0 {
 		return "-"
 	}
-	slices.Sort(all)
-	return figure.Duration((all[(len(all)-1)/2] + all[len(all)/2]) / 2)
+	return figure.Duration(quantile.Median(all))
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/internal/known"
@@ -81,12 +81,11 @@ func (s *Scales) Weigh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "target\tfigure\tmeasured\ttrue\tmeasured to true\t\n")
+	table := [][]string{{"target", "figure", "measured", "true", "measured to true"}}
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t\n", r.target, r.figure, cell(r.measured), figure.Duration(r.truth), ratio(r.measured, r.truth))
+		table = append(table, []string{r.target, r.figure, cell(r.measured), truth(r.truth), ratio(r.measured, r.truth)})
 	}
-	return t.Flush()
+	return columns.Write(s.Out, table)
 }
 
 func cell(ns *float64) string {
@@ -94,6 +93,14 @@ func cell(ns *float64) string {
 		return "-"
 	}
 	return figure.Duration(*ns)
+}
+
+// truth is a dash where nothing is known to be true.
+func truth(ns float64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return figure.Duration(ns)
 }
 
 func ratio(measured *float64, to float64) string {
@@ -141,15 +148,21 @@ func (s *Scales) weighings(ctx context.Context, url string) ([]weighing, error) 
 	if err != nil {
 		return nil, err
 	}
-	q := queueing.Queue{Rate: rate, Service: took, Slots: known.QueueSlots}
-	if err := q.Stable(); err != nil {
-		return nil, fmt.Errorf("the queue's service took %v: %w", took, err)
+	return append(rows, queueRows(queueing.Queue{Rate: rate, Service: took, Slots: known.QueueSlots}, queued.Session.Response)...), nil
+}
+
+// queueRows compare a queue's response with the formula. On a busy machine its service can take so long
+// that the queue has no steady state: then there is nothing true to hold the measured against.
+func queueRows(q queueing.Queue, response *load.Times) []weighing {
+	name := fmt.Sprintf("M/M/4, %s of service", figure.Duration(float64(q.Service)))
+	if q.Stable() != nil {
+		return []weighing{{target: name + ": no steady state, this machine is too busy", figure: "-"}}
 	}
-	name := fmt.Sprintf("M/M/4, %s of service", figure.Duration(float64(took)))
-	return append(rows,
-		weighing{name, "response P50", queued.Session.Response.P50, float64(q.Quantile(0.5))},
-		weighing{name, "response P95", queued.Session.Response.P95, float64(q.Quantile(0.95))},
-		weighing{name, "response P99", queued.Session.Response.P99, float64(q.Quantile(0.99))}), nil
+	return []weighing{
+		{name, "response P50", response.P50, float64(q.Quantile(0.5))},
+		{name, "response P95", response.P95, float64(q.Quantile(0.95))},
+		{name, "response P99", response.P99, float64(q.Quantile(0.99))},
+	}
 }
 
 // fixedRate is of the target that takes the same time for each request.

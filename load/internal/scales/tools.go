@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/load/internal/known"
 )
 
@@ -109,8 +110,7 @@ func readH2load(_ []byte, dir string) (quantiles, error) {
 		return nil, errors.New("its log has no requests")
 	}
 	slices.Sort(all)
-	at := func(p float64) float64 { return all[min(len(all)-1, int(p*float64(len(all))))] }
-	return quantiles{"p50": at(0.5), "p95": at(0.95), "p99": at(0.99)}, nil
+	return quantiles{"p50": quantile.Of(all, 0.5), "p95": quantile.Of(all, 0.95), "p99": quantile.Of(all, 0.99)}, nil
 }
 
 var (

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 )
 
 // Features are what a log shows of its sessions.
@@ -238,9 +240,9 @@ func (f *Features) kinds(requests map[string][]*Request, parallel map[string]int
 			sent, received = append(sent, r.Sent), append(received, r.Received)
 			first, took = append(first, r.First), append(took, r.End.Sub(r.At))
 		}
-		k.Sent, k.Received = quantile(sent, 0.5), quantile(received, 0.5)
-		k.FirstByte, k.Took = quantile(first, 0.5), quantile(took, 0.5)
-		k.Thinking, k.Longer = quantile(gaps[name], 0.5), quantile(gaps[name], 0.95)
+		k.Sent, k.Received = sortedQuantile(sent, 0.5), sortedQuantile(received, 0.5)
+		k.FirstByte, k.Took = sortedQuantile(first, 0.5), sortedQuantile(took, 0.5)
+		k.Thinking, k.Longer = sortedQuantile(gaps[name], 0.5), sortedQuantile(gaps[name], 0.95)
 		f.Kinds = append(f.Kinds, k)
 	}
 }
@@ -255,13 +257,11 @@ func compare(a, b float64, nameA, nameB string) int {
 	return strings.Compare(nameA, nameB)
 }
 
-// quantile returns the value that a share q of the values do not exceed; 0 if there are none.
-func quantile[T int | int64 | time.Duration](values []T, q float64) T {
-	if len(values) == 0 {
-		return 0
-	}
+// sortedQuantile sorts values and returns the one that a share p of them does not exceed; 0 if there
+// are none.
+func sortedQuantile[T int | int64 | time.Duration](values []T, p float64) T {
 	slices.Sort(values)
-	return values[min(len(values)-1, int(q*float64(len(values))))]
+	return quantile.Of(values, p)
 }
 
 func (f *Features) transitions() {

@@ -34,7 +34,7 @@ func logged(t *testing.T, s load.Scenario) []byte {
 			})
 		})
 		defer target.Close()
-		r, err := load.Run(t.Context(), s, load.Options{Dial: l.Dial, Sleep: time.Sleep, Requests: &out})
+		r, err := load.Run(t.Context(), s, load.Options{Dial: l.Dial, Requests: &out})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,6 +143,7 @@ func TestBranches(t *testing.T) {
 			line(i, 110*time.Millisecond, `"protocol":"grpc","path":"/a.B/C","sent":3`)
 		} else {
 			line(i, 5*time.Millisecond, `"protocol":"HTTP/1.1","method":"PUT","path":"/photo","status":200,"sent":100000`)
+			line(i, 10*time.Millisecond, `"protocol":"HTTP/1.1","method":"PUT","path":"/text","status":200,"sent":9,"body":"no ${name}"`)
 		}
 	}
 	f := learned(t, log.Bytes())
@@ -157,13 +158,14 @@ func TestBranches(t *testing.T) {
 		"think: {median: 100ms, p95: 100ms}",
 		`grpc: "a.B/C"`,
 		`expect: {status: 201}`,
+		`body: "no $${name}"`,
 		"# the log does not have the 100000 bytes that were sent: fill them in",
 	} {
 		if !bytes.Contains([]byte(text.Text), []byte(want)) {
 			t.Errorf("there is no %q in\n%s", want, text.Text)
 		}
 	}
-	if len(s.Session) != 5 || bytes.Count([]byte(text.Lists["l-user.txt"]), []byte("\n")) != 100 {
+	if len(s.Session) != 6 || bytes.Count([]byte(text.Lists["l-user.txt"]), []byte("\n")) != 100 {
 		t.Errorf("%d steps, users %q", len(s.Session), text.Lists["l-user.txt"])
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/measure/logline"
 )
 
 // A Request is a line of the log.
@@ -47,25 +49,6 @@ const (
 	namedBad    = 5
 	longestLine = 1 << 20
 )
-
-// A line is a request as the log has it.
-type line struct {
-	Time      time.Time `json:"time"`
-	Session   any       `json:"session"`
-	Step      string    `json:"step"`
-	Protocol  string    `json:"protocol"`
-	Method    string    `json:"method"`
-	Path      string    `json:"path"`
-	Status    int       `json:"status"`
-	Sent      int64     `json:"sent"`
-	Received  int64     `json:"received"`
-	FirstByte float64   `json:"first_byte_ms"`
-	Duration  float64   `json:"duration_ms"`
-	Response  float64   `json:"response_ms"` // from Time to the end, where that is more than Duration
-	Body      string    `json:"body"`
-	Hex       string    `json:"body_hex"`
-	Error     string    `json:"error"`
-}
 
 // Add reads a file of the log. Files may be added in any order. It returns an error if the file
 // itself cannot be read.
@@ -103,7 +86,7 @@ func (l *Log) Add(name string, from io.Reader) error {
 }
 
 func (l *Log) add(text []byte) error {
-	var in line
+	var in logline.Line
 	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}

@@ -121,8 +121,8 @@ func (w *writer) step(s *step) {
 	} else if s.unless != "" {
 		condition = "unless: " + s.unless
 	}
-	if median := quantile(s.gaps, 0.5); median >= pause {
-		longer := max(median, quantile(s.gaps, 0.95))
+	if median := sortedQuantile(s.gaps, 0.5); median >= pause {
+		longer := max(median, sortedQuantile(s.gaps, 0.95))
 		w.line("  - think: {median: %v, p95: %v}", rounded(median), rounded(longer))
 		if condition != "" {
 			w.line("    %s", condition)
@@ -245,7 +245,7 @@ func (w *writer) body(r *Request, give map[string]string) {
 		return
 	}
 	if r.Body != "" {
-		w.line("    body: %s", quote(r.Body))
+		w.line("    body: %s", quote(literal(r.Body)))
 		return
 	}
 	w.line("    body: %s "+fillIn, unknown(r.Sent), r.Sent)

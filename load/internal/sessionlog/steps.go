@@ -99,7 +99,7 @@ func sampleOf(calls [][]*Request) *Request {
 }
 
 // times is how many calls the step makes at once, as the median.
-func (s *step) times() int { return quantile(slices.Clone(s.counts), 0.5) }
+func (s *step) times() int { return sortedQuantile(slices.Clone(s.counts), 0.5) }
 
 // same is the share of the sessions in which two steps must agree to have one condition.
 const same = 0.98

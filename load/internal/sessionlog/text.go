@@ -6,8 +6,9 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"text/tabwriter"
+	"strconv"
 
+	"github.com/dewpond/dewpond/internal/measure/columns"
 	"github.com/dewpond/dewpond/internal/measure/figure"
 )
 
@@ -15,17 +16,20 @@ import (
 func (f *Features) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%d sessions, %d requests, %s sessions a second\n\n", f.Sessions, f.Requests, figure.Significant(f.Rate))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "requests\tfailed\tbytes sent P50\treceived P50\tfirst byte P50\ttook P50\tat once\tpause before P50\tP95\t  \n")
+	rows := [][]string{{"requests", "failed", "bytes sent P50", "received P50", "first byte P50", "took P50", "at once", "pause before P50", "P95", ""}}
 	for _, k := range f.Kinds {
 		pause, longer := "-", "-"
 		if k.Gaps > 0 {
 			pause, longer = figure.Duration(float64(k.Thinking)), figure.Duration(float64(k.Longer))
 		}
-		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%s\t%s\t%d\t%s\t%s\t  %s\n", k.Requests, k.Failed, k.Sent, k.Received,
-			figure.Duration(float64(k.FirstByte)), figure.Duration(float64(k.Took)), k.Parallel, pause, longer, k.Name)
+		rows = append(rows, []string{
+			strconv.Itoa(k.Requests), strconv.Itoa(k.Failed), strconv.FormatInt(k.Sent, 10), strconv.FormatInt(k.Received, 10),
+			figure.Duration(float64(k.FirstByte)), figure.Duration(float64(k.Took)), strconv.Itoa(k.Parallel), pause, longer, k.Name,
+		})
 	}
-	t.Flush()
+	for _, line := range columns.Remarked(rows) {
+		fmt.Fprintln(out, line)
+	}
 	fmt.Fprintln(out)
 	for _, p := range slices.Sorted(maps.Keys(f.Protocols)) {
 		fmt.Fprintf(out, "%s: %s of the requests", p, figure.Percent(f.Protocols[p]))

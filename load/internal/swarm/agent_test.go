@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/measure/interrupt"
 	"github.com/dewpond/dewpond/load"
 	"github.com/dewpond/dewpond/load/internal/leaks"
 )
@@ -24,6 +26,8 @@ import (
 const (
 	asAgent       = "DEWLOAD_TEST_AGENT"
 	agentCalls    = "DEWLOAD_TEST_CALLS"
+	agentToken    = "DEWLOAD_TEST_TOKEN"
+	agentGrace    = "DEWLOAD_TEST_GRACE" // of an agent that takes part in one run after the other
 	asCoordinator = "DEWLOAD_TEST_COORDINATOR"
 )
 
@@ -31,8 +35,19 @@ func TestMain(m *testing.M) {
 	var err error
 	switch agent, coordinator := os.Getenv(asAgent), os.Getenv(asCoordinator); {
 	case agent != "":
-		err = Agent(context.Background(), agent, AgentOptions{Once: true, calls: os.Getenv(agentCalls)})
+		go endWithTest()
+		o := AgentOptions{Once: true, Grace: time.Hour, Token: os.Getenv(agentToken), calls: os.Getenv(agentCalls)}
+		if grace, err := time.ParseDuration(os.Getenv(agentGrace)); err == nil {
+			o.Once, o.Grace, o.Log = false, grace, func(s string) { fmt.Println(s) }
+		}
+		ctx, end := interrupt.Context()
+		err = Agent(ctx, agent, o)
+		end()
+	case os.Getenv(asNATS) != "":
+		go endWithTest()
+		err = serveNATS(os.Getenv(asNATS))
 	case coordinator != "":
+		go endWithTest()
 		err = coordinate(coordinator)
 	default:
 		flag.Parse()
@@ -45,6 +60,12 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// endWithTest ends a process when the test has ended that started it, however that ends.
+func endWithTest() {
+	io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
+}
+
 // A process is an agent that can be killed and stopped.
 type process struct {
 	*exec.Cmd
@@ -53,8 +74,11 @@ type process struct {
 
 func startAgent(t *testing.T, s meeting) *process {
 	p := &process{exec.Command(os.Args[0]), t}
-	p.Env = append(os.Environ(), asAgent+"="+s.url, agentCalls+"="+s.calls)
+	p.Env = append(os.Environ(), asAgent+"="+s.url, agentCalls+"="+s.calls, agentToken+"="+s.token)
 	p.Stderr = os.Stderr
+	if _, err := p.StdinPipe(); err != nil { // see endWithTest
+		t.Error(err)
+	}
 	if err := p.Start(); err != nil {
 		t.Error(err)
 		return p
@@ -163,13 +187,26 @@ func arrivalsOf(t *testing.T, p Plan, index int) (n uint64) {
 	return n
 }
 
+// short wants the result to say of one of two agents how many of its arrivals are lacking, and to offer
+// all that was planned.
+func short(t *testing.T, p Plan, r load.Result, index int) {
+	t.Helper()
+	all, offered := arrivalsOf(t, p, index), r.Agents[0].Started+r.Agents[1].Started
+	if lacks := all - r.Agents[index].Started - r.Cut; r.Agents[index].NotMade != lacks || r.NotMade != lacks || lacks == 0 || r.Offered != offered+lacks {
+		t.Errorf("%d of its %d were not made, want %d; %d of all; %d offered", r.Agents[index].NotMade, all, lacks, r.NotMade, r.Offered)
+	}
+	if why := strings.Join(r.Why, "; "); !strings.Contains(why, fmt.Sprintf("of the arrivals i with i mod 2 = %d, %d of %d were not made", index, r.NotMade, all)) {
+		t.Errorf("it is said: %s", why)
+	}
+}
+
 // lost wants agent 0 to be lost, and what both told until then to count once.
 func lost(t *testing.T, r load.Result) {
 	t.Helper()
 	if len(r.Agents) != 2 || r.Agents[0].LostAt == nil || r.Agents[1].LostAt != nil {
 		t.Fatalf("the agents are %+v", r.Agents)
 	}
-	if r.Valid || !strings.Contains(strings.Join(r.Why, "; "), "agent 0 is lost from ") || !strings.Contains(strings.Join(r.Why, "; "), "the arrivals i with i mod 2 = 0") {
+	if r.Valid || !strings.Contains(strings.Join(r.Why, "; "), "agent 0 is lost from ") || !strings.Contains(strings.Join(r.Why, "; "), "were not made, or not told of") {
 		t.Errorf("valid %v: %v", r.Valid, r.Why)
 	}
 	if sum := r.Agents[0].Started + r.Agents[1].Started; r.Started != sum || uint64(r.Session.Response.Samples) != r.Finished {
@@ -188,6 +225,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost(t, r)
+		short(t, p, r, 0)
 		if r.Aborted != "" || r.Agents[0].Late != 0 {
 			t.Errorf("aborted %q, %d late results", r.Aborted, r.Agents[0].Late)
 		}

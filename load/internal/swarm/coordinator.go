@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,13 +26,25 @@ type Options struct {
 	Join, Silence time.Duration
 	AbortOnLoss   bool
 	Resume        string // a run whose coordinator ended
+	Within        bool   // NATS is within this process, and nothing outlives it
 	Token         string // of a NATS that wants one
 	Log           func(string)
+	Metrics       string              // a URL of the target's, which the coordinator reads
+	Progress      func(load.Progress) // is called for each second of the schedule
 
 	calls string           // the subject on which it calls agents, in tests; "" is everybody's
 	came  func(index int)  // told of each agent that got a place, in tests
 	now   func() time.Time // by which agents are silent, in tests; nil is time.Now
 	heard func(report)     // told of each report before it is added, in tests
+	told  func(news)       // told of all news of agents, in tests
+}
+
+// storage is where results are until they are added up.
+func (o *Options) storage() jetstream.StorageType {
+	if o.Within {
+		return jetstream.MemoryStorage
+	}
+	return jetstream.FileStorage
 }
 
 // ahead is how long before the start agents are told of it.
@@ -48,6 +61,10 @@ func Run(ctx context.Context, p Plan, o Options) (load.Result, error) {
 	if c.js, err = jetstream.New(nc); err != nil {
 		return load.Result{}, err
 	}
+	read, err := openMetrics(ctx, &p, o.Metrics)
+	if err != nil {
+		return load.Result{}, err
+	}
 	if o.Resume != "" {
 		err = c.resume(ctx)
 	} else {
@@ -56,7 +73,10 @@ func Run(ctx context.Context, p Plan, o Options) (load.Result, error) {
 	if err != nil {
 		return load.Result{}, err
 	}
-	return c.collect(ctx)
+	read.begin()
+	r, err := c.collect(ctx)
+	read.end(&r, c.first.Start)
+	return r, err
 }
 
 // A coordinator is one run.
@@ -68,7 +88,67 @@ type coordinator struct {
 	stream  jetstream.Stream
 	first   beginning
 	tally   *tally
+	aborts  func(load.Second) string
+
+	mu      sync.Mutex
+	placed  []placed // by the agent's index
+	stopped bool     // agents are told so
 }
+
+// A placed agent has its place in the run, and says how far it is.
+type placed struct {
+	news
+	at time.Time // when it last said so
+}
+
+func (c *coordinator) now() time.Time {
+	if c.options.now != nil {
+		return c.options.now()
+	}
+	return time.Now()
+}
+
+// listen takes the news of agents.
+func (c *coordinator) listen() error {
+	_, err := c.nc.Subscribe(newsSubject(c.run), func(m *nats.Msg) {
+		var n news
+		if json.Unmarshal(m.Data, &n) != nil {
+			return
+		}
+		if c.options.told != nil {
+			c.options.told(n)
+		}
+		c.mu.Lock()
+		if n.Index >= 0 && n.Index < len(c.placed) {
+			c.placed[n.Index] = placed{n, c.now()}
+		}
+		reply := heed{c.stopped}
+		c.mu.Unlock()
+		m.Respond(encoded(reply))
+	})
+	return err
+}
+
+// fit returns how many agents are ready, or why they cannot all be.
+func (c *coordinator) fit() (ready int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, p := range c.placed {
+		silent := c.now().Sub(p.at)
+		switch {
+		case p.Error != "":
+			err = errors.Join(err, fmt.Errorf("%s: %s", c.name(i), p.Error))
+		case silent > c.options.Silence:
+			err = errors.Join(err, fmt.Errorf("%s says nothing for %v, and had not begun", c.name(i), c.options.Silence))
+		case p.Ready:
+			ready++
+		}
+	}
+	return ready, err
+}
+
+// name names an agent for people.
+func (c *coordinator) name(i int) string { return c.first.name(i) }
 
 func (c *coordinator) log(format string, args ...any) {
 	if c.options.Log != nil {
@@ -76,7 +156,7 @@ func (c *coordinator) log(format string, args ...any) {
 	}
 }
 
-// begin calls agents, looks at their clocks, and starts them.
+// begin calls agents, waits until they are connected, looks at their clocks, and starts them.
 func (c *coordinator) begin(ctx context.Context, p Plan) (err error) {
 	if _, _, err := p.Scenario(); err != nil {
 		return err
@@ -84,25 +164,35 @@ func (c *coordinator) begin(ctx context.Context, p Plan) (err error) {
 	var b [6]byte
 	rand.Read(b[:])
 	c.run = hex.EncodeToString(b[:])
+	if !c.options.Within {
+		sweep(ctx, c.nc, c.js, time.Now())
+	}
 	c.stream, err = c.js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: streamName(c.run), Subjects: []string{resultSubjects(c.run)}, Storage: jetstream.FileStorage,
+		Name: streamName(c.run), Subjects: []string{resultSubjects(c.run)}, Storage: c.options.storage(),
 	})
 	if err != nil {
 		return fmt.Errorf("NATS at %s has no JetStream for the results: %w", c.options.URL, err)
 	}
 	defer func() {
 		if err != nil {
+			c.stop() // who has a place waits for the next run
 			c.forget()
 		}
 	}()
 	c.first.Plan = p
+	if err := c.listen(); err != nil {
+		return err
+	}
 	if err := c.gather(ctx); err != nil {
+		return err
+	}
+	if err := c.connect(ctx); err != nil {
 		return err
 	}
 	for i, name := range c.first.Agents {
 		offset, err := c.clock(ctx, name)
 		if err != nil {
-			return fmt.Errorf("agent %d: %w", i, err)
+			return fmt.Errorf("%s: %w", c.name(i), err)
 		}
 		c.first.Offsets = append(c.first.Offsets, offset)
 	}
@@ -110,14 +200,45 @@ func (c *coordinator) begin(ctx context.Context, p Plan) (err error) {
 	if _, err := c.js.Publish(ctx, planSubject(c.run), encoded(c.first)); err != nil {
 		return err
 	}
-	for i, name := range c.first.Agents {
-		var reply answer
-		if err := ask(ctx, c.nc, agentSubject(c.run, name), order{c.first.Start.Add(c.first.Offsets[i])}, &reply); err != nil {
-			return fmt.Errorf("agent %d: %w", i, err)
-		}
+	if err := c.start(ctx); err != nil {
+		return err
 	}
 	c.log("run %s: %d agents start, clocks are off by %v", c.run, len(c.first.Agents), c.first.Offsets)
 	return nil
+}
+
+// start tells all agents at the same time when the first session is due.
+func (c *coordinator) start(ctx context.Context) error {
+	errs := make([]error, len(c.first.Agents))
+	var asking sync.WaitGroup
+	for i, name := range c.first.Agents {
+		asking.Go(func() {
+			var reply answer
+			if err := ask(ctx, c.nc, agentSubject(c.run, name), order{c.first.Start.Add(c.first.Offsets[i])}, &reply); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", c.name(i), err)
+			}
+		})
+	}
+	asking.Wait()
+	return errors.Join(errs...)
+}
+
+// connect waits until all agents have opened their connections. Only then the clocks are looked at,
+// so that nothing lies between that and the start.
+func (c *coordinator) connect(ctx context.Context) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		ready, err := c.fit()
+		if err != nil || ready == len(c.first.Agents) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // gather calls until all agents have come.
@@ -127,9 +248,13 @@ func (c *coordinator) gather(ctx context.Context) error {
 		return err
 	}
 	defer asked.Unsubscribe()
-	until := time.Now().Add(c.options.Join)
+	c.log("run %s: waits for %d agents to come", c.run, c.options.Agents)
+	until := c.now().Add(c.options.Join)
 	for len(c.first.Agents) < c.options.Agents {
 		if err := c.nc.Publish(cmp.Or(c.options.calls, calls), encoded(call{c.run})); err != nil {
+			return err
+		}
+		if _, err := c.fit(); err != nil {
 			return err
 		}
 		waiting, cancel := context.WithTimeout(ctx, callEvery)
@@ -144,14 +269,17 @@ func (c *coordinator) gather(ctx context.Context) error {
 				continue
 			}
 			p := place{Index: len(c.first.Agents), Of: c.options.Agents, Plan: &c.first.Plan}
+			c.mu.Lock()
+			c.first.Agents = append(c.first.Agents, j.Name)
+			c.placed = append(c.placed, placed{at: c.now()})
+			c.mu.Unlock()
 			if err := m.Respond(encoded(p)); err != nil {
 				return err
 			}
-			c.first.Agents = append(c.first.Agents, j.Name)
 			if c.options.came != nil {
 				c.options.came(p.Index)
 			}
-		case time.Now().After(until):
+		case c.now().After(until):
 			return fmt.Errorf("%d of %d agents came within %v: %v", len(c.first.Agents), c.options.Agents, c.options.Join, c.first.Agents)
 		}
 	}
@@ -169,9 +297,6 @@ func (c *coordinator) clock(ctx context.Context, name string) (offset time.Durat
 		sent := time.Now()
 		if err := ask(ctx, c.nc, agentSubject(c.run, name), order{}, &reply); err != nil {
 			return 0, err
-		}
-		if reply.Error != "" {
-			return 0, errors.New(reply.Error)
 		}
 		took := time.Since(sent)
 		if best < 0 || took < best {
@@ -191,7 +316,11 @@ func (c *coordinator) resume(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("run %s had not begun: %w", c.run, err)
 	}
-	return json.Unmarshal(m.Data, &c.first)
+	if err := json.Unmarshal(m.Data, &c.first); err != nil {
+		return err
+	}
+	c.placed = make([]placed, len(c.first.Agents))
+	return c.listen()
 }
 
 // forget removes what the run has stored.
@@ -201,8 +330,17 @@ func (c *coordinator) forget() {
 	c.js.DeleteStream(ctx, streamName(c.run))
 }
 
-// stop tells all agents to end.
-func (c *coordinator) stop() { c.nc.Publish(stopSubject(c.run), nil) }
+// stop tells all agents to end, and whoever does not hear it is told when it next says something.
+func (c *coordinator) stop() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.nc.Publish(stopSubject(c.run), nil)
+	c.nc.FlushTimeout(flushTime)
+}
+
+// flushTime bounds how long a message takes on its way to NATS that nobody answers.
+const flushTime = time.Second
 
 // look is how often it is looked who says nothing.
 const look = 100 * time.Millisecond
@@ -213,10 +351,8 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 	if err != nil {
 		return load.Result{}, err
 	}
-	clock := c.options.now
-	if clock == nil {
-		clock = time.Now
-	}
+	c.aborts = s.Abort.Watch()
+	clock := c.now
 	c.tally = newTally(&c.first, clock())
 	consumer, err := c.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})
 	if err != nil {
@@ -246,10 +382,12 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 				c.options.heard(r)
 			}
 			c.tally.add(r, clock())
+			c.progress()
 		case <-tick.C:
 			for _, i := range c.tally.silent(clock(), c.options.Silence) {
-				c.tally.lose(i)
+				c.tally.lose(i, c.options.Silence)
 				c.log("agent %d says nothing for %v: it is lost", i, c.options.Silence)
+				c.progress()
 				if c.options.AbortOnLoss {
 					c.tally.aborted = fmt.Sprintf("agent %d was lost", i)
 					c.stop()
@@ -257,10 +395,29 @@ func (c *coordinator) collect(ctx context.Context) (load.Result, error) {
 			}
 		case <-interrupted:
 			interrupted = nil
+			c.tally.stopped = true
 			c.stop()
 		}
 	}
 	consuming.Stop()
+	c.tally.stopped = c.tally.stopped || ctx.Err() != nil // and agents heard of it by themselves, first
 	c.forget()
 	return c.tally.result(s)
+}
+
+// progress shows the seconds that all have told now, and ends the run where the scenario says so.
+func (c *coordinator) progress() {
+	for {
+		s, p, ok := c.tally.next()
+		if !ok {
+			return
+		}
+		if why := c.aborts(s); why != "" && c.tally.aborted == "" {
+			c.tally.aborted = why
+			c.stop()
+		}
+		if c.options.Progress != nil {
+			c.options.Progress(p)
+		}
+	}
 }

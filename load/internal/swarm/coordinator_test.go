@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,14 +16,64 @@ import (
 // coordinate runs a coordinator as a process of its own: it prints the run when that has begun.
 func coordinate(text string) error {
 	var given struct {
-		URL, Calls string
-		Plan       Plan
+		URL, Calls, Token string
+		Within            bool
+		Plan              Plan
+		Silence           time.Duration
+		Tell              bool // who came, and at the end the result or the error
 	}
 	if err := json.Unmarshal([]byte(text), &given); err != nil {
 		return err
 	}
-	_, err := Run(context.Background(), given.Plan, Options{Log: func(s string) { fmt.Println(s) }}.at(meeting{given.URL, given.Calls}, 2))
-	return err
+	o := Options{Silence: given.Silence, Log: func(s string) { fmt.Println(s) }}
+	if given.Tell {
+		o.came = func(index int) { fmt.Printf("agent %d came\n", index) }
+	}
+	r, err := Run(context.Background(), given.Plan, o.at(meeting{given.URL, given.Calls, given.Token, given.Within}, 2))
+	switch {
+	case !given.Tell:
+		return err
+	case err != nil:
+		fmt.Println("error", strings.ReplaceAll(err.Error(), "\n", "; "))
+	default:
+		fmt.Printf("result %s\n", encoded(r))
+	}
+	return nil
+}
+
+// coordinatorOf is a process of its own that coordinates two agents.
+func coordinatorOf(s meeting, p Plan) *exec.Cmd {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), asCoordinator+"="+string(encoded(map[string]any{"URL": s.url, "Calls": s.calls, "Token": s.token, "Within": s.within, "Plan": p})))
+	c.Stderr = os.Stderr
+	if _, err := c.StdinPipe(); err != nil { // see endWithTest
+		panic(err)
+	}
+	return c
+}
+
+// killedCoordinator kills a coordinator's process when the target has had so many requests, and returns
+// its run.
+func killedCoordinator(t *testing.T, s meeting, p Plan, requests *atomic.Int64, n int64) (run string) {
+	t.Helper()
+	c := coordinatorOf(s, p)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	line, err := bufio.NewReader(out).ReadString('\n') // that it waits for agents
+	if err != nil {
+		t.Fatal(err)
+	}
+	for requests.Load() < n {
+		time.Sleep(time.Millisecond)
+	}
+	return strings.TrimSuffix(strings.Fields(line)[1], ":")
 }
 
 // TestResume kills the coordinator's process in mid-run, and lets another one go on.
@@ -32,26 +83,7 @@ func TestResume(t *testing.T) {
 		target, requests := counted(t)
 		p := planOf(target, 100, 3*time.Second)
 		s.agents(t, 2, AgentOptions{Once: true})
-		first := exec.Command(os.Args[0])
-		first.Env = append(os.Environ(), asCoordinator+"="+string(encoded(map[string]any{"URL": s.url, "Calls": s.calls, "Plan": p})))
-		first.Stderr = os.Stderr
-		out, err := first.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := first.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := strings.TrimSuffix(strings.Fields(line)[1], ":")
-		for requests.Load() < 150 {
-			time.Sleep(time.Millisecond)
-		}
-		first.Process.Kill()
-		first.Wait()
+		run := killedCoordinator(t, s, p, requests, 150)
 		o := Options{Resume: run}.at(s, 2)
 		r, err := Run(t.Context(), Plan{}, o)
 		if err != nil {

@@ -1,10 +1,12 @@
 package swarm
 
 import (
+	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -14,18 +16,23 @@ import (
 // A Server is NATS within this process.
 type Server struct {
 	URL string
-	// Token is what agents must have, and by which they know the server; empty on loopback.
+	// Token is what agents must have, and by which those elsewhere know the server.
 	Token  string
 	server *server.Server
-	dir    string
 }
 
 // readyTime bounds how long it takes to be ready.
 const readyTime = 30 * time.Second
 
-// Serve starts a server on a port of loopback of its own.
+// Serve starts a server on a port of loopback of its own. Other users of the machine lack its token.
 func Serve() (*Server, error) {
-	return serve(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
+	own := token{secret: rand.Text()}
+	s, err := serve(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: own.secret})
+	if err != nil {
+		return nil, err
+	}
+	s.Token = own.String()
+	return s, nil
 }
 
 // Listen starts a server that agents on other machines come to: it speaks TLS, and takes only
@@ -63,15 +70,19 @@ func Listen(address string) (*Server, error) {
 	return s, nil
 }
 
+// serve starts a server that stores nothing: streams are in memory, for the server ends with the
+// process, and nobody can resume. It wants a directory to begin with, which is gone when it has begun, so
+// that a process that is killed leaves none.
 func serve(o *server.Options) (*Server, error) {
-	dir, err := os.MkdirTemp("", "dewload")
+	clearOld(time.Now())
+	dir, err := os.MkdirTemp("", directory+"*")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
+	defer os.RemoveAll(dir)
 	o.JetStream, o.StoreDir, o.NoSigs, o.NoLog = true, dir, true, true
+	s := &Server{}
 	if s.server, err = server.NewServer(o); err != nil {
-		os.RemoveAll(dir)
 		return nil, err
 	}
 	s.server.Start()
@@ -83,9 +94,21 @@ func serve(o *server.Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and removes what it stored.
+// directory is how the names of the directories begin with which servers begin.
+const directory = "dewload-nats-"
+
+// clearOld removes those of processes that were killed before their server had begun.
+func clearOld(now time.Time) {
+	old, _ := filepath.Glob(filepath.Join(os.TempDir(), directory+"*")) // the pattern is right
+	for _, dir := range old {
+		if info, err := os.Stat(dir); err == nil && now.Sub(info.ModTime()) > 2*readyTime {
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+// Close ends the server.
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
-	os.RemoveAll(s.dir)
 }

@@ -1,6 +1,9 @@
 package swarm
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,9 +39,9 @@ func TestListen(t *testing.T) {
 	}
 	target, requests := counted(t)
 	p := planOf(target, 100, time.Second)
-	own := meeting{url: s.URL}
-	own.agents(t, 2, AgentOptions{Once: true, Token: s.Token})
-	r, err := Run(t.Context(), p, Options{Token: s.Token}.at(own, 2))
+	own := meeting{url: s.URL, token: s.Token, within: true}
+	own.agents(t, 2, AgentOptions{Once: true})
+	r, err := Run(t.Context(), p, Options{}.at(own, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,5 +52,34 @@ func TestListen(t *testing.T) {
 			s.Close()
 			t.Errorf("it listens on %s", address)
 		}
+	}
+}
+
+// TestServeClears wants a server to remove the directory of an older one that was killed while it began,
+// no other, and to leave none itself.
+func TestServeClears(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // on Windows the system's own
+	old, now, other := filepath.Join(os.TempDir(), directory+"old"), filepath.Join(os.TempDir(), directory+"now"), filepath.Join(os.TempDir(), "other")
+	for _, dir := range []string{old, now, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "jetstream"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+	}
+	for _, dir := range []string{old, other} {
+		if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), directory+"*")); err != nil || fmt.Sprint(left) != fmt.Sprint([]string{now}) {
+		t.Errorf("%v: there are %v", err, left)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -15,11 +16,16 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/load"
+	"github.com/dewpond/dewpond/load/command"
 )
 
 // A meeting is where the agents and the coordinator of one test meet. Others may use the server, so
 // they have calls of their own.
-type meeting struct{ url, calls string }
+type meeting struct {
+	url, calls string
+	token      string
+	within     bool // is NATS in this process
+}
 
 // servers runs a test against the NATS within, and against a real one where it listens.
 func servers(t *testing.T, test func(t *testing.T, s meeting)) {
@@ -32,7 +38,7 @@ func servers(t *testing.T, test func(t *testing.T, s meeting)) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		test(t, meeting{s.URL, calls})
+		test(t, meeting{s.URL, calls, s.Token, true})
 	})
 	const real = "127.0.0.1:4222"
 	t.Run("real", func(t *testing.T) {
@@ -42,7 +48,7 @@ func servers(t *testing.T, test func(t *testing.T, s meeting)) {
 			t.Skip("no NATS at " + real)
 		}
 		c.Close()
-		test(t, meeting{"nats://" + real, calls + ".real"})
+		test(t, meeting{"nats://" + real, calls + ".real", "", false})
 	})
 }
 
@@ -57,13 +63,14 @@ func counted(t *testing.T) (url string, requests *atomic.Int64) {
 // planOf is a URL for a while.
 func planOf(url string, rate float64, d time.Duration) Plan {
 	process, flight, timeout := string(load.Poisson), 100_000, time.Minute // for a busy machine
-	return Plan{Name: url, Flags: load.ScenarioFlags{Rate: &rate, Duration: &d, Process: &process, InFlight: &flight, Timeout: &timeout}}
+	return Plan{Name: url, Flags: command.ScenarioFlags{Rate: (*command.Rate)(&rate), Duration: &d, Process: &process, InFlight: &flight, Timeout: &timeout}}
 }
 
 // agents starts some, and ends them at the end of the test.
 func (s meeting) agents(t *testing.T, n int, o AgentOptions) {
 	t.Helper()
-	o.calls = s.calls
+	o.Grace = cmp.Or(o.Grace, time.Hour) // the coordinator is only slow
+	o.calls, o.Token = s.calls, s.token
 	var running sync.WaitGroup
 	t.Cleanup(running.Wait)
 	for range n {
@@ -78,7 +85,7 @@ func (s meeting) agents(t *testing.T, n int, o AgentOptions) {
 }
 
 func (o Options) at(s meeting, n int) Options {
-	o.URL, o.calls, o.Agents = s.url, s.calls, n
+	o.URL, o.Token, o.calls, o.Agents, o.Within = s.url, s.token, s.calls, n, s.within
 	if o.Join == 0 {
 		o.Join = time.Hour // the test's timeout is the limit
 	}
@@ -130,8 +137,16 @@ func TestAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 			add(t, p, r, requests, n)
-			if len(r.Series) < 2 {
-				t.Errorf("a series of %d", len(r.Series))
+			// How many seconds are told is up to the machine; TestSeriesByTime has what they are.
+			told, before := uint64(0), 0.0
+			for _, second := range r.Series {
+				if second.At <= before {
+					t.Errorf("second %v is after %v", second.At, before)
+				}
+				told, before = told+second.Started, second.At
+			}
+			if told > r.Started {
+				t.Errorf("the series has %d sessions of %d", told, r.Started)
 			}
 		}
 	})
@@ -205,7 +220,7 @@ func TestCut(t *testing.T) {
 		target, requests := counted(t)
 		p := planOf(target, 100, 7*time.Second)
 		proxy := newCut(t, s.url)
-		meeting{"nats://" + proxy.Addr().String(), s.calls}.agents(t, 1, AgentOptions{Once: true})
+		meeting{"nats://" + proxy.Addr().String(), s.calls, s.token, s.within}.agents(t, 1, AgentOptions{Once: true})
 		s.agents(t, 1, AgentOptions{Once: true})
 		go func() {
 			for requests.Load() < 100 {
@@ -259,7 +274,7 @@ func TestLost(t *testing.T) {
 	if fmt.Sprint(lost) != "[1]" {
 		t.Fatalf("lost are %v", lost)
 	}
-	y.lose(1)
+	y.lose(1, 10*time.Second)
 	y.add(second(1, 1, 7), now.Add(13*time.Second))
 	last := second(0, 2, 1)
 	last.Final = true
@@ -270,9 +285,12 @@ func TestLost(t *testing.T) {
 	if !y.complete() {
 		t.Error("not complete")
 	}
-	r, err := y.result(load.Scenario{})
-	if err != nil || r.Finished != 18 || r.Valid || len(r.Why) != 1 || !strings.Contains(r.Why[0], "agent 1 is lost from 1.0 s on: the arrivals i with i mod 2 = 1") {
+	r, err := y.result(load.Scenario{Arrivals: load.Arrivals{Rate: 10, Warmup: time.Second, Duration: 5 * time.Second}})
+	if err != nil || r.Finished != 18 || r.Valid || len(r.Why) != 1 || !strings.Contains(r.Why[0], "agent 1 is lost from 1.0 s on: of the arrivals i with i mod 2 = 1, 18 of 25 were not made, or not told of") {
 		t.Errorf("%v: finished %d, %v", err, r.Finished, r.Why)
+	}
+	if r.NotMade != 25-7 || r.Agents[1].NotMade != r.NotMade || r.Offered != 18+r.NotMade || r.Interrupted {
+		t.Errorf("%d not made, %d offered, interrupted %v", r.NotMade, r.Offered, r.Interrupted)
 	}
 	if a := r.Agents[1]; a.LostAt == nil || *a.LostAt != 1 || a.Late != 1 || a.Finished != 7 || r.Agents[0].LostAt != nil {
 		t.Errorf("agents: %+v", r.Agents)
@@ -290,7 +308,7 @@ func TestAllow(t *testing.T) {
 	if _, err := dial(ended, "tcp", "192.0.2.1:80"); err == nil || strings.Contains(err.Error(), "--allow") {
 		t.Errorf("an address that was allowed: %v", err)
 	}
-	for _, f := range []load.ScenarioFlags{{Body: "@/etc/passwd"}, {CA: "/etc/passwd"}, {Capture: "/tmp"}} {
+	for _, f := range []command.ScenarioFlags{{Body: "@/etc/passwd"}, {CA: "/etc/passwd"}, {Capture: "/tmp"}} {
 		p := planOf("http://127.0.0.1:1/", 1, time.Second)
 		p.Flags.Body, p.Flags.CA, p.Flags.Capture = f.Body, f.CA, f.Capture
 		if _, _, err := p.Scenario(); err == nil {

@@ -7,10 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/dewpond/dewpond/internal/measure/outputs"
 )
 
 // mostTrace is how many bytes of a trace or a profile are taken.
@@ -58,7 +59,7 @@ func Capture(ctx context.Context, client *http.Client, base string, seconds int,
 	}
 	if err == nil && dir != "" {
 		name := filepath.Join(dir, "trace.out")
-		if err = os.WriteFile(name, data, 0o644); err == nil {
+		if err = outputs.WriteBytes(name, data); err == nil {
 			c.Files = append(c.Files, name)
 		}
 	}
@@ -76,7 +77,7 @@ func fetchFile(ctx context.Context, client *http.Client, url, name string) error
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, data, 0o644)
+	return outputs.WriteBytes(name, data)
 }
 
 func fetch(ctx context.Context, client *http.Client, url string) ([]byte, error) {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -82,6 +83,8 @@ func Explain(requests, phases []Interval, window Interval) Explanation {
 	}
 	e.Explained = all.explained()
 	e.Low, e.High = spread(tally[:], random)
+	low, high := binomial(all)
+	e.Low, e.High = min(e.Low, low), max(e.High, high)
 	return e
 }
 
@@ -120,6 +123,18 @@ func spread(from []block, random *rand.Rand) (low, high float64) {
 	slices.Sort(answers)
 	const beyond = 0.025
 	return answers[int(beyond*resamples)], answers[int((1-beyond)*resamples)-1]
+}
+
+// binomial returns the interval that independent requests would have: Wilson's, of what is observed.
+// Blocks that all say the same, such as that no request of 14 overlaps a phase, have a spread of
+// nothing, and are no proof of it.
+func binomial(all block) (low, high float64) {
+	const z = 1.96 // of 95 %
+	n, p := all.requests, all.observed/all.requests
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n)) / (1 + z*z/n)
+	of := func(observed float64) float64 { return block{n, n * observed, all.chance}.explained() }
+	return of(middle - half), of(middle + half)
 }
 
 // union returns the intervals in order, those that touch as one.

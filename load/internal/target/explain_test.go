@@ -1,6 +1,7 @@
 package target_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -58,6 +59,25 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%+v, and then %+v", e, again)
 			}
 		})
+	}
+}
+
+// TestFewRequests wants an interval of 14 requests that all say the same, or lie in one block.
+func TestFewRequests(t *testing.T) {
+	phases := every(100*ms, 0, 10*ms)
+	for _, c := range []struct {
+		name      string
+		requests  []target.Interval
+		low, high float64 // what the interval holds at least
+	}{
+		{"none during a phase", every(700*ms, 50*ms, 2*ms)[:14], 0, 0.1},
+		{"all during a phase", every(700*ms, 2*ms, 2*ms)[:14], 0.8, 1},
+		{"half of them, all at once", slices.Concat(every(ms, 2*ms, ms)[:7], every(ms, 30*ms, ms)[:7]), 0.2, 0.6},
+	} {
+		e := target.Explain(c.requests, phases, window)
+		if e.CannotTell != "" || len(c.requests) != 14 || e.Low > c.low || e.High < c.high {
+			t.Errorf("%s: %+v, want an interval that holds [%v, %v]", c.name, e, c.low, c.high)
+		}
 	}
 }
 

@@ -7,16 +7,18 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/amount"
 )
 
 // A Need is what the load shall be.
 type Need struct {
-	Rate     float64 `placeholder:"N" help:"Requests a second; 0 is as many as the target takes."`
-	Protocol string  `default:"http/1.1" placeholder:"NAME" help:"http/1.1, h2c, h2, websocket or grpc."`
-	Session  bool    `help:"Steps that depend on each other, and not the same request again and again."`
-	Tail     bool    `help:"P99 and beyond must be what users would have."`
-	Script   bool    `help:"Logic that needs a language."`
-	Agents   int     `default:"1" placeholder:"N" help:"Machines that make the load."`
+	Rate     amount.Rate `placeholder:"N" help:"Requests a second, such as 200 or 200/s; 0 is as many as the target takes."`
+	Protocol string      `default:"http/1.1" placeholder:"NAME" help:"http/1.1, h2c, h2, websocket or grpc."`
+	Session  bool        `help:"Steps that depend on each other, and not the same request again and again."`
+	Tail     bool        `help:"P99 and beyond must be what users would have."`
+	Script   bool        `help:"Logic that needs a language."`
+	Agents   int         `default:"1" placeholder:"N" help:"Machines that make the load."`
 }
 
 // An Answer is one tool and why.
@@ -71,24 +73,24 @@ func choose(n Need, limit float64) (Answer, error) {
 		return Answer{}, errors.New("--agents: give 1 or more")
 	}
 	http := n.Protocol == "http/1.1" || n.Protocol == "h2c" || n.Protocol == "h2"
-	each := n.Rate / float64(n.Agents)
+	each := float64(n.Rate) / float64(n.Agents)
 	switch {
 	case n.Script && n.Protocol != "h2c":
 		return tool("k6", "it has a language, and an arrival rate that the target cannot slow down; its licence is AGPL")
 	case n.Script:
 		return tool("dewload", "a step of its own in Go: k6 does not speak h2c")
 	case each > limit && (n.Tail || n.Session || !http):
-		return tool("dewload", fmt.Sprintf("with %.0f machines or more: one generator makes about %.0f sessions a second", math.Ceil(n.Rate/limit), limit))
+		return tool("dewload", fmt.Sprintf("with %.0f machines or more: one generator makes about %.0f sessions a second", math.Ceil(float64(n.Rate)/limit), limit))
 	case n.Session:
 		return tool("dewload", "a session of dependent steps, each counted from when it was due")
+	case n.Agents > 1:
+		return tool("dewload", "it has agents, one schedule for all of them, and one report of them; percentiles of several tools cannot be averaged")
 	case n.Protocol == "websocket":
 		return tool("dewload", "wrk, h2load, hey and vegeta speak no WebSocket")
 	case n.Protocol == "grpc" && n.Tail:
 		return tool("dewload", "each call is counted from when it was due; what ghz prints for a target that stalls was not measured here")
 	case n.Protocol == "grpc":
 		return tool("ghz", "one unary call again and again, from reflection or proto files")
-	case n.Agents > 1 && n.Tail:
-		return tool("dewload", "files of several generators are compared; percentiles cannot be averaged")
 	case n.Tail && n.Protocol == "http/1.1":
 		return tool("vegeta", "one URL at a fixed rate, counted from when it was due; dewload does it too, and tells what of the tail it made itself")
 	case n.Tail:

@@ -34,6 +34,8 @@ func TestChoose(t *testing.T) {
 		{need{Rate: 20_000, Protocol: "grpc", Session: true, Agents: 3}, "dewload"},
 		{need{Rate: 20_000, Protocol: "grpc", Session: true, Agents: 1}, "dewload"},
 		{need{Rate: 100, Protocol: "http/1.1", Session: true, Agents: 1}, "dewload"},
+		{need{Protocol: "http/1.1", Agents: 5}, "dewload"},
+		{need{Rate: 500, Protocol: "grpc", Agents: 2}, "dewload"},
 		{need{Rate: 100, Protocol: "http/1.1", Script: true, Agents: 1}, "k6"},
 		{need{Rate: 100, Protocol: "grpc", Script: true, Session: true, Agents: 1}, "k6"},
 		{need{Rate: 100, Protocol: "h2c", Script: true, Agents: 1}, "dewload"},

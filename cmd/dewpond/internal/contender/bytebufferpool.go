@@ -1,9 +1,14 @@
 package contender
 
-import "github.com/valyala/bytebufferpool"
+import (
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var byteBufferPool = Contender{
 	Name:  "bytebufferpool",
+	Hue:   palette.Brown,
 	About: "github.com/valyala/bytebufferpool: one sync.Pool of growing buffers that learns the usual size; too small a buffer is grown by make",
 	New:   func(o Options) Pool { return &bufferPool{clearing: o.Clearing} },
 }

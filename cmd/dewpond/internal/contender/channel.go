@@ -1,7 +1,10 @@
 package contender
 
+import "github.com/dewpond/dewpond/internal/measure/palette"
+
 var channel = Contender{
 	Name:  "channel",
+	Hue:   palette.Green,
 	About: "a buffered channel for each class, 64 to 1024 blocks, data pointers; full: dropped",
 	New:   newChannelPool,
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+	"github.com/dewpond/dewpond/internal/measure/palette"
 )
 
 // Largest is the size of the largest block that a scenario may ask for: the largest class of
@@ -27,13 +28,15 @@ type Contender struct {
 	Name  string
 	About string             // one line: what a reader must know to judge its figures
 	New   func(Options) Pool // makes an empty pool
+	// Hue is its colour in each drawing. Without one it has a hue that its name picks.
+	Hue palette.Hue
 	// Allocs is how many allocations a Get and its Put make where blocks lie idle.
 	Allocs float64
 	// MostIdle returns how many blocks of a size it keeps idle at most. A contender has it if
 	// its Pool is an [Idler].
 	MostIdle func(size int) int
-	// Variant means that it is dewpond with other options. It takes part if it is named, and
-	// in the scenarios that compare these options.
+	// Variant means that it is another contender with other options. It takes part if it is
+	// named, and in the scenarios that compare these options.
 	Variant bool
 	// Tools returns the library's other tools, each beside what it replaces. It is nil if
 	// the library has only a byte pool, or its other tools are not compared.
@@ -47,12 +50,16 @@ type Options struct {
 	Clearing bool
 	// IdleTimeout is dewpond's; 0 is its default. The other contenders have none.
 	IdleTimeout time.Duration
-	// Budget is dewpond's, and several pools may share one; nil: none.
+	// Budget is dewpond's, and several pools may share one; nil: none. syncpool-bounded takes
+	// its limit, and the other contenders have no bound.
 	Budget *dewpond.Budget
+	// Check and OnViolation are dewpond's. The other contenders watch nothing.
+	Check       dewpond.CheckMode
+	OnViolation func(dewpond.Violation)
 }
 
-// A Pool is a contender at work. It may also be an [Idler], a [Misser], an [Enginer] or a
-// [Keeper].
+// A Pool is a contender at work. It may also be an [Idler], a [Misser], an [Enginer], a [Refuser]
+// or a [Keeper].
 type Pool interface {
 	// View returns one goroutine's use of the pool. One goroutine at a time may use it.
 	// Blocks may be got from one view and put into another, except for nop's.
@@ -81,10 +88,16 @@ type Idler interface{ IdleBytes() int64 }
 // A Misser counts the Gets that had to allocate.
 type Misser interface{ Misses() uint64 }
 
+// A Refuser is a pool that obeys Options.Budget: ok is false for what goes beyond. Its Get obeys
+// nothing.
+type Refuser interface {
+	TryGet(n int) (b Block, ok bool)
+}
+
 // A Keeper is a pool that can be trimmed and closed, and can account for its memory. Its
 // methods are those of dewpond.BytePool.
 type Keeper interface {
-	TryGet(n int) (b Block, ok bool)
+	Refuser
 	Trim() (released int64)
 	Close() error
 	// Held returns its bytes that are idle, in use, and reserved as address space.
@@ -98,9 +111,9 @@ type Enginer interface{ Engine() string }
 // by hand, libraries, dewpond.
 func All() []Contender {
 	return []Contender{
-		nop, plainMake, syncpoolMixed, syncpoolClass, treiber, ring, channel,
+		nop, plainMake, syncpoolMixed, syncpoolClass, syncpoolBounded, treiber, ring, channel,
 		mcacheContender, byteBufferPool, grpcMem, dewpondContender,
-		dewpondNoDecay, dewpondOffHeap,
+		dewpondNoDecay, dewpondOffHeap, dewpondSampled,
 	}
 }
 
@@ -122,6 +135,16 @@ func Names() []string {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// HueOf returns the colour of the contender with a name.
+func HueOf(name string) palette.Hue {
+	for _, c := range All() {
+		if c.Name == name && c.Hue != (palette.Hue{}) {
+			return c.Hue
+		}
+	}
+	return palette.Of(name)
 }
 
 // Find returns the contenders with these names, each once, in the order of All.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/measure/palette"
 )
 
 // sizesToTry are where rounding goes wrong: the ends, the class sizes, and one beside each.
@@ -158,6 +159,52 @@ func TestBounded(t *testing.T) {
 	})
 }
 
+// TestRefusers takes blocks up to a bound of four. A block that is put back makes room, Get is never
+// refused, and without a bound nothing is.
+func TestRefusers(t *testing.T) {
+	const size, most = 64 << 10, 4
+	refusers := 0
+	for _, c := range All() {
+		p, ok := c.New(Options{Budget: dewpond.MustBudget("test", most*size)}).(Refuser)
+		if !ok {
+			continue
+		}
+		refusers++
+		v := p.(Pool).View()
+		var held []Block
+		for {
+			b, ok := p.TryGet(size)
+			if !ok {
+				break
+			}
+			if held = append(held, b); len(held) > most {
+				break
+			}
+		}
+		if len(held) != most {
+			t.Errorf("%s hands out %d blocks, want %d", c.Name, len(held), most)
+		}
+		v.Put(held[0])
+		b, ok := p.TryGet(size)
+		if !ok || len(b.Bytes) != size {
+			t.Errorf("%s: after a Put TryGet has %d bytes, %v", c.Name, len(b.Bytes), ok)
+		}
+		v.Put(v.Get(size))
+		if _, ok := p.TryGet(size); ok {
+			t.Errorf("%s hands out more once Get has gone past the bound and Put has put that back", c.Name)
+		}
+		p = c.New(Options{}).(Refuser)
+		for range 10 * most {
+			if _, ok := p.TryGet(size); !ok {
+				t.Fatalf("%s refuses without a bound", c.Name)
+			}
+		}
+	}
+	if refusers < 2 {
+		t.Errorf("%d contenders refuse, want dewpond and syncpool-bounded at least", refusers)
+	}
+}
+
 // TestDecay lets idle blocks age: dewpond frees its blocks within two timeouts, on the heap and off
 // it, and dewpond-nodecay never.
 func TestDecay(t *testing.T) {
@@ -197,8 +244,23 @@ func TestDecay(t *testing.T) {
 // The variants take part only if they are named.
 func TestUsual(t *testing.T) {
 	usual := Usual()
-	if slices.Contains(usual, "dewpond-offheap") || slices.Contains(usual, "dewpond-nodecay") || !slices.Contains(usual, "dewpond") {
+	if slices.Contains(usual, "dewpond-offheap") || slices.Contains(usual, "dewpond-nodecay") || slices.Contains(usual, "syncpool-bounded") || slices.Contains(usual, "dewpond-sampled") || !slices.Contains(usual, "dewpond") {
 		t.Errorf("usual are %v", usual)
+	}
+}
+
+// No two contenders share a colour, and one that has chosen none has that of its name.
+func TestHues(t *testing.T) {
+	by := map[palette.Hue]string{}
+	for _, c := range All() {
+		hue := HueOf(c.Name)
+		if other, taken := by[hue]; taken {
+			t.Errorf("%s and %s have the same hue", other, c.Name)
+		}
+		by[hue] = c.Name
+	}
+	if got, want := HueOf("pile"), palette.Of("pile"); got != want {
+		t.Errorf("a contender without a hue has %v, want that of its name, %v", got, want)
 	}
 }
 

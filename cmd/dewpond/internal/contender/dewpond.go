@@ -5,11 +5,13 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
+	"github.com/dewpond/dewpond/internal/measure/palette"
 )
 
 var dewpondContender = Contender{
 	Name:  "dewpond",
-	About: "dewpond.BytePool with its default options, except the zeroing policy and the IdleTimeout of some scenarios",
+	Hue:   palette.Blue,
+	About: "dewpond.BytePool with its default options, except the zeroing policy, and what some scenarios ask for: IdleTimeout, Budget, Check",
 	New:   func(o Options) Pool { return dewpondPool{dewpond.MustBytePool(byteOptions(o))} },
 	Tools: tool.Cases,
 
@@ -18,6 +20,7 @@ var dewpondContender = Contender{
 
 var dewpondNoDecay = Contender{
 	Name:    "dewpond-nodecay",
+	Hue:     palette.Indigo,
 	About:   "dewpond that never frees idle blocks: IdleTimeout -1",
 	Variant: true,
 	New: func(o Options) Pool {
@@ -30,6 +33,7 @@ var dewpondNoDecay = Contender{
 
 var dewpondOffHeap = Contender{
 	Name: "dewpond-offheap",
+	Hue:  palette.Teal,
 	About: "dewpond on memory outside the Go heap (package offheap), with dewpond's options and classes: mapped memory on Linux; pieces of the Go heap elsewhere and under the race " +
 		"detector",
 	Variant: true,
@@ -38,11 +42,27 @@ var dewpondOffHeap = Contender{
 	MostIdle: mostIdle,
 }
 
+var dewpondSampled = Contender{
+	Name:    "dewpond-sampled",
+	Hue:     palette.Sky,
+	About:   "dewpond that watches one Get in 1024, as it may in production: CheckSampled",
+	Variant: true,
+	New: func(o Options) Pool {
+		o.Check = dewpond.CheckSampled
+		return dewpondPool{dewpond.MustBytePool(byteOptions(o))}
+	},
+
+	MostIdle: mostIdle,
+}
+
 // mostIdle is the default of MaxIdleBytes in blocks.
 func mostIdle(size int) int { return 64 << 20 / size }
 
 func byteOptions(o Options) dewpond.BytePoolOptions {
-	b := dewpond.BytePoolOptions{Name: "bench", Zero: dewpond.ZeroNever, IdleTimeout: o.IdleTimeout, Budget: o.Budget}
+	b := dewpond.BytePoolOptions{
+		Name: "bench", Zero: dewpond.ZeroNever, IdleTimeout: o.IdleTimeout, Budget: o.Budget,
+		Check: o.Check, OnViolation: o.OnViolation,
+	}
 	if o.Clearing {
 		b.Zero = dewpond.ZeroOnPut
 	}
@@ -53,7 +73,7 @@ func byteOptions(o Options) dewpond.BytePoolOptions {
 func newOffHeap(o Options) Pool {
 	b := byteOptions(o)
 	b.Classes = sizes
-	pool, err := offheap.NewBytePool(b, offheap.Options{})
+	pool, err := offheap.NewBytePool(b)
 	if err != nil {
 		panic(err) // as MustBytePool does: the options are this package's
 	}

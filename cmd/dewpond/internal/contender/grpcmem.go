@@ -1,9 +1,14 @@
 package contender
 
-import "google.golang.org/grpc/mem"
+import (
+	"google.golang.org/grpc/mem"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var grpcMem = Contender{
 	Name:  "grpc-mem",
+	Hue:   palette.Violet,
 	About: "google.golang.org/grpc/mem, its default pool: sync.Pools of 256 B, 4, 16, 32 KiB and 1 MiB; always clears, the whole tier, in Get",
 	New:   func(Options) Pool { return grpcPool{mem.DefaultBufferPool()} },
 }

@@ -1,7 +1,10 @@
 package contender
 
+import "github.com/dewpond/dewpond/internal/measure/palette"
+
 var plainMake = Contender{
 	Name:  "make",
+	Hue:   palette.Ochre,
 	About: "make([]byte, n) each time, left to the garbage collector; new memory is zero, so Put clears nothing",
 	New:   func(Options) Pool { return makePool{} },
 

@@ -1,9 +1,14 @@
 package contender
 
-import "github.com/bytedance/gopkg/lang/mcache"
+import (
+	"github.com/bytedance/gopkg/lang/mcache"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var mcacheContender = Contender{
 	Name:  "mcache",
+	Hue:   palette.Pink,
 	About: "github.com/bytedance/gopkg/lang/mcache: a sync.Pool of data pointers for each power of two; its new memory is not zero",
 	New:   func(o Options) Pool { return mcachePool{o.Clearing} },
 }

@@ -1,7 +1,10 @@
 package contender
 
+import "github.com/dewpond/dewpond/internal/measure/palette"
+
 var nop = Contender{
 	Name:  "nop",
+	Hue:   palette.Grey,
 	About: "control, no pool: each goroutine keeps its own blocks; its cost is that of the driver",
 	New:   func(o Options) Pool { return nopPool{o.Clearing} },
 }

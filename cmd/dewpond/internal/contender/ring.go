@@ -1,9 +1,14 @@
 package contender
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var ring = Contender{
 	Name:  "ring",
+	Hue:   palette.Purple,
 	About: "a bounded lock-free ring (Vyukov's, many producers and consumers) for each class, 64 to 1024 blocks, data pointers; full: dropped",
 	New:   newRingPool,
 

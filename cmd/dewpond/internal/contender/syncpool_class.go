@@ -1,9 +1,14 @@
 package contender
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var syncpoolClass = Contender{
 	Name:  "syncpool-class",
+	Hue:   palette.Orange,
 	About: "one sync.Pool for each of dewpond's classes, holding data pointers: the best honest use of sync.Pool",
 	New:   func(o Options) Pool { return &classPool{clearing: o.Clearing} },
 }

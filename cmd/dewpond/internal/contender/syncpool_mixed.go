@@ -1,9 +1,14 @@
 package contender
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
+)
 
 var syncpoolMixed = Contender{
 	Name:  "syncpool-mixed",
+	Hue:   palette.Red,
 	About: "one sync.Pool of []byte for all sizes; a block whose cap is too small is dropped and a new one made",
 	New:   func(o Options) Pool { return &mixedPool{clearing: o.Clearing} },
 

@@ -3,6 +3,8 @@ package contender
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/measure/palette"
 )
 
 // treiber is the pool that an article on an order-matching engine describes: "Go
@@ -30,6 +32,7 @@ import (
 //   - clearing covers the cap, not the length.
 var treiber = Contender{
 	Name: "treiber",
+	Hue:  palette.Lime,
 	About: "a CAS stack for each doubling of size, cap 2048, a fresh node for each Put; repaired: typed slice pointers instead of unsafe casts, " +
 		"Get rounds up and Put down, all 16 classes reachable, a miss allocates the class size, clears to cap",
 	New: func(o Options) Pool { return &treiberPool{clearing: o.Clearing} },

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/dewpond/dewpond/internal/measure/terminal"
 )
@@ -128,6 +131,84 @@ func TestSource(t *testing.T) {
 	for _, address := range []string{"", "http://", "ftp://x", "::", "%"} {
 		if _, err := NewSource(address); err == nil || !strings.Contains(err.Error(), "give one such as") {
 			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// neverAnswers is a network on which each request waits until it is given up.
+type neverAnswers struct{}
+
+func (neverAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A target that never answers is an error after a while, at the first look already: Run has not
+// touched the terminal, which is not there.
+func TestNoAnswer(t *testing.T) {
+	network := http.DefaultTransport
+	http.DefaultTransport = neverAnswers{}
+	defer func() { http.DefaultTransport = network }()
+	synctest.Test(t, func(t *testing.T) { // whose clock jumps, and which fails if all wait for ever
+		source, err := NewSource("silent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Run(t.Context(), source, &Screen{Every: time.Second}, nil, nil)
+		if want := "http://silent: no answer in 5s"; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
+}
+
+// Whatever a server sends, no control character of it reaches the terminal: not by a table, a
+// screen or an error.
+func TestHostileServer(t *testing.T) {
+	const text = "HTTP/1.1 200 OK\r\n\r\n"
+	for _, answer := range []string{
+		text + "dewpond_bytes{pool=\"p\x1b[2J\u009b2J\",state=\"used\"} 1\ndewpond_budget_limit_bytes{budget=\"b\x1b[2J\"} 1\n",
+		text + `dewpond_bytes{pool="p\x1b[2J\u009b2J\a",state="used"} 1` + "\n" + `dewpond_budget_limit_bytes{budget="b\x1b[2J"} 1`,
+		text + `{"dewpond": {"pools": {"p\u001b[2J\u009b2J": {"bytes": {"used": 1}}}, "budgets": {"b\u001b[2J": {"budget_limit_bytes": 1}}}}`,
+		text + `{"dewpond": {"pools": {"p\u001b[2J": "\u001b[2J"}}}`,
+		text + "{\x1b[2J}",
+		text + "dewpond_bytes{\x1b[2J} 1",
+		text + "dewpond_bytes \x1b[2J",
+		"HTTP/1.1 500 \x1b[2J\r\n\r\n",
+		"HTTP/1.1 \x1b[2J\r\n\r\n",
+		"HTTP/1.1 302 Found\r\nLocation: http://\x1b[2J\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n\x1b[2J\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: \x1b[2J\r\n\r\n",
+		"\x1b[2J\r\n\r\n",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			io.WriteString(c, answer)
+		}))
+		source, err := NewSource(server.URL + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := source.Fetch(t.Context())
+		server.Close()
+		var shown strings.Builder
+		screen := &Screen{URL: source.URL}
+		if err != nil {
+			shown.WriteString(err.Error())
+			screen.Observe(at(0), newSnapshot(), nil)
+		} else if err := Once(&shown, snapshot, ByBytes); err != nil || !strings.Contains(shown.String(), `\x1b[2J`) {
+			t.Errorf("%q: %v, %q", answer, err, shown.String())
+		}
+		screen.Observe(at(1), snapshot, err)
+		for _, line := range screen.Lines(terminal.Style{Width: 1000}, 50) {
+			shown.WriteString("\n" + line)
+		}
+		if i := strings.IndexFunc(shown.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); i >= 0 {
+			t.Errorf("%q shows %q", answer, shown.String()[i:])
 		}
 	}
 }

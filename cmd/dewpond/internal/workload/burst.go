@@ -11,6 +11,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/garbage"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 )
 
 // Burst holds many blocks, lets collections pass, and holds as many again.
@@ -43,7 +44,7 @@ const (
 // runBurst watches a first burst of a new pool for half of the round. For the other half, which
 // is the measured window, it repeats bursts, at least two.
 func runBurst(j *Job) error {
-	b := &burster{Job: j, view: j.Pool.View(), size: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
+	b := &burster{Job: j, view: j.Pool.View(), size: j.Mix.largest(), written: j.Mix.largest(), held: make([]contender.Block, j.Blocks)}
 	if err := b.watched(); err != nil {
 		return err
 	}
@@ -68,18 +69,19 @@ func runBurst(j *Job) error {
 		return nil
 	})
 	if len(took) > 0 {
-		j.Result.Figures["second_burst_ns"] = measure.Median(took)
-		j.Result.Figures["second_burst_misses"] = measure.Median(misses)
+		j.Result.Figures["second_burst_ns"] = quantile.Median(took)
+		j.Result.Figures["second_burst_misses"] = quantile.Median(misses)
 	}
 	return err
 }
 
 type burster struct {
 	*Job
-	view contender.View
-	size int
-	held []contender.Block
-	out  atomic.Int64 // bytes that are held
+	view    contender.View
+	size    int
+	written int // bytes of each block
+	held    []contender.Block
+	out     atomic.Int64 // bytes that are held
 }
 
 // watched is one burst on a timetable, which is the same for every contender so that their
@@ -119,13 +121,13 @@ func (b *burster) rest() {
 	}
 }
 
-// hold gets every block and writes to each of its pages, so that the time to make memory
+// hold gets every block and writes to each page of what is written, so that the time to make memory
 // resident is included. It returns how long that took.
 func (b *burster) hold() time.Duration {
 	began := measure.Now()
 	for i := range b.held {
 		b.held[i] = b.view.Get(b.size)
-		for at := 0; at < b.size; at += page {
+		for at := 0; at < b.written; at += page {
 			b.held[i].Bytes[at] = byte(i)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/garbage"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 )
 
 // Churn is steady traffic with bursts beside it.
@@ -16,7 +17,7 @@ var Churn = Scenario{
 	Name: "churn",
 	About: "steady traffic of a few goroutines, each of which holds blocks of several sizes and replaces one after the other at a steady pace; " +
 		"now and then a burst takes many blocks out at once and returns them. IdleTimeout is far below the default of 60 s on purpose, so that decay acts between two bursts. " +
-		"Shows what is idle, in use and resident over time, and what decay costs the tail of the traffic's Get and Put. Contenders clear only what they must. Takes about 4 minutes.",
+		"Shows what a replacement takes, what is idle, in use and resident over time, and what decay costs the tail. Contenders clear only what they must. Takes about 4 minutes.",
 	Defaults: Spec{
 		Goroutines: 4,
 		Mix:        Mix{{512, 70}, {4 << 10, 25}, {64 << 10, 5}},
@@ -49,7 +50,7 @@ func runChurn(j *Job) error {
 	for _, w := range c.workers {
 		c.clients = append(c.clients, newClient(w))
 	}
-	c.get, c.put = j.recorder("get"), j.recorder("put")
+	c.replace, c.get, c.put = j.recorder("replace"), j.recorder("get"), j.recorder("put")
 	start, done := c.gate(func(w *worker) { c.clients[w.number].run() })
 	garbage.FillHeap()
 	err := j.Measured(func() error {
@@ -67,7 +68,7 @@ func runChurn(j *Job) error {
 	c.count()
 	for name, values := range map[string][]float64{"burst_ns": c.took, "burst_return_ns": c.returned, "burst_misses": c.misses} {
 		if len(values) > 0 {
-			j.Result.Figures[name] = measure.Median(values)
+			j.Result.Figures[name] = quantile.Median(values)
 		}
 	}
 	return err

@@ -11,26 +11,39 @@ import (
 // warmUp is the longest that a crew runs before it is measured.
 const warmUp = 200 * time.Millisecond
 
-// A crew is the goroutines of a mixed round or of churn, with what they share.
+// A crew is the goroutines of a round of mixed, churn, flood or misuse, with what they share.
 type crew struct {
 	*Job
 	sizes    [100]int
 	pattern  pattern
 	stop     atomic.Bool
 	end      time.Duration     // of the window: the workers stop by themselves
-	get, put *measure.Recorder // nil while warming up
+	get, put *measure.Recorder // nil while warming up, and where nothing is timed
+	replace  *measure.Recorder // churn alone
 	workers  []*worker
 	failure  atomic.Pointer[error]
+	spoilt   *atomic.Uint64 // if set, counts blocks with two owners, which end no round then
 }
 
 func newCrew(j *Job) *crew {
-	c := &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(j.Mix.largest())}
-	for i := range j.Goroutines {
-		w := &worker{crew: c, number: i, view: j.Pool.View()}
-		w.random.Seed(uint64(i), uint64(j.Round)) // the same sequence for each contender of a round
-		c.workers = append(c.workers, w)
+	c := emptyCrew(j)
+	for range j.Goroutines {
+		c.hire()
 	}
 	return c
+}
+
+// emptyCrew returns a crew without workers.
+func emptyCrew(j *Job) *crew {
+	return &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(j.Mix.largest())}
+}
+
+// hire adds a worker.
+func (c *crew) hire() *worker {
+	w := &worker{crew: c, number: len(c.workers), view: c.Pool.View()}
+	w.random.Seed(uint64(w.number), uint64(c.Round)) // the same sequence for each contender of a round
+	c.workers = append(c.workers, w)
+	return w
 }
 
 // run lets the started workers loop for d. They stop by themselves, with the clock that they
@@ -92,6 +105,10 @@ func (c *crew) count() {
 
 // fail is a separate method because in use its err would escape and be allocated each time.
 func (c *crew) fail(err error) {
+	if c.spoilt != nil {
+		c.spoilt.Add(1)
+		return
+	}
 	c.failure.Store(&err)
 	c.stop.Store(true)
 }

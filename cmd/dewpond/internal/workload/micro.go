@@ -7,6 +7,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 )
 
 // Micro measures single operations.
@@ -32,7 +33,7 @@ func runMicro(j *Job) error {
 	for _, size := range microSizes {
 		// Each size has its own pool: some pools adapt to the sizes that they see, and the size
 		// that is measured first would spoil the other.
-		j.Pool = j.Fresh(nil)
+		j.Pool = j.Fresh(contender.Options{})
 		var views []contender.View
 		for range j.Goroutines {
 			views = append(views, j.Pool.View())
@@ -71,7 +72,7 @@ func (j *Job) micro(f figure) {
 		j.Result.Ops += uint64(total)
 	}
 	if len(ns) > 0 {
-		j.Result.Figures[f.key] = measure.Median(ns)
+		j.Result.Figures[f.key] = quantile.Median(ns)
 	}
 }
 

@@ -66,6 +66,15 @@ func (m Mix) sizes() (table [100]int) {
 	return table
 }
 
+// mean returns the mean size of a block.
+func (m Mix) mean() float64 {
+	sum := 0.0
+	for _, s := range m {
+		sum += float64(s.Size*s.Percent) / 100
+	}
+	return sum
+}
+
 // largest returns the largest size in the mix.
 func (m Mix) largest() int {
 	n := 0

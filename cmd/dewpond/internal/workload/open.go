@@ -38,19 +38,25 @@ func (c *crew) runOpen() error {
 	})
 	err := c.Measured(func() error {
 		start()
-		arrivals, dropped := c.generate(queue, lag)
+		c.generate(lag, func(intended time.Duration) bool {
+			select {
+			case queue <- intended:
+				return true
+			default:
+				return false
+			}
+		})
 		close(queue)
-		c.Result.Figures["arrivals"] = float64(arrivals)
-		c.Result.Figures["dropped_arrivals"] = float64(dropped)
 		return done()
 	})
 	c.count()
 	return err
 }
 
-// generate sends the arrivals of the window: a Poisson process, which does not depend on the
-// pool and is the same for each contender of a round.
-func (c *crew) generate(queue chan<- time.Duration, lag *measure.Recorder) (arrivals, dropped uint64) {
+// generate makes the arrivals of the window: a Poisson process, which does not depend on the
+// pool and is the same for each contender of a round. arrive gets the intended start of each; an
+// arrival for which it returns false is dropped.
+func (c *crew) generate(lag *measure.Recorder, arrive func(intended time.Duration) bool) (arrivals, dropped float64) {
 	random := rand.New(rand.NewPCG(1, uint64(c.Round)))
 	next := func() time.Duration { return time.Duration(random.ExpFloat64() / c.Rate * float64(time.Second)) }
 	start := measure.Now()
@@ -65,13 +71,13 @@ func (c *crew) generate(queue chan<- time.Duration, lag *measure.Recorder) (arri
 			continue
 		}
 		arrivals++
-		select {
-		case queue <- start + at:
+		if arrive(start + at) {
 			lag.Record(0, now-at)
-		default:
+		} else {
 			dropped++
 		}
 		at += next()
 	}
+	c.Result.Figures["arrivals"], c.Result.Figures["dropped_arrivals"] = arrivals, dropped
 	return arrivals, dropped
 }

@@ -70,19 +70,6 @@ func TestParseHold(t *testing.T) {
 	}
 }
 
-func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "100MB": 100e6, "64KiB": 64 << 10, "1.5 GB": 1.5e9, "2kB": 2000, "7B": 7, "1MiB": 1 << 20} {
-		if got, err := ParseBytes(text); err != nil || got != want {
-			t.Errorf("ParseBytes(%q) = %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "MB", "-1MB", "NaN", "Inf", "1e30", "100 apples"} {
-		if got, err := ParseBytes(text); err == nil {
-			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
-		}
-	}
-}
-
 func TestStamp(t *testing.T) {
 	p := newPattern(100)
 	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 100} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/internal/measure"
 	"github.com/dewpond/dewpond/internal/measure/garbage"
@@ -16,8 +15,8 @@ import (
 type Job struct {
 	Spec
 	ctx    context.Context
-	Fresh  func(*dewpond.Budget) contender.Pool // makes a pool
-	Pool   contender.Pool                       // the current pool
+	Fresh  func(contender.Options) contender.Pool // makes a pool; it knows Clearing and IdleTimeout
+	Pool   contender.Pool                         // the current pool
 	Result result.Round
 
 	garbage *garbage.Maker // of the measured window
@@ -33,8 +32,9 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 		return result.Round{}, err
 	}
 	garbage.Keep(spec.Live)
-	j := NewJob(ctx, spec, func(budget *dewpond.Budget) contender.Pool {
-		return found[0].New(contender.Options{Clearing: scenario.Clearing, IdleTimeout: spec.IdleTimeout, Budget: budget})
+	j := NewJob(ctx, spec, func(o contender.Options) contender.Pool {
+		o.Clearing, o.IdleTimeout = scenario.Clearing, spec.IdleTimeout
+		return found[0].New(o)
 	})
 	if err := scenario.Drive(j); err != nil {
 		return result.Round{}, fmt.Errorf("%s, scenario %s: %w", spec.Contender, spec.Scenario, err)
@@ -47,9 +47,9 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 }
 
 // NewJob returns a round that has made its first pool, with fresh, and measured nothing yet.
-func NewJob(ctx context.Context, spec Spec, fresh func(*dewpond.Budget) contender.Pool) *Job {
+func NewJob(ctx context.Context, spec Spec, fresh func(contender.Options) contender.Pool) *Job {
 	return &Job{
-		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(nil),
+		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(contender.Options{}),
 		Result:    result.Round{Scenario: spec.Scenario, Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
 		recorders: map[string]*measure.Recorder{},
 	}

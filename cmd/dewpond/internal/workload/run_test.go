@@ -28,7 +28,7 @@ func spec(s Scenario, name string) Spec {
 }
 
 // all are the scenarios of this package.
-var all = []Scenario{Mixed, Micro, Burst, Churn, Window}
+var all = []Scenario{Mixed, Micro, Burst, Beyond, Churn, Flood, Misuse, Window}
 
 func scenario(name string) Scenario {
 	return all[slices.IndexFunc(all, func(s Scenario) bool { return s.Name == name })]

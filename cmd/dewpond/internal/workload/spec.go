@@ -3,9 +3,9 @@
 // clean.
 //
 // A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, its open mode in
-// open.go), micro.go, burst.go, churn.go (its goroutines are in client.go), window.go; or a
-// package, as soak is. spec.go holds their parameters, run.go what they share; sampler.go
-// watches burst, churn and soak while they run.
+// open.go), micro.go, burst.go, churn.go (its goroutines are in client.go), flood.go, misuse.go
+// (what it seeds is in seed.go, what is found in finder.go), window.go, beyond.go (its bursts are those of burst.go); or a package, as soak is. spec.go holds their parameters,
+// run.go what they share; sampler.go watches burst, churn and soak while they run.
 package workload
 
 import (
@@ -25,12 +25,18 @@ type Spec struct {
 	Hold        Hold
 	Garbage     int64   // bytes of unrelated garbage a second
 	Live        int64   // bytes that the process keeps alive beside the pool
-	Rate        float64 // arrivals a second in open mode, operations a second in churn and soak
+	Rate        float64 // arrivals a second in open mode and in flood, operations a second in churn and soak
+	Limit       int64   // bytes that flood allows to be out at once
+	Times       float64 // the traffic of flood, in multiples of what Limit allows
 	Sample      int     // one in so many operations is timed
 	Duration    time.Duration
-	Blocks      int           // held at once by burst, churn's bursts and window
+	Blocks      int           // held at once by burst, beyond, churn's bursts and window
+	Bursts      int           // of beyond
+	Written     int64         // bytes of each block of beyond
 	Collections int           // between two bursts of burst
 	Every       time.Duration // between two bursts of churn; soak: between two new pools
+	Seeds       int           // of each kind of misuse
+	Late        time.Duration // how long after Put a block is misused at most
 	IdleTimeout time.Duration // dewpond's; 0: its default
 	NoTools     bool          // leave out the contender's tools
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/internal/measure/quantile"
 	"github.com/dewpond/dewpond/internal/measure/result"
 )
 
@@ -123,7 +124,7 @@ func folded(uses []*use, turns int) []result.ToolRound {
 				ratios[i] = u.ways[0].ns[i] / w.ns[i]
 			}
 			r.Alternatives = append(r.Alternatives, result.AlternativeRound{
-				Name: w.Name, Ns: measure.Median(w.ns[:turns]), Bytes: measure.Median(w.bytes[:turns]), Allocs: measure.Median(w.allocs[:turns]), Ratio: measure.Median(ratios),
+				Name: w.Name, Ns: quantile.Median(w.ns[:turns]), Bytes: quantile.Median(w.bytes[:turns]), Allocs: quantile.Median(w.allocs[:turns]), Ratio: quantile.Median(ratios),
 			})
 		}
 		out = append(out, r)

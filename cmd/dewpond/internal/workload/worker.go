@@ -8,8 +8,8 @@ import (
 	"github.com/dewpond/dewpond/internal/measure"
 )
 
-// A worker is one goroutine of scenario mixed, and of churn's traffic (client.go). Workers are
-// allocated one by one, so that their counters do not share a cache line.
+// A worker is one goroutine of scenario mixed, of flood, and of the traffic of churn and misuse
+// (client.go). Workers are allocated one by one, so that their counters do not share a cache line.
 type worker struct {
 	*crew
 	number int

@@ -522,7 +522,7 @@ func TestLateWriteOffTheHeap(t *testing.T) {
 	} else {
 		p.Put(b)
 	}
-	q, err := offheap.NewBytePool(dewpond.BytePoolOptions{}, offheap.Options{})
+	q, err := offheap.NewBytePool(dewpond.BytePoolOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -33,6 +34,7 @@ type Hub struct {
 	Messages Messages
 	Pool     *dewpond.BytePool // for frames
 	Log      *sessionlog.Log   // nil: none
+	Within   time.Duration     // a message must be there whole, once it begins; 0: 2 s
 
 	mu      sync.Mutex // held for a change of sockets
 	sockets map[int64]*socket
@@ -59,12 +61,13 @@ func (h *Hub) Counts() Counts {
 
 // Serve makes a user's request a socket, and serves it until it closes.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, uid int64) {
-	c, err := websocket.Accept(w, r, nil)
+	s := &socket{hub: h, uid: uid, wake: make(chan struct{}, 1)}
+	c, err := websocket.Accept(w, r, s.accepting())
 	if err != nil {
 		return // it has answered
 	}
 	c.SetReadLimit(mostFrame)
-	s := &socket{hub: h, uid: uid, conn: c, wake: make(chan struct{}, 1)}
+	s.conn = c
 	if !h.add(s) {
 		c.Close(websocket.StatusGoingAway, "the service stops")
 		return

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type socket struct {
 	conn *websocket.Conn
 	wake chan struct{} // the writer looks again
 
+	turns turns // the reader's
+
 	handling sync.Mutex // held from a message's arrival until its answer is queued
 
 	mu     sync.Mutex // held for a change of what follows
@@ -34,22 +37,36 @@ type socket struct {
 	ended  bool
 }
 
+// accepting has pings and pongs take turns too.
+func (s *socket) accepting() *websocket.AcceptOptions {
+	return &websocket.AcceptOptions{
+		OnPingReceived: func(ctx context.Context, _ []byte) bool { return s.turns.wait(ctx) == nil },
+		OnPongReceived: func(ctx context.Context, _ []byte) { s.turns.wait(ctx) },
+	}
+}
+
 // read handles messages until the socket closes.
 func (s *socket) read(ctx context.Context) {
-	for {
-		kind, r, err := s.conn.Reader(ctx)
-		if err != nil {
-			return
-		}
-		frame, err := s.hub.Pool.ReadAll(r)
-		if err == nil {
-			s.handle(ctx, kind, frame)
-		}
-		s.hub.Pool.Put(frame)
-		if err != nil { // too long among them: 1009 is sent
-			return
-		}
+	for s.turns.wait(ctx) == nil && s.readOne(ctx) == nil {
 	}
+}
+
+// readOne handles a message. It waits for one for as long as it takes, but not for the rest of it.
+func (s *socket) readOne(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	kind, r, err := s.conn.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	late := time.AfterFunc(cmp.Or(s.hub.Within, 2*time.Second), cancel)
+	frame, err := s.hub.Pool.ReadAll(r)
+	defer s.hub.Pool.Put(frame)
+	if late.Stop(); err != nil { // too long among them: 1009 is sent
+		return err
+	}
+	s.handle(ctx, kind, frame)
+	return nil
 }
 
 func (s *socket) handle(ctx context.Context, kind websocket.MessageType, frame []byte) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,12 +56,61 @@ func (d *Memory) Get(_ context.Context, uid int64) ([]byte, error) {
 func (d *Memory) Close() error { return nil }
 
 // Disk keeps photos in a directory of its own, which ends with it.
-type Disk struct{ dir string }
+type Disk struct {
+	dir   string
+	alive net.Listener // nil where there can be none
+}
 
-// NewDisk makes the directory.
+// Names of a Disk's directory, and in it of a socket that answers for as long as its process lives,
+// however that ends.
+const (
+	diskPrefix = "matchmaker-photos-"
+	aliveName  = "alive"
+)
+
+// NewDisk makes the directory, and removes those of processes that were killed.
 func NewDisk() (*Disk, error) {
-	dir, err := os.MkdirTemp("", "matchmaker-photos-")
-	return &Disk{dir}, err
+	sweep()
+	dir, err := os.MkdirTemp("", diskPrefix)
+	if err != nil {
+		return nil, err
+	}
+	d := &Disk{dir: dir}
+	// Without it, as where the path is too long for a socket, the directory is nobody's to remove.
+	if l, err := net.Listen("unix", filepath.Join(dir, aliveName)); err == nil {
+		d.alive = l
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				c.Close()
+			}
+		}()
+	}
+	return d, nil
+}
+
+// sweep removes the directories whose process has ended. One that has no socket may be about to get
+// one.
+func sweep() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), diskPrefix+"*"))
+	for _, dir := range dirs {
+		socket := filepath.Join(dir, aliveName)
+		if _, err := os.Lstat(socket); err != nil {
+			continue
+		}
+		c, err := net.Dial("unix", socket)
+		busy := net.Error(nil)
+		switch {
+		case err == nil:
+			c.Close()
+		case errors.Is(err, fs.ErrPermission), errors.As(err, &busy) && busy.Timeout(): // it may have too many callers at once
+		default:
+			os.RemoveAll(dir)
+		}
+	}
 }
 
 func (d *Disk) path(uid int64) string {
@@ -93,4 +143,9 @@ func (d *Disk) Get(_ context.Context, uid int64) ([]byte, error) {
 }
 
 // Close implements [Driver].
-func (d *Disk) Close() error { return os.RemoveAll(d.dir) }
+func (d *Disk) Close() error {
+	if d.alive != nil {
+		d.alive.Close() // which removes the socket
+	}
+	return os.RemoveAll(d.dir)
+}

@@ -38,7 +38,7 @@ func TestThumbnail(t *testing.T) {
 		{1000, 1500, 480, 720}, {480, 320, 480, 320}, {100, 40, 100, 40}, {2000, 3, 480, 1},
 	} {
 		var b bytes.Buffer
-		if err := th.Make(&b, picture(t, tt.width, tt.height)); err != nil {
+		if err := th.Make(t.Context(), &b, picture(t, tt.width, tt.height)); err != nil {
 			t.Fatal(err)
 		}
 		m, err := jpeg.Decode(&b)
@@ -73,20 +73,20 @@ func resized(b []byte, width, height uint16) []byte {
 func TestCheck(t *testing.T) {
 	good := picture(t, 40, 40)
 	large := new(TooManyError)
-	if err := Check(resized(good, 30_000, 30_000)); !errors.As(err, &large) || large.Width != 30_000 {
+	if _, err := Check(resized(good, 30_000, 30_000)); !errors.As(err, &large) || large.Width != 30_000 {
 		t.Errorf("%v", err)
 	}
-	if err := Check([]byte("GIF89a")); !errors.As(err, new(*FormatError)) {
+	if _, err := Check([]byte("GIF89a")); !errors.As(err, new(*FormatError)) {
 		t.Errorf("%v", err)
 	}
-	if err := Check(good); err != nil {
+	if _, err := Check(good); err != nil {
 		t.Error(err)
 	}
 }
 
 // There are as many thumbnailers as are asked for; who comes late waits, and gives up with ctx.
 func TestThumbnailersAreBounded(t *testing.T) {
-	p := NewThumbnailers(2)
+	p := NewThumbnailers(2, DefaultMemory)
 	defer p.Close()
 	a, _ := p.Get(t.Context())
 	b, _ := p.Get(t.Context())

@@ -3,6 +3,7 @@ package realserver
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -71,23 +73,42 @@ func anyUser() *user.User {
 // directory makes one for a server, which it may write.
 func (g *group) directory() (string, error) {
 	dir, err := os.MkdirTemp(g.dir, "server-")
-	if err != nil || os.Geteuid() != 0 || g.launcher == nil {
+	if err != nil {
 		return dir, err
+	}
+	return dir, g.give(dir)
+}
+
+// write makes a file for a server, which nobody else may read.
+func (g *group) write(file, text string) error {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return g.give(file)
+}
+
+// give gives a file to the user that servers run as.
+func (g *group) give(file string) error {
+	if os.Geteuid() != 0 || g.launcher == nil {
+		return nil
 	}
 	u := anyUser()
 	if u == nil {
-		return dir, nil
+		return nil
 	}
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
-		return dir, err
+		return err
 	}
 	gid, err := strconv.Atoi(u.Gid)
 	if err != nil {
-		return dir, err
+		return err
 	}
-	return dir, os.Chown(dir, uid, gid)
+	return os.Chown(file, uid, gid)
 }
+
+// newSecret is a password that nobody guesses.
+func newSecret() string { return rand.Text() }
 
 // command is a program with the launcher before it. What it says goes to a file, of which the end
 // is told where it fails.
@@ -107,10 +128,11 @@ type process struct {
 
 var errEnded = errors.New("has ended")
 
-// run starts a server, and returns when it answers.
-func (g *group) run(ctx context.Context, answers func(context.Context) error, dir, program string, args ...string) error {
+// run starts a server, and returns when it answers. input is what it reads: who lists processes sees
+// arguments, and not that.
+func (g *group) run(ctx context.Context, answers func(context.Context) error, dir, input, program string, args ...string) error {
 	p := &process{command: g.command(context.Background(), dir, program, args...), ended: make(chan struct{}), said: new(bytes.Buffer)}
-	p.command.Stdout, p.command.Stderr = p.said, p.said
+	p.command.Stdin, p.command.Stdout, p.command.Stderr = strings.NewReader(input), p.said, p.said
 	if err := p.command.Start(); err != nil {
 		return err
 	}

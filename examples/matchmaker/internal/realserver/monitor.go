@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+
+	"github.com/dewpond/dewpond/internal/measure/plain"
 )
 
 // RunMonitor is the monitor, and exits, if this process was started for that. It is the first
@@ -25,7 +27,7 @@ func RunMonitor() {
 	// What the system kills with its parent, it kills with the thread that has started it.
 	runtime.LockOSThread()
 	if err := monitor(text, os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "servers:", err)
+		fmt.Fprintln(os.Stderr, "servers:", plain.Text(err.Error()))
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -74,6 +76,9 @@ func (g *group) start(ctx context.Context, spec Spec) (a Addresses, err error) {
 		}
 	}
 	var regions []string
+	if len(spec.Regions) > 0 {
+		a.RedisSecret = newSecret()
+	}
 	for _, name := range spec.Regions {
 		var nodes []string
 		for i := range 1 + spec.Replicas {
@@ -81,7 +86,7 @@ func (g *group) start(ctx context.Context, spec Spec) (a Addresses, err error) {
 			if i > 0 {
 				primary = nodes[0]
 			}
-			node, about, err := g.redis(ctx, primary)
+			node, about, err := g.redis(ctx, primary, a.RedisSecret)
 			if err != nil {
 				return a, fmt.Errorf("the Redis of region %s: %w", name, err)
 			}

@@ -5,13 +5,16 @@
 // A process of its own, the monitor, starts them and waits for its standard input to end, which it
 // does with whoever has asked for the servers, however that ends. Then it stops them and removes
 // their files.
+//
+// They listen on the loopback address, which every user of the machine may reach, so they ask for a
+// password: it is random, and on no command line.
 package realserver
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/child"
+	"github.com/dewpond/dewpond/internal/measure/child"
 )
 
 // A Spec says what to start.
@@ -25,6 +28,8 @@ type Spec struct {
 type Addresses struct {
 	Postgres string `json:"postgres,omitempty"` // a DSN of a superuser, and an empty database
 	Redis    string `json:"redis,omitempty"`    // as region.Parse reads it
+	// RedisSecret is the password of all of them. A DSN has that of PostgreSQL.
+	RedisSecret string `json:"redis_secret,omitempty"`
 
 	AboutPostgres string `json:"about_postgres,omitempty"`
 	AboutRedis    string `json:"about_redis,omitempty"`
@@ -61,7 +66,7 @@ func Start(spec Spec) (*Servers, error) {
 	var a answer
 	s := &Servers{}
 	var err error
-	if s.monitor, err = child.Start(monitored, spec, &a); err == nil && a.Error != "" {
+	if s.monitor, err = child.StartFor(monitored, spec, &a); err == nil && a.Error != "" {
 		err = errors.Join(errors.New(a.Error), s.Close())
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,10 +37,10 @@ func start(t *testing.T, spec Spec) *Servers {
 }
 
 // gone waits until nothing listens at an address, which a server that is left would do for ever.
-func gone(t *testing.T, redis string) {
+func gone(t *testing.T, redis, secret string) {
 	t.Helper()
 	for {
-		if _, err := info(t.Context(), redis); err != nil {
+		if _, err := info(t.Context(), redis, secret); err != nil {
 			return
 		}
 	}
@@ -88,7 +89,7 @@ func TestRedis(t *testing.T) {
 		t.Fatalf("%s", s.Redis)
 	}
 	for i, role := range []string{"role:master", "role:slave", "role:master", "role:slave"} {
-		if text, err := info(t.Context(), all[i]); err != nil || !strings.Contains(text, role) {
+		if text, err := info(t.Context(), all[i], s.RedisSecret); err != nil || !strings.Contains(text, role) {
 			t.Errorf("%s is no %s: %v", all[i], role, err)
 		}
 	}
@@ -96,7 +97,7 @@ func TestRedis(t *testing.T) {
 		t.Error(err)
 	}
 	for _, address := range all {
-		gone(t, address)
+		gone(t, address, s.RedisSecret)
 	}
 }
 
@@ -113,7 +114,7 @@ func panics() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(s.Redis)
+	fmt.Println(s.Redis, s.RedisSecret)
 	fmt.Println(s.monitor.PID())
 	if how == "panic" {
 		panic("as the test wants it")
@@ -157,9 +158,9 @@ func TestNothingIsLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var regions string
+			var regions, secret string
 			var pid int
-			if _, err := fmt.Fscan(out, &regions, &pid); err != nil {
+			if _, err := fmt.Fscan(out, &regions, &secret, &pid); err != nil {
 				t.Fatal(err)
 			}
 			switch how {
@@ -174,7 +175,7 @@ func TestNothingIsLeft(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			gone(t, addresses(regions)[0])
+			gone(t, addresses(regions)[0], secret)
 			in.Close()
 			c.Wait()
 			if how == "kill the monitor" {
@@ -202,4 +203,42 @@ func TestStartNeedsTheMonitor(t *testing.T) {
 		}
 	}()
 	Start(Spec{})
+}
+
+// Another user of the machine, who has no password, gets nothing from either server; and the
+// passwords are not where everybody reads them.
+func TestStrangers(t *testing.T) {
+	s := start(t, Spec{Postgres: true, Regions: []string{"a"}, Replicas: 1})
+	defer s.Close()
+	u, err := url.Parse(s.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, _ := u.User.Password()
+	for _, user := range []*url.Userinfo{url.User("postgres"), url.UserPassword("postgres", ""), url.UserPassword("postgres", "postgres")} {
+		u.User = user
+		c, err := pgx.Connect(t.Context(), u.String())
+		if err == nil {
+			_, err = c.Exec(t.Context(), "CREATE TEMP TABLE o(t text); COPY o FROM PROGRAM 'id'")
+			t.Errorf("%v may run programs: %v", user, err)
+			c.Close(t.Context())
+		}
+	}
+	for _, address := range addresses(s.Redis) {
+		if text, err := info(t.Context(), address, "guess"); err == nil || text != "" {
+			t.Errorf("%s answers a stranger with %.40q, %v", address, text, err)
+		}
+	}
+	if secret == "" || s.RedisSecret == "" {
+		t.Fatal("there is no password")
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(all) == 0 {
+		t.Skip("there is no list of processes in /proc")
+	}
+	for _, file := range all {
+		if text, _ := os.ReadFile(file); strings.Contains(string(text), secret) || strings.Contains(string(text), s.RedisSecret) {
+			t.Errorf("a password is on a command line: %q", strings.ReplaceAll(string(text), "\x00", " "))
+		}
+	}
 }

@@ -23,8 +23,8 @@ func findRedis() (string, error) {
 }
 
 // redis starts a Redis that writes nothing to a disk: a primary, or a replica of one, which then
-// has all that the primary has.
-func (g *group) redis(ctx context.Context, primary string) (address, about string, err error) {
+// has all that the primary has. It asks for the secret, which it reads as its configuration.
+func (g *group) redis(ctx context.Context, primary, secret string) (address, about string, err error) {
 	program, err := findRedis()
 	if err != nil {
 		return "", "", err
@@ -33,7 +33,7 @@ func (g *group) redis(ctx context.Context, primary string) (address, about strin
 	if err != nil {
 		return "", "", err
 	}
-	args := []string{"--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"}
+	args := []string{"-", "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"}
 	if primary != "" {
 		host, port, err := net.SplitHostPort(primary)
 		if err != nil {
@@ -43,7 +43,7 @@ func (g *group) redis(ctx context.Context, primary string) (address, about strin
 	}
 	port, err := onFreePort(func(port string) error {
 		return g.run(ctx, func(ctx context.Context) error {
-			info, err := info(ctx, net.JoinHostPort("127.0.0.1", port))
+			info, err := info(ctx, net.JoinHostPort("127.0.0.1", port), secret)
 			if err != nil {
 				return err
 			}
@@ -54,23 +54,30 @@ func (g *group) redis(ctx context.Context, primary string) (address, about strin
 			version, _, _ := strings.Cut(after, "\r\n")
 			about = "Redis " + version + " of its own"
 			return nil
-		}, dir, program, append(args, "--port", port)...)
+		}, dir, "requirepass "+secret+"\nmasterauth "+secret+"\n", program, append(args, "--port", port)...)
 	})
 	return net.JoinHostPort("127.0.0.1", port), about, err
 }
 
 // info asks a Redis what it is.
-func info(ctx context.Context, address string) (string, error) {
+func info(ctx context.Context, address, secret string) (string, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(10 * time.Second))
-	if _, err := io.WriteString(c, "INFO\r\n"); err != nil {
+	if _, err := io.WriteString(c, "AUTH "+secret+"\r\nINFO\r\n"); err != nil {
 		return "", err
 	}
 	r := bufio.NewReader(c)
+	said, err := r.ReadString('\n')
+	if err == nil && said != "+OK\r\n" {
+		err = errors.New(strings.TrimSpace(said))
+	}
+	if err != nil {
+		return "", err
+	}
 	head, err := r.ReadString('\n')
 	if err != nil {
 		return "", err

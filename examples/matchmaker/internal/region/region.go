@@ -22,6 +22,7 @@ type Options struct {
 	MaxIdle   int           // at most MaxActive; 0: as many
 	Timeout   time.Duration // of a command; 0: 100 ms
 	Health    string        // a mode of package liveness; empty: both
+	Password  string        // of every node; empty: they ask for none
 	// ProbeEvery is how often a node is probed in the background, and one that is down tried where
 	// nothing is in the background; 0: 200 ms.
 	ProbeEvery time.Duration
@@ -118,7 +119,7 @@ func New(regions []Nodes, o Options) (*Map, error) {
 // tries for ten seconds and more.
 func client(address string, o Options) *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Addr: address, PoolSize: o.MaxActive, MaxActiveConns: o.MaxActive, MaxIdleConns: o.MaxIdle,
+		Addr: address, Password: o.Password, PoolSize: o.MaxActive, MaxActiveConns: o.MaxActive, MaxIdleConns: o.MaxIdle,
 		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
 		DialerRetries: 1, MaxRetries: -1, ContextTimeoutEnabled: true, PipelinePoolSize: -1,
 		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},

@@ -32,13 +32,14 @@ func real(t *testing.T, every time.Duration, names ...string) (nodes []Nodes, op
 	}
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
+		secret = s.RedisSecret
 		nodes, err = Parse(s.Redis)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return nodes, func(o Options) *Map {
-		o.Timeout, o.ProbeEvery = time.Minute, every
+		o.Timeout, o.ProbeEvery, o.Password = time.Minute, every, s.RedisSecret
 		m, err := New(nodes, o)
 		if err != nil {
 			t.Fatal(err)
@@ -48,10 +49,13 @@ func real(t *testing.T, every time.Duration, names ...string) (nodes []Nodes, op
 	}
 }
 
+// secret is the password of the servers that the test which runs has started.
+var secret string
+
 // do sends a node a command of its own.
 func do(t *testing.T, address string, args ...any) string {
 	t.Helper()
-	c := client(address, Options{MaxActive: 1, MaxIdle: 1, Timeout: time.Minute})
+	c := client(address, Options{MaxActive: 1, MaxIdle: 1, Timeout: time.Minute, Password: secret})
 	defer c.Close()
 	v, err := c.Do(t.Context(), args...).Text()
 	if err != nil {
@@ -233,7 +237,7 @@ func TestServersEnd(t *testing.T) {
 	}
 	end := func(address string) {
 		t.Helper()
-		c := client(address, Options{MaxActive: 1, MaxIdle: 1, Timeout: time.Minute})
+		c := client(address, Options{MaxActive: 1, MaxIdle: 1, Timeout: time.Minute, Password: secret})
 		defer c.Close()
 		c.Do(t.Context(), "SHUTDOWN", "NOSAVE") // its answer is that the connection ends
 		for c.Ping(t.Context()).Err() == nil {

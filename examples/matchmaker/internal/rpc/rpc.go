@@ -21,9 +21,17 @@ import (
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )
 
+// mostStreams is how many calls a connection has at once, those among them that the client has
+// taken back and that are not over; mostMessage bounds a message, of which the longest are a few
+// hundred bytes.
+const (
+	mostStreams = 250
+	mostMessage = 64 << 10
+)
+
 // New returns a server of a service, and what says whether it serves. The log may be nil.
 func New(s *service.Service, log *sessionlog.Log) (*grpc.Server, *health.Server) {
-	g := grpc.NewServer()
+	g := grpc.NewServer(grpc.MaxConcurrentStreams(mostStreams), grpc.MaxRecvMsgSize(mostMessage), grpc.ConnectionTimeout(10*time.Second))
 	pb.RegisterMatchmakerServer(g, &server{service: s, log: log})
 	h := health.NewServer()
 	grpc_health_v1.RegisterHealthServer(g, h)
@@ -54,7 +62,8 @@ func (s *server) Match(ctx context.Context, q *pb.MatchRequest) (reply *pb.Match
 	case errors.Is(err, store.ErrNotFound):
 		err = status.Errorf(codes.NotFound, "there is no such user: uids are 1 to %d", store.Users)
 	case err != nil && ctx.Err() == nil:
-		err = status.Errorf(codes.Unavailable, "try again in a second: %v", err)
+		service.Tell(pb.Matchmaker_Match_FullMethodName, err)
+		err = status.Error(codes.Unavailable, "try again in a second: what the service stands on does not answer")
 	}
 	return reply, err
 }

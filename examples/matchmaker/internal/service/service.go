@@ -5,6 +5,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,13 +63,39 @@ func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.Use
 	return u, nil
 }
 
-// PutProfile writes a user to the store and to the region's primary.
+// A WriteError says what a write that failed has left.
+type WriteError struct {
+	Written store.Written
+	Err     error
+}
+
+func (e *WriteError) Error() string {
+	switch e.Written {
+	case store.Yes:
+		return "the profile is written, but what is kept of it elsewhere is not renewed: " + e.Err.Error()
+	case store.Unknown:
+		return "it is not known whether the profile is written: " + e.Err.Error()
+	}
+	return "the profile is not written: " + e.Err.Error()
+}
+
+// Unwrap returns what went wrong.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// PutProfile writes a user to the store and to the region's primary. An error is a [WriteError], or
+// [store.ErrNotFound].
 func (s *Service) PutProfile(ctx context.Context, u store.User, t *Times) (store.User, error) {
 	u, err := s.Store.PutUser(store.WithTimes(ctx, &t.Times), u)
-	if err != nil {
+	if errors.Is(err, store.ErrNotFound) {
 		return u, err
 	}
-	return u, cache(ctx, s.Regions.Of(u.Region).Set, u, t)
+	if err != nil {
+		return u, &WriteError{store.WrittenBy(err), err}
+	}
+	if err := cache(ctx, s.Regions.Of(u.Region).Set, u, t); err != nil {
+		return u, &WriteError{store.Yes, err}
+	}
+	return u, nil
 }
 
 func cache(ctx context.Context, set func(ctx context.Context, key string, value []byte, life time.Duration) error, u store.User, t *Times) error {

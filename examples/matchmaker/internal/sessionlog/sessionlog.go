@@ -3,24 +3,19 @@
 package sessionlog
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/internal/measure/logline"
 )
 
-const (
-	// silence of a user ends a session.
-	silence = 30 * time.Second
-	// longestBody is how many bytes of what was sent a line may have; of more it has none.
-	longestBody = 1 << 10
-)
+// silence of a user ends a session.
+const silence = 30 * time.Second
 
 // A Log writes lines. A nil Log writes nothing. Its methods may be called by several goroutines at
 // once.
@@ -64,23 +59,6 @@ type Request struct {
 	Connection string // for what has neither
 }
 
-// A line is a request as the log has it.
-type line struct {
-	Time      string  `json:"time"`
-	Session   any     `json:"session"`
-	Protocol  string  `json:"protocol"`
-	Method    string  `json:"method,omitempty"`
-	Path      string  `json:"path"`
-	Status    int     `json:"status,omitempty"`
-	Sent      int64   `json:"sent"`
-	Received  int64   `json:"received"`
-	FirstByte float64 `json:"first_byte_ms"`
-	Duration  float64 `json:"duration_ms"`
-	Error     string  `json:"error,omitempty"`
-	Body      string  `json:"body,omitempty"`
-	Hex       string  `json:"body_hex,omitempty"`
-}
-
 // Proposed notes that a user is about to be shown others, whose photos the user will ask for.
 func (l *Log) Proposed(to int64, others func(yield func(uid int64) bool)) {
 	if l == nil {
@@ -99,20 +77,14 @@ func (l *Log) Write(r Request) {
 		return
 	}
 	now := time.Now()
-	out := line{
-		Time: r.Begun.Format(time.RFC3339Nano), Protocol: r.Protocol, Method: r.Method, Path: r.Path, Status: r.Status,
-		Sent: r.Sent, Received: r.Received, FirstByte: ms(r.First), Duration: ms(now.Sub(r.Begun)),
+	out := logline.Line{
+		Time: r.Begun, Protocol: r.Protocol, Method: r.Method, Path: r.Path, Status: r.Status,
+		Sent: r.Sent, Received: r.Received, FirstByte: logline.Milliseconds(r.First), Duration: logline.Milliseconds(now.Sub(r.Begun)),
 	}
 	if r.Status >= http.StatusInternalServerError {
 		out.Error = fmt.Sprintf("status %d", r.Status)
 	}
-	switch {
-	case len(r.Body) > longestBody:
-	case utf8.Valid(r.Body):
-		out.Body = string(r.Body)
-	default:
-		out.Hex = hex.EncodeToString(r.Body)
-	}
+	out.Keep(r.Body)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out.Session = l.sessionOf(r, now)
@@ -148,5 +120,3 @@ func (l *Log) sessionOf(r Request, now time.Time) any {
 	l.sessions[uid] = s
 	return s.number
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dewpond/dewpond/internal/measure/logline"
 )
 
 // A session is what a uid does until it is silent; a photo is of whom it was proposed to last, and
@@ -26,7 +28,7 @@ func TestSessions(t *testing.T) {
 	l.Write(Request{Begun: now.Add(time.Hour), Path: "/ws?uid=7", UID: 7, First: time.Millisecond})
 	var got []string
 	for text := range strings.Lines(out.String()) {
-		var x line
+		var x logline.Line
 		if err := json.Unmarshal([]byte(text), &x); err != nil {
 			t.Fatal(err)
 		}

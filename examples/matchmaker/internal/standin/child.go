@@ -12,7 +12,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/child"
+	"github.com/dewpond/dewpond/internal/measure/child"
+	"github.com/dewpond/dewpond/internal/measure/plain"
 )
 
 // A Spec says what is to be stood in for.
@@ -46,7 +47,7 @@ func RunChild(ignored ...os.Signal) {
 	}
 	signal.Ignore(ignored...)
 	if err := serve(text, os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "stand-in:", err)
+		fmt.Fprintln(os.Stderr, "stand-in:", plain.Text(err.Error()))
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -109,7 +110,7 @@ type Child struct {
 func Start(spec Spec) (*Child, error) {
 	c := &Child{}
 	var err error
-	if c.Process, err = child.Start(childOf, spec, &c.Addresses); err != nil {
+	if c.Process, err = child.StartFor(childOf, spec, &c.Addresses); err != nil {
 		return nil, fmt.Errorf("the stand-ins did not start: %w", err)
 	}
 	return c, nil

@@ -38,7 +38,7 @@ func (s *PgxStore) with(ctx context.Context, f func(ctx context.Context, c *pgxp
 	got := time.Now()
 	t.Wait += got.Sub(begun)
 	if err != nil {
-		return err
+		return notSentError{err}
 	}
 	defer func() {
 		giveBack(c)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/lib/pq"
 
@@ -72,20 +73,43 @@ func (c *counted) Connect(ctx context.Context) (driver.Conn, error) {
 	return made, err
 }
 
-// with lends f a connection, and notes how long each took.
-func (s *SQLStore) with(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
-	t := timesOf(ctx)
+// with lends f a connection, and notes how long each took. f returns [driver.ErrBadConn] where
+// nothing was sent: then there is another connection, as database/sql has for who takes none by hand.
+func (s *SQLStore) with(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	for range 3 {
+		if err = s.once(ctx, f); !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return notSentError{ctx.Err()} // the driver says so of what came too late, too
+		}
+	}
+	return notSentError{errLost}
+}
+
+// errLost is what is said where connections are found dead again and again.
+var errLost = errors.New("the connections to the database are lost")
+
+func (s *SQLStore) once(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
+	t := timesOf(ctx)
 	begun := time.Now()
 	c, err := s.DB.Conn(ctx)
 	got := time.Now()
 	t.Wait += got.Sub(begun)
+	if err == nil && ctx.Err() != nil { // it came with the end of the time for it
+		c.Close()
+		err = ctx.Err()
+	}
 	if err != nil {
-		if ctx.Err() != nil {
+		if pgconn.Timeout(err) && !errors.Is(err, context.DeadlineExceeded) { // a connection that was made has as long
+			err = errors.Join(context.DeadlineExceeded, err)
+		}
+		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 			s.timedOut.Add(1)
 		}
-		return err
+		return notSentError{err}
 	}
 	s.acquired.Add(1)
 	defer func() {
@@ -121,7 +145,10 @@ func (s *SQLStore) rows(ctx context.Context, query string, args []any, each func
 				return err
 			}
 		}
-		return r.Err()
+		if err := r.Err(); !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+		return errLost // each has had rows
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"sync"
 	"testing"
@@ -89,7 +90,7 @@ func realDatabase(t *testing.T) string {
 		}
 		c.Close(ctx)
 	})
-	return fmt.Sprintf("postgres://%s@%s:%d/%s?sslmode=disable", config.User, config.Host, config.Port, name)
+	return fmt.Sprintf("postgres://%s@%s:%d/%s?sslmode=disable", url.UserPassword(config.User, config.Password), config.Host, config.Port, name)
 }
 
 // open opens a store, which makes the schema where there is none.

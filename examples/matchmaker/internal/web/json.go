@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 )
@@ -19,11 +20,8 @@ func (s *Site) decode(w http.ResponseWriter, r *http.Request, v any) error {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
 	body, err := s.Memory.Body(r)
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return err
-	}
 	if err != nil {
-		return bad(http.StatusBadRequest, "the body ends early: %v", err)
+		return early(err)
 	}
 	visitOf(w).sent(len(body), body)
 	err = json.Unmarshal(body, v)
@@ -42,6 +40,14 @@ func (s *Site) decode(w http.ResponseWriter, r *http.Request, v any) error {
 		return bad(http.StatusBadRequest, "%s is a %s where a %v is wanted, at offset %d", kind.Field, kind.Value, kind.Type, kind.Offset)
 	}
 	return bad(http.StatusBadRequest, "the body is no JSON: %v", err)
+}
+
+// early is the error of a body that could not be read to its end.
+func early(err error) error {
+	if errors.As(err, new(*http.MaxBytesError)) || errors.As(err, new(*intake.SlowError)) {
+		return err
+	}
+	return bad(http.StatusBadRequest, "the body ends early: %v", err)
 }
 
 // writeMatch writes a match as JSON.

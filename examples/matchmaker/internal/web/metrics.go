@@ -1,13 +1,13 @@
 package web
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 )
 
 // Metrics count requests and connections.
@@ -38,17 +38,10 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 	return m
 }
 
-type connKey struct{}
-
-// ConnContext is for an http.Server: it has a connection counted once.
-func (m *Metrics) ConnContext(ctx context.Context, _ net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, new(atomic.Bool))
-}
-
 // path counts the requests of a path.
 func (m *Metrics) path(pattern string, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if seen, ok := r.Context().Value(connKey{}).(*atomic.Bool); ok && !seen.Swap(true) {
+		if conn := intake.ConnOf(r.Context()); conn != nil && conn.First() {
 			m.connections.WithLabelValues(r.Proto).Inc()
 			m.reuse.of(r.Proto).connections.Add(1)
 		}

@@ -79,11 +79,11 @@ func valid(u store.User) error {
 
 func (s *Site) messages(w http.ResponseWriter, r *http.Request, t *service.Times) error {
 	const example = "/api/v1/messages?uid=7&with=8"
-	uid, err := uidOf(r.FormValue("uid"), example)
+	uid, err := uidOf(asked(r, "uid"), example)
 	if err != nil {
 		return err
 	}
-	with, err := uidOf(r.FormValue("with"), example)
+	with, err := uidOf(asked(r, "with"), example)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/dewpond/dewpond"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 )
@@ -21,6 +24,9 @@ const MostPhoto = 10 << 20
 type Uploads struct {
 	Pool         *dewpond.BytePool // with a Budget: see NewUploadPool
 	Wait         time.Duration     // for room in the Budget
+	Pace         *intake.Pace      // of the bodies: those that do not come make room for who waits
+	Connection   *intake.Share     // of the Budget, that one connection may have
+	Address      *intake.Share     // and one peer address
 	Photos       *photo.Registry
 	Thumbnailers *photo.Thumbnailers
 }
@@ -30,8 +36,8 @@ type Uploads struct {
 func NewUploadPool(budget int64) (*dewpond.BytePool, error) {
 	return dewpond.NewBytePool(dewpond.BytePoolOptions{
 		Name: "uploads", Budget: dewpond.MustBudget("uploads", budget),
-		Classes: []int{64 << 10, 256 << 10, 1 << 20, 4 << 20, MostPhoto + 8<<10}, // the last has room to see that a body is too long
-		Zero:    dewpond.ZeroNever,                                               // only what was read into a block is looked at
+		Classes: classes,
+		Zero:    dewpond.ZeroNever, // only what was read into a block is looked at
 	})
 }
 
@@ -53,13 +59,16 @@ func (s *Site) upload(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	if _, err := s.Service.Profile(r.Context(), uid, t); err != nil {
 		return err
 	}
-	block, err := s.takeBlock(r)
-	if errors.Is(err, context.DeadlineExceeded) {
+	block, done, err := s.Uploads.take(r)
+	switch {
+	case errors.Is(err, errShare):
+		return busy(w, err.Error())
+	case errors.Is(err, context.DeadlineExceeded):
 		return busy(w, "too many uploads at once: try again in a second")
-	} else if err != nil {
+	case err != nil:
 		return err
 	}
-	defer s.Uploads.Pool.Put(block)
+	defer done()
 	image, err := readInto(block, r.Body)
 	if err != nil {
 		return err
@@ -67,7 +76,10 @@ func (s *Site) upload(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	visitOf(w).sent(len(image), nil)
 	body := s.Bytes.Buffer()
 	defer body.Release()
-	if err := s.thumbnail(r.Context(), body, image); err != nil {
+	err = s.thumbnail(r.Context(), body, image)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return busy(w, "too many images at once: try again in a second")
+	} else if err != nil {
 		return err
 	}
 	driver, err := s.Uploads.Photos.Put(r.Context(), uid, body.Bytes())
@@ -77,15 +89,57 @@ func (s *Site) upload(w http.ResponseWriter, r *http.Request, t *service.Times) 
 	return s.sendJSON(w, t, map[string]any{"uid": uid, "driver": driver, "bytes": body.Len()})
 }
 
-// takeBlock waits for a block with room for a request's body.
-func (s *Site) takeBlock(r *http.Request) ([]byte, error) {
+var errShare = errors.New("you have too many uploads at once: wait for the answers of the others")
+
+// take waits for a block with room for a request's body, until done gives it back.
+func (u *Uploads) take(r *http.Request) (block []byte, done func(), err error) {
 	n := MostPhoto + 1
 	if r.ContentLength >= 0 {
 		n = int(r.ContentLength)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.Uploads.Wait)
-	defer cancel()
-	return s.Uploads.Pool.GetContext(ctx, n)
+	var (
+		charge  = sizeOf(n)
+		conn    = intake.ConnOf(r.Context())
+		peer, _ = netip.ParseAddrPort(r.RemoteAddr)
+		address = peer.Addr().Unmap()
+	)
+	if !u.Connection.Take(conn, charge) {
+		return nil, nil, errShare
+	}
+	if !u.Address.Take(address, charge) {
+		u.Connection.Give(conn, charge)
+		return nil, nil, errShare
+	}
+	done = func() {
+		if block != nil {
+			u.Pool.Put(block)
+		}
+		u.Address.Give(address, charge)
+		u.Connection.Give(conn, charge)
+	}
+	if block, err = u.Pool.TryGet(n); err != nil {
+		over := u.Pace.Hurry()
+		defer over()
+		ctx, cancel := context.WithTimeout(r.Context(), u.Wait)
+		defer cancel()
+		block, err = u.Pool.GetContext(ctx, n)
+	}
+	if err != nil {
+		done()
+	}
+	return block, done, err
+}
+
+// classes are the sizes of blocks. The last has room to see that a body is too long.
+var classes = []int{64 << 10, 256 << 10, 1 << 20, 4 << 20, MostPhoto + 8<<10}
+
+// LargestUpload is what the largest upload takes of the Budget.
+const LargestUpload = MostPhoto + 8<<10
+
+// sizeOf is what an upload of n bytes takes of the Budget.
+func sizeOf(n int) int64 {
+	i, _ := slices.BinarySearch(classes, n)
+	return int64(classes[i])
 }
 
 // readInto reads a body, whose end must come before the block's, or with it.
@@ -97,7 +151,7 @@ func readInto(block []byte, body io.Reader) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, bad(http.StatusBadRequest, "the body ends early: %v", err)
+			return nil, early(err)
 		}
 	}
 	switch {
@@ -110,19 +164,11 @@ func readInto(block []byte, body io.Reader) ([]byte, error) {
 }
 
 func (s *Site) thumbnail(ctx context.Context, to io.Writer, image []byte) error {
-	err := photo.Check(image)
-	if err == nil {
-		var th *photo.Thumbnailer
-		if th, err = s.Uploads.Thumbnailers.Get(ctx); err != nil {
-			return err
-		}
-		defer s.Uploads.Thumbnailers.Put(th)
-		err = th.Make(to, image)
-	}
+	err := s.Uploads.Thumbnailers.Make(ctx, to, image, s.Uploads.Wait)
 	switch e := err.(type) {
 	case *photo.FormatError:
 		return bad(http.StatusUnsupportedMediaType, "%v; send a JPEG as the body", e)
-	case *photo.TooManyError:
+	case *photo.TooManyError, *photo.CostError:
 		return bad(http.StatusRequestEntityTooLarge, "%v", e)
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/dewpond/dewpond"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
@@ -110,7 +111,12 @@ func bad(status int, format string, args ...any) error {
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := (*problem)(nil)
 	large := (*http.MaxBytesError)(nil)
+	write := (*service.WriteError)(nil)
+	slow := (*intake.SlowError)(nil)
 	switch {
+	case errors.As(err, &slow):
+		w.Header().Set("Connection", "close")
+		p = &problem{http.StatusRequestTimeout, slow.Error()}
 	case errors.As(err, &p):
 	case errors.As(err, &large):
 		p = &problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: send at most %d bytes", large.Limit)}
@@ -118,16 +124,31 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = &problem{http.StatusNotFound, fmt.Sprintf("there is no such user: uids are 1 to %d", store.Users)}
 	case r.Context().Err() != nil:
 		return // nobody reads it
+	case errors.As(err, &write):
+		w.Header().Set("Retry-After", "1")
+		p = &problem{http.StatusServiceUnavailable, writes[write.Written]}
+		service.Tell(r.Method+" "+r.URL.Path, err)
 	default:
 		w.Header().Set("Retry-After", "1")
-		p = &problem{http.StatusServiceUnavailable, "try again in a second: " + err.Error()}
+		p = &problem{http.StatusServiceUnavailable, "try again in a second: what the service stands on does not answer"}
+		service.Tell(r.Method+" "+r.URL.Path, err)
 	}
 	b := append([]byte(`{"error":`), quote(nil, p.text)...)
+	if write != nil {
+		b = quote(append(b, `,"written":`...), string(write.Written))
+	}
 	b = append(b, "}\n"...)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(p.status)
 	w.Write(b)
+}
+
+// writes are what a write that failed is answered with.
+var writes = map[store.Written]string{
+	store.No:      "the profile is not written: try again in a second",
+	store.Yes:     "the profile is written, but what is kept of it elsewhere could not be renewed: read it again, and there is no need to send it again",
+	store.Unknown: "it is not known whether the profile is written: read it again in a second",
 }
 
 // timing says in the header where the time went.
@@ -145,6 +166,10 @@ func timing(w http.ResponseWriter, t *service.Times, encode time.Duration) {
 	}
 	w.Header().Set("Server-Timing", string(b))
 }
+
+// asked is a value of the query. http.Request.FormValue would read the body for it, also of a GET,
+// and write what it has of files to the disk.
+func asked(r *http.Request, name string) string { return r.URL.Query().Get(name) }
 
 // uidOf reads a uid.
 func uidOf(text, example string) (int64, error) {
@@ -172,7 +197,7 @@ func (s *Site) match(w http.ResponseWriter, r *http.Request, t *service.Times) e
 }
 
 func (s *Site) matches(w http.ResponseWriter, r *http.Request, t *service.Times) error {
-	uid, err := uidOf(r.FormValue("uid"), "/api/v1/matches?uid=7")
+	uid, err := uidOf(asked(r, "uid"), "/api/v1/matches?uid=7")
 	if err != nil {
 		return err
 	}
@@ -194,7 +219,7 @@ func (s *Site) answerMatch(ctx context.Context, w http.ResponseWriter, uid int64
 }
 
 func (s *Site) recommendations(w http.ResponseWriter, r *http.Request, t *service.Times) error {
-	uid, err := uidOf(r.FormValue("uid"), "/api/v1/recommendations?uid=7")
+	uid, err := uidOf(asked(r, "uid"), "/api/v1/recommendations?uid=7")
 	if err != nil {
 		return err
 	}
@@ -209,7 +234,7 @@ func (s *Site) recommendations(w http.ResponseWriter, r *http.Request, t *servic
 }
 
 func (s *Site) socket(w http.ResponseWriter, r *http.Request, t *service.Times) error {
-	uid, err := uidOf(r.FormValue("uid"), "/ws?uid=7")
+	uid, err := uidOf(asked(r, "uid"), "/ws?uid=7")
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
@@ -15,7 +14,7 @@ func TestSoakTwoOwners(t *testing.T) {
 	block := make([]byte, contender.Largest)
 	err := error(nil)
 	for err == nil { // two goroutines must meet; if they never do, the test runs into its timeout
-		_, err = soaked(t, soon, func(*dewpond.Budget) contender.Pool { return shared(block) })
+		_, err = soaked(t, soon, func(contender.Options) contender.Pool { return shared(block) })
 	}
 	if !strings.Contains(err.Error(), "two owners") {
 		t.Errorf("a pool that gives one block to all passes: %v", err)

@@ -64,9 +64,9 @@ func (r *rotation) make(place int) *entry {
 	case r.made == 1:
 		n.pool = r.Job.Pool
 	case place/2%2 == 1:
-		n.pool, n.budgeted = r.Fresh(r.budget), true
+		n.pool, n.budgeted = r.Fresh(contender.Options{Budget: r.budget}), true
 	default:
-		n.pool = r.Fresh(nil)
+		n.pool = r.Fresh(contender.Options{})
 	}
 	n.keeper, _ = n.pool.(contender.Keeper)
 	return n

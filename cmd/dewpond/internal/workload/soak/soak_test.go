@@ -121,7 +121,7 @@ const (
 )
 
 // soaked returns the figures of a round of a pool.
-func soaked(t *testing.T, patience time.Duration, fresh func(*dewpond.Budget) contender.Pool) (map[string]float64, error) {
+func soaked(t *testing.T, patience time.Duration, fresh func(contender.Options) contender.Pool) (map[string]float64, error) {
 	t.Helper()
 	j := workload.NewJob(context.Background(), spec("leaky"), fresh)
 	s := newSoaking(j)
@@ -146,7 +146,7 @@ func TestSoakFindsWhatStays(t *testing.T) {
 		if name == "" {
 			patience = never
 		}
-		f, err := soaked(t, patience, func(*dewpond.Budget) contender.Pool { return &leaky{leaks: l} })
+		f, err := soaked(t, patience, func(contender.Options) contender.Pool { return &leaky{leaks: l} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,8 @@ func TestSoakFindsWhatStays(t *testing.T) {
 func TestSoakFindsBudget(t *testing.T) {
 	var pools []*dewpond.BytePool
 	var block []byte // out, and not lost: a lost one is charged until the collector has it
-	f, err := soaked(t, soon, func(b *dewpond.Budget) contender.Pool {
+	f, err := soaked(t, soon, func(o contender.Options) contender.Pool {
+		b := o.Budget
 		if b != nil && pools == nil {
 			p := dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: b})
 			block = p.Get(100)
@@ -188,7 +189,8 @@ func TestSoakFindsBudget(t *testing.T) {
 
 // What a pool gives back to its Budget a moment after its Close is not left behind.
 func TestSoakWaitsForBudget(t *testing.T) {
-	f, err := soaked(t, never, func(b *dewpond.Budget) contender.Pool {
+	f, err := soaked(t, never, func(o contender.Options) contender.Pool {
+		b := o.Budget
 		p := &lateToBudget{leaky: &leaky{leaks: &leaks{}}}
 		if b != nil {
 			p.pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: b, MaxIdleBytes: dewpond.NoIdle})

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// advised returns the error of arguments that cannot be parsed, with what to write in their place where
+// that is known, and the command whose help tells more: nil if none is named.
+func advised(wrong *kong.ParseError) (*kong.Node, error) {
+	at, path := wrong.Context.Selected(), wrong.Context.Path
+	rest := path[len(path)-1].Remainder() // from the argument that is wrong
+	if at == nil || len(rest) == 0 {
+		return at, wrong
+	}
+	bench := at
+	if at.Name != "bench" {
+		bench = at.Parent
+	}
+	name, value, joined := strings.Cut(rest[0], "=")
+	switch {
+	case bench.Name != "bench": // another command
+	case name == "--scenario":
+		if !joined && len(rest) > 1 {
+			value = rest[1]
+		}
+		if _, err := findScenario(value); err != nil {
+			value = "micro"
+		}
+		return bench, fmt.Errorf("unknown flag --scenario: give the scenario as a word, as in dewpond bench %s", value)
+	case at != bench && at != bench.DefaultCmd: // a scenario, of which the parser says what is wrong
+	case !strings.HasPrefix(name, "-"):
+		if _, err := findScenario(name); err != nil {
+			return bench, err
+		}
+		return bench, fmt.Errorf("%s stands behind flags: name the scenario first, as in dewpond bench %[1]s --rounds 10", name)
+	case hasFlag(bench.DefaultCmd, name):
+		return bench.DefaultCmd, wrong
+	default:
+		if having := scenariosWith(bench, name); having != nil {
+			return bench, fmt.Errorf("%s is a flag of %s: name the scenario first, as in dewpond bench %s %s", name, strings.Join(having, ", "), having[0], rest[0])
+		}
+	}
+	return at, wrong
+}
+
+// scenariosWith returns the scenarios that have a flag.
+func scenariosWith(bench *kong.Node, flag string) []string {
+	var names []string
+	for _, n := range bench.Children {
+		if hasFlag(n, flag) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// hasFlag reports whether a command has a flag.
+func hasFlag(command *kong.Node, flag string) bool {
+	return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
+}
+
+// helpFor says which help describes the arguments of a command. It is nil if none is named.
+func helpFor(command *kong.Node) string {
+	switch {
+	case command == nil:
+		return "dewpond --help lists the commands."
+	case len(command.Children) > 0:
+		return command.FullPath() + " --help lists the scenarios, each of which has its own flags."
+	}
+	return command.FullPath() + " --help lists the values of each flag."
+}

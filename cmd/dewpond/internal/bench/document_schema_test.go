@@ -1,0 +1,20 @@
+package bench_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/internal/measure/documented"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+func TestSchemaIsDocumented(t *testing.T) {
+	faults, err := documented.Faults("../../../../docs/schema.md", bench.Schema, reflect.TypeFor[bench.Document](), reflect.TypeFor[result.Figure]().PkgPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+}

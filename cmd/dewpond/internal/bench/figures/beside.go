@@ -1,0 +1,43 @@
+package figures
+
+import (
+	"strings"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/internal/measure/result"
+)
+
+// Beside formats how a contender's figure compares with the baseline's: by its ratio or, where the
+// baseline has none of what is counted, by its difference. It is empty if there is neither.
+func Beside(c *bench.Contender, name string) string {
+	if r, ok := c.Ratios[name]; ok {
+		return figure.Bracketed(r)
+	}
+	if e, ok := c.Differences[name]; ok {
+		return differing(name, e)
+	}
+	return ""
+}
+
+// Compared formats how an answer's two figures compare, as [Beside] does.
+func Compared(a bench.Answer) string {
+	switch {
+	case a.Ratio != nil:
+		return figure.Bracketed(*a.Ratio)
+	case a.Difference != nil:
+		return differing(a.Figure, *a.Difference)
+	}
+	return ""
+}
+
+// differing formats a difference with its interval: "+64 [60, 64]", "+90.4 % [90.1, 90.6]". An
+// interval whose ends look alike is left out.
+func differing(name string, e result.Excess) string {
+	s := figure.Signed(name, e.Median)
+	end := func(v float64) string { return strings.TrimSuffix(figure.Format(name, v), " %") }
+	if low, high := end(e.Low), end(e.High); low != high {
+		s += " [" + low + ", " + high + "]"
+	}
+	return s
+}

@@ -1,0 +1,15 @@
+package bench
+
+// The contenders that a report treats specially.
+const (
+	Baseline  = "syncpool-class"  // the best honest use of sync.Pool; every ratio is to it
+	Control   = "nop"             // the cost of the driver; every excess is over it
+	Ours      = "dewpond"         // the words begin with it
+	Undecayed = "dewpond-nodecay" // Ours without decay
+)
+
+// Names of scenarios whose documents differ from the others.
+const (
+	Soaking = "soak" // its result is a Soak
+	Touring = "tour" // several scenarios, its Parts
+)

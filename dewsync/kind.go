@@ -1,0 +1,105 @@
+package dewsync
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/hooks"
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// A kind is the objects of one type in a pool.
+type kind struct {
+	typ  word // nil: of any type, each in a box
+	pool *dewpond.Pool[hooks.Word]
+}
+
+// A box keeps an object that cannot be kept by its data word.
+type box struct{ x any }
+
+// mostTypes is how many types of a pool have a kind of their own. The objects of all others
+// are in boxes.
+const mostTypes = 8
+
+// newKind makes the kind of x, for a pool with a name that has n kinds.
+func newKind(name string, n int, x any) *kind {
+	k := new(kind)
+	object, watched := reflect.TypeOf(x), false
+	switch {
+	case !layoutIsKnown || n == mostTypes:
+		object = reflect.TypeFor[box]()
+		if n > 0 {
+			name += " others"
+		}
+	default:
+		k.typ, _ = split(x)
+		if n > 0 {
+			name += " " + object.String()
+		}
+		if object.Kind() == reflect.Pointer {
+			object = object.Elem()
+			watched = watchable(object)
+		}
+	}
+	o := dewpond.PoolOptions[hooks.Word]{Name: name, Reset: leaveAsIs}
+	hooks.Describe(&o, object, watched)
+	k.pool = dewpond.MustPool(o)
+	return k
+}
+
+// leaveAsIs is the Reset of all pools: what a word points to may be read-only memory.
+func leaveAsIs(*hooks.Word) {}
+
+// engine returns what Get and Put may ask first, or nil if they must not.
+func (k *kind) engine() *magazine.Engine {
+	if k.typ == nil {
+		return nil
+	}
+	return hooks.Engine(k.pool).(*magazine.Engine)
+}
+
+// watchable reports whether checked mode may look at what a pointer points to. The value of
+// an interface that holds no pointer is not looked at: it may be one for all that are equal.
+func watchable(object reflect.Type) bool {
+	switch object {
+	case reflect.TypeFor[time.Timer](), reflect.TypeFor[time.Ticker](): // the runtime changes them when it likes
+		return false
+	}
+	return object.Size() > 0 // otherwise all are one
+}
+
+// find returns the kind of x, or nil if there is none.
+func find(kinds []*kind, x any) *kind {
+	for _, k := range kinds {
+		if k.typ == nil || k.typ == typeOf(x) {
+			return k
+		}
+	}
+	return nil
+}
+
+// idle returns an idle object. ok is false if there is none.
+func (k *kind) idle() (x any, ok bool) {
+	at := hooks.Idle(k.pool)
+	if at == nil {
+		return nil, false
+	}
+	if k.typ == nil {
+		return (*box)(word(at)).x, true
+	}
+	return join(k.typ, word(at)), true
+}
+
+func (k *kind) fresh(x any) { hooks.Fresh(k.pool, k.at(x)) }
+
+func (k *kind) put(x any) { k.pool.Put(k.at(x)) }
+
+// at returns where an object begins, which is not nil, or its new box.
+func (k *kind) at(x any) *hooks.Word {
+	if k.typ == nil {
+		return (*hooks.Word)(word(&box{x}))
+	}
+	_, data := split(x)
+	return (*hooks.Word)(data)
+}

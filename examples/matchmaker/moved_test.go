@@ -1,0 +1,17 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// The commands that were here say where they are, with what they were given.
+func TestMovedCommands(t *testing.T) {
+	for _, args := range []string{"compare", "compare --quick --only all --json x", "pools --rate 300", "outage", "clients --help", "pressure"} {
+		err := run(t.Context(), strings.Fields(args))
+		if !errors.As(err, new(usageError)) || !strings.HasSuffix(err.Error(), ": go run ./examples/matchmaker/rig "+args) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}

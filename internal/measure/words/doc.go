@@ -1,5 +1,0 @@
-// Package words says in sentences what follows from the intervals of a document.
-//
-// words.go, contender.go, tools.go, decay.go and soak.go have the verdict, limits.go says how far to
-// trust it, conditions.go under which conditions it was measured.
-package words

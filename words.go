@@ -1,0 +1,90 @@
+package dewpond
+
+import (
+	"reflect"
+
+	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/hooks"
+	"github.com/dewpond/dewpond/internal/magazine"
+)
+
+// Package dewsync keeps objects of a type that only the running program knows in a
+// Pool[hooks.Word]. It makes them itself, and their owners may lose them: that is no leak.
+// What it needs of a Pool is here. A program without it links no such pool.
+
+// objectOptions describe objects that are no T. The zero value describes those that are.
+type objectOptions struct {
+	object    reflect.Type
+	unwatched bool // the checks must not look at an object
+	lazy      bool // a pool that is made where it is first used, which says nothing of whose it is
+}
+
+func (o *PoolOptions[T]) describe(object reflect.Type, watched bool) {
+	o.object = objectOptions{object: object, unwatched: !watched}
+}
+
+// objectType returns the type of the objects.
+func (o PoolOptions[T]) objectType() reflect.Type {
+	if o.object.object != nil {
+		return o.object.object
+	}
+	return reflect.TypeFor[T]()
+}
+
+// size returns the size of an object, in bytes. It is never 0.
+func (o PoolOptions[T]) size() int64 { return int64(max(1, o.objectType().Size())) }
+
+func setWordHooks() {
+	hooks.Describe = func(options any, object reflect.Type, watched bool) {
+		options.(interface{ describe(reflect.Type, bool) }).describe(object, watched)
+	}
+	hooks.Engine = func(pool any) any {
+		p := pool.(livePool)
+		if pool.(wordPool).parted() || p.ownChecks()[0] != nil {
+			return (*magazine.Engine)(nil)
+		}
+		return p.engines()[0]
+	}
+	hooks.Idle = func(pool any) *hooks.Word { return pool.(wordPool).idle() }
+	hooks.Fresh = func(pool any, object *hooks.Word) { pool.(wordPool).lendFresh(object) }
+}
+
+// A wordPool is a Pool[hooks.Word].
+type wordPool interface {
+	idle() *hooks.Word
+	lendFresh(*hooks.Word)
+	parted() bool
+}
+
+// idle returns an idle object, or nil if it finds none.
+func (p *Pool[T]) idle() *T {
+	p = p.actual()
+	v := (*T)(p.engine.Pop(0))
+	if v == nil && p.engine.Reclaim(0) {
+		v = (*T)(p.engine.Pop(0))
+	}
+	if v != nil {
+		p.lend(v)
+	}
+	return v
+}
+
+// lendFresh counts an object that its caller has made because there was none idle.
+func (p *Pool[T]) lendFresh(v *T) {
+	if p = p.actual(); p.bubble != 0 {
+		p.parts.born(v, p.bubble)
+	}
+	p.count.misses.Add(1)
+	p.engine.Missed(0, 1)
+	p.lend(v)
+}
+
+// lend is watchIfChosen for an object that its owner may lose.
+func (p *Pool[T]) lend(v *T) {
+	p.watchIfChosen(v)
+	if p.checks != nil {
+		if at := addressOf(p.bytesOf(v)); check.Watched(at) {
+			p.checks.Excuse(at)
+		}
+	}
+}
