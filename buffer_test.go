@@ -19,7 +19,7 @@ import (
 	"github.com/dewpond/dewpond/internal/go125"
 )
 
-// internal/proof compares any sequence of calls with bytes.Buffer's results. Here
+// instruments/proof compares any sequence of calls with bytes.Buffer's results. Here
 // is what bytes.Buffer has no equal of, and what random calls rarely meet.
 
 func TestBufferHasEveryMethod(t *testing.T) {

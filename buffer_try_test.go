@@ -12,7 +12,7 @@ import (
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
-// internal/proof has what any sequence of calls must keep to.
+// instruments/proof has what any sequence of calls must keep to.
 
 // refusals are the writes that need a block for n bytes more, all of which may be refused.
 func refusals(b *dewpond.Buffer, n int) map[string]func() (int, error) {

@@ -11,7 +11,7 @@ import (
 
 // 512 goroutines put at once: a pool that looks at its bound before it pushes, as
 // the contender treiber of cmd/dewpond does, goes past it here. What is idle is
-// counted by what Trim releases, not by the pool's own word alone. internal/proof
+// counted by what Trim releases, not by the pool's own word alone. instruments/proof
 // checks the bounds at every step instead.
 func TestBoundsHold(t *testing.T) {
 	notWatched(t, "it looks at how much is idle, of which the quarantine has its own share")

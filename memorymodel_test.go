@@ -38,7 +38,7 @@ func TestMemoryModelCheckFinds(t *testing.T) {
 	files := map[string]string{
 		"a.go":                      "package a\n\nfunc f() {\n\tone()\n\ttwo()\n}\n\nfunc (g *G) f() { three() }\n\nconst C = 4\n",
 		"a_test.go":                 "package a\n\nfunc TestA(t *testing.T) {}\n",
-		"internal/proof/mutants.go": `Name: "no-grace",`,
+		"instruments/proof/mutants.go": `Name: "no-grace",`,
 	}
 	read := func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
@@ -72,7 +72,7 @@ var (
 	quoteHead  = regexp.MustCompile(`^// ([\w./]+\.go): ([\w.]+)$`)
 	docLink    = regexp.MustCompile(`\[([^\]]+)\]\(\.\./([^)#]+)\)`)
 	mutantName = regexp.MustCompile("`([a-z]+(?:-[a-z]+)+)`")
-	mutantFile = []string{"internal/proof/mutants.go", "internal/proof/admissionmutants.go", "internal/proof/poolmutants.go", "internal/proof/seams_linear_test.go"}
+	mutantFile = []string{"instruments/proof/mutants.go", "instruments/proof/admissionmutants.go", "instruments/proof/poolmutants.go", "instruments/proof/seams_linear_test.go"}
 )
 
 // checkQuotes returns how many lines of code, and names of tests and mutants, a document
@@ -107,11 +107,11 @@ func checkQuotes(text string, read func(string) ([]byte, error)) (lines, names i
 			rest = "\n" + after
 		}
 	}
-	// A module zip has no internal/proof: it is a module of its own.
+	// A module zip has no instruments/proof: it is a module of its own.
 	_, err := read(mutantFile[0])
 	proof := err == nil
 	for _, link := range docLink.FindAllStringSubmatch(text, -1) {
-		if strings.HasPrefix(link[2], "internal/proof/") && !proof {
+		if strings.HasPrefix(link[2], "instruments/proof/") && !proof {
 			continue
 		}
 		source, err := read(path.Clean(link[2]))

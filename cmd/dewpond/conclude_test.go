@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/command"
-	"github.com/dewpond/dewpond/internal/measure/interrupt"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A soak that is not flat ends with an error that is no usage error. An interrupted soak ends with

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/amount"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 
 // The bounds of what flags may ask for.

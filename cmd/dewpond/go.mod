@@ -8,7 +8,7 @@ require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/bytedance/gopkg v0.1.4
 	github.com/dewpond/dewpond v0.0.0
-	github.com/dewpond/dewpond/internal/measure v0.0.0
+	github.com/dewpond/dewpond/instruments/kit v0.0.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/valyala/bytebufferpool v1.0.0
 	golang.org/x/term v0.47.0
@@ -22,5 +22,5 @@ require (
 
 replace (
 	github.com/dewpond/dewpond => ../..
-	github.com/dewpond/dewpond/internal/measure => ../../internal/measure
+	github.com/dewpond/dewpond/instruments/kit => ../../instruments/kit
 )

@@ -31,7 +31,7 @@ func TestKitNamesNothing(t *testing.T) {
 	for _, s := range scenarios() {
 		names[s.Name] = true
 	}
-	const kit = "../../internal/measure"
+	const kit = "../../instruments/kit"
 	seen := 0
 	err := filepath.WalkDir(kit, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/internal/measure/command"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 )
 
 type commands struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/report"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/webpage"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
 )
 
 func (to outputFlags) open() (*outputs.Files[bench.Document], error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/child"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/rounds"
+	"github.com/dewpond/dewpond/instruments/kit/child"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/rounds"
 )
 
 // measure runs one turn in a child process. So the heap is clean, the resident memory is the

@@ -9,13 +9,13 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/command"
-	"github.com/dewpond/dewpond/internal/measure/interrupt"
-	"github.com/dewpond/dewpond/internal/measure/progress"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/rounds"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/progress"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/rounds"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // A task is what one bench command measures, and how it reports it.
@@ -30,7 +30,7 @@ type task struct {
 // run measures, and writes the report to standard output and the files, progress to standard
 // error.
 func (t *task) run() error {
-	delays, err := measure.Delays()
+	delays, err := kit.Delays()
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
@@ -42,7 +42,7 @@ func (t *task) run() error {
 	ctx, end := interrupt.Context()
 	defer end()
 
-	environment := measure.Environment()
+	environment := kit.Environment()
 	environment.Delays = delays
 	display := progress.New(os.Stderr, "dewpond bench", len(t.turns))
 	measured, err := rounds.Run(ctx, t.turns, display, t.measure)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/top"
-	"github.com/dewpond/dewpond/internal/measure/command"
-	"github.com/dewpond/dewpond/internal/measure/interrupt"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // The bounds of the time between two looks.

@@ -12,10 +12,10 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/answer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/report"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure/command"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/rounds"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/rounds"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 type tourCommand struct {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/account"
+	"github.com/dewpond/dewpond/examples/matchmaker/account"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // standIn is the value of a flag that asks for one.

@@ -8,8 +8,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 func (r *running) dial(t *testing.T, uid string) *websocket.Conn {

@@ -6,7 +6,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 
-	"github.com/dewpond/dewpond/internal/measure/amount"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 
 // noLimit is the runtime's memory limit where there is none.

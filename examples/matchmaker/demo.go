@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/fault"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // hasParent is set in the environment where standard input ends with who has started the service, however

@@ -10,10 +10,8 @@ require (
 	github.com/dewpond/dewpond v0.0.0
 	github.com/dewpond/dewpond/contrib/dewhttp v0.0.0
 	github.com/dewpond/dewpond/contrib/dewprom v0.0.0
-	github.com/dewpond/dewpond/load v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
-	github.com/prometheus/procfs v0.22.0
 	github.com/redis/go-redis/v9 v9.23.0
 	go.uber.org/goleak v1.3.0
 	google.golang.org/grpc v1.85.0
@@ -22,16 +20,14 @@ require (
 
 require (
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
-	github.com/vbauerster/mpb/v8 v8.9.3 // indirect
+	github.com/prometheus/procfs v0.22.0 // indirect
 )
 
 require (
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
-	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/dewpond/dewpond/internal/measure v0.0.0
-	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/dewpond/dewpond/instruments/kit v0.0.0
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
@@ -41,7 +37,6 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
-	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
@@ -53,6 +48,5 @@ replace (
 	github.com/dewpond/dewpond => ../..
 	github.com/dewpond/dewpond/contrib/dewhttp => ../../contrib/dewhttp
 	github.com/dewpond/dewpond/contrib/dewprom => ../../contrib/dewprom
-	github.com/dewpond/dewpond/internal/measure => ../../internal/measure
-	github.com/dewpond/dewpond/load => ../../load
+	github.com/dewpond/dewpond/instruments/kit => ../../instruments/kit
 )

@@ -16,10 +16,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/dewpond/dewpond/internal/measure/plain"
+	"github.com/dewpond/dewpond/instruments/kit/plain"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/signals"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 )
 
 // Exit codes.
@@ -75,5 +75,5 @@ type movedCommand struct {
 // Run says where it is.
 func (c *movedCommand) Run(k *kong.Context) error {
 	words := append([]string{k.Selected().Name}, c.Arguments...)
-	return usageError{fmt.Errorf("%s has moved, with all of its flags: go run ./examples/matchmaker/rig %s", words[0], strings.Join(words, " "))}
+	return usageError{fmt.Errorf("%s has moved, with all of its flags: go run ./instruments/lab %s", words[0], strings.Join(words, " "))}
 }

@@ -14,18 +14,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
-	"github.com/dewpond/dewpond/load"
-	"github.com/dewpond/dewpond/load/scenariofile"
+	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/signals"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )
@@ -80,7 +77,7 @@ func beginWith(t *testing.T, set func(c *serveCommand)) *running {
 	t.Helper()
 	r := &running{ended: make(chan error, 1)}
 	file := filepath.Join(t.TempDir(), "addresses.json")
-	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Addresses: file, Postgres: standIn, Redis: standIn, UploadBudget: "64MiB", unhurried: true, substitute: standIns}
+	c := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Addresses: file, Postgres: standIn, Redis: standIn, UploadBudget: "64MiB", Unhurried: true, substitute: standIns}
 	set(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
@@ -281,38 +278,6 @@ func TestProtocols(t *testing.T) {
 	problems, err := promlint.New(strings.NewReader(metrics)).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("promlint: %v, %v", problems, err)
-	}
-}
-
-// The session that dewload knows runs without an error; only its times are longer, for a busy
-// machine.
-func TestSession(t *testing.T) {
-	startsProcesses(t)
-	r := begin(t)
-	f, err := scenariofile.Parse("session.yaml", []byte(scenariofile.Example))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := f.Scenario
-	s.Target, s.Thresholds, s.Abort = "http://"+r.HTTP, nil, load.Abort{}
-	s.Arrivals.Rate, s.Arrivals.Warmup, s.Arrivals.Duration = 40, 0, time.Second
-	s.Limits.Timeout = time.Minute
-	for i, step := range s.Session {
-		if socket, ok := step.Do.(load.Socket); ok {
-			socket.Within = time.Minute
-			s.Session[i].Do = socket
-		}
-	}
-	result, err := load.Run(t.Context(), s, load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Failed > 0 || result.Finished == 0 || len(result.Errors) > 0 {
-		t.Errorf("%d of %d sessions failed: %v %v", result.Failed, result.Offered, result.Errors, result.Messages)
-	}
-	_, metrics := r.do(t, "GET", "http://"+r.Admin+"/metrics", "")
-	if !strings.Contains(metrics, `origin="load",path="POST /api/v1/match"`) {
-		t.Error("/metrics does not tell load from users")
 	}
 }
 

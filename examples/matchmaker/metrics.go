@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // registerMetrics registers all metrics but those of requests.

@@ -10,7 +10,7 @@ import (
 func TestMovedCommands(t *testing.T) {
 	for _, args := range []string{"compare", "compare --quick --only all --json x", "pools --rate 300", "outage", "clients --help", "pressure"} {
 		err := run(t.Context(), strings.Fields(args))
-		if !errors.As(err, new(usageError)) || !strings.HasSuffix(err.Error(), ": go run ./examples/matchmaker/rig "+args) {
+		if !errors.As(err, new(usageError)) || !strings.HasSuffix(err.Error(), ": go run ./instruments/lab "+args) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

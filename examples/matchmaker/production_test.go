@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// What a reader copies knows neither stand-ins nor what measures it: main alone does, and the rig.
+// What a reader copies knows neither stand-ins nor what measures it: main alone does.
 func TestProductionImports(t *testing.T) {
-	const own, dewpond = "github.com/dewpond/dewpond/examples/matchmaker/", "github.com/dewpond/dewpond/"
-	stands := []string{own + "internal/standin", own + "internal/fault", own + "internal/proxy", own + "internal/realserver", "github.com/alicebob/miniredis"}
-	may := []string{"main.go", "demo.go", "rig", "internal/standin", "internal/fault", "internal/proxy", "internal/realserver"}
+	const own, instruments = "github.com/dewpond/dewpond/examples/matchmaker/", "github.com/dewpond/dewpond/instruments/"
+	stands := []string{own + "standin", own + "internal/fault", own + "proxy", own + "realserver", "github.com/alicebob/miniredis"}
+	may := []string{"main.go", "demo.go", "standin", "internal/fault", "proxy", "realserver"}
 	files, found := 0, 0
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -36,10 +36,8 @@ func TestProductionImports(t *testing.T) {
 				found++
 			case isStandIn:
 				t.Errorf("%s imports %s, which is for main and for what measures", path, name)
-			case strings.HasPrefix(name, own+"rig"), strings.HasPrefix(name, dewpond+"load"):
-				if !strings.HasPrefix(path, "rig/") {
-					t.Errorf("%s imports %s, which measures", path, name)
-				}
+			case strings.HasPrefix(name, instruments) && !strings.HasPrefix(name+"/", instruments+"kit/"):
+				t.Errorf("%s imports %s, which measures", path, name)
 			}
 		}
 		return nil

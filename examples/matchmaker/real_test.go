@@ -11,8 +11,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/realserver"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // privateServers starts a PostgreSQL and Redis with replicas, or skips the test.

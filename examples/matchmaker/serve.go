@@ -7,16 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/plainly"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
+	"github.com/dewpond/dewpond/examples/matchmaker/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // A serveCommand is the service's options.
@@ -59,13 +58,9 @@ type serveCommand struct {
 
 	// substitute stands in for backends.
 	substitute func(wanted) (substitutes, error) `kong:"-"`
-	// A test on a busy machine sets unhurried: the service waits a minute for what it is made of,
-	// and the machine's memory pressure turns nothing off.
-	unhurried bool `kong:"-"`
+	Unhurried  bool                              `hidden:"" help:"Wait a minute for what the service is made of, and let the machine's memory pressure turn nothing off: for tests on a busy machine."`
 	// bodyGrace, if it is not 0, is what every body has in any case, of the time to come.
 	bodyGrace time.Duration `kong:"-"`
-	// before, if it is not nil, makes a handler that gets each request before the service does.
-	before func(http.Handler) http.Handler `kong:"-"`
 
 	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default). MATCHMAKER_REDIS_PASSWORD has their password."`
 
@@ -114,9 +109,9 @@ func (c *serveCommand) sessions() (*sessionlog.Log, func() error, error) {
 	return log, func() error { return errors.Join(log.Err(), f.Close()) }, nil
 }
 
-// within is how long the service waits for something: d, if it is not unhurried.
+// within is how long the service waits for something: d, if it is not Unhurried.
 func (c *serveCommand) within(d time.Duration) time.Duration {
-	if c.unhurried {
+	if c.Unhurried {
 		return time.Minute
 	}
 	return d
@@ -167,7 +162,7 @@ func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
 	case err = <-s.failed:
 	case <-ctx.Done():
 	}
-	if c.unhurried {
+	if c.Unhurried {
 		s.leave(0)
 	} else {
 		s.leave(linger)

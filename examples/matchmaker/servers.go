@@ -20,19 +20,19 @@ import (
 	"google.golang.org/grpc/health"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/internal/measure/amount"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/rpc"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 )
 
 // servers are what listens.
@@ -87,7 +87,7 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 	}
 	state := new(degrade.State)
 	s.stopFollowing = func() {}
-	if !c.unhurried && c.Degrade != "off" {
+	if !c.Unhurried && c.Degrade != "off" {
 		s.stopFollowing = state.Follow()
 	}
 	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log, Within: c.within(2 * time.Second)}
@@ -105,9 +105,6 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 	s.grpc, s.health = rpc.New(svc, log)
 	calls := intake.Pace{Grace: time.Minute, PerSecond: uploads.Pace.PerSecond} // a client may ask reflection one thing after the other
 	handler := s.ending(withGRPC(calls.Handler(s.grpc), uploads.Pace.Handler(site.Handler())))
-	if c.before != nil {
-		handler = c.before(handler)
-	}
 	s.http, s.https = server(handler), server(handler)
 	s.https.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	admin := s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics))

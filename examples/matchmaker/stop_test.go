@@ -19,7 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/signals"
+	"github.com/dewpond/dewpond/examples/matchmaker/signals"
 )
 
 // A service that is told to stop while requests are in flight says that it is not ready, closes

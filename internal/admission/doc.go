@@ -59,6 +59,6 @@
 // one more block wants fewer misses and bytes than before, and is looked at again
 // (proceedLocked).
 //
-// The scenarios of internal/proof/explore run the files of this package as they ship, up to
+// The scenarios of instruments/proof/explore run the files of this package as they ship, up to
 // where a waiter would sleep, in every order of their steps.
 package admission

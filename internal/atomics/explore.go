@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Explore is how the explorer of internal/proof sees what is about to be done, and decides
+// Explore is how the explorer of instruments/proof sees what is about to be done, and decides
 // which thread does it. The explorer sets it before it starts a thread.
 var Explore struct {
 	// Access is called before each access to an object that threads share.

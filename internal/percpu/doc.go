@@ -5,7 +5,7 @@
 // only go:linkname) takes the P's id from the runtime and holds off preemption. The
 // portable one (portable.go) gives a hint instead of an id, so its callers must lock
 // what they find there. The constant [Pinned] tells them at compile time which engine
-// they have. A third (explore.go) belongs to internal/proof, which schedules its threads
+// they have. A third (explore.go) belongs to instruments/proof, which schedules its threads
 // itself.
 //
 // pin.go names the Go versions that the pinned engine is for. The build tag dewpond_pinned

@@ -2,7 +2,7 @@
 
 package percpu
 
-// Explore holds the functions that internal/proof's explorer puts in place of the
+// Explore holds the functions that instruments/proof's explorer puts in place of the
 // runtime's. The explorer sets it before it starts a thread.
 var Explore struct {
 	Pin   func() int

@@ -17,7 +17,7 @@ var (
 
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
-		"internal/proof/...",                        // drives the engine, whose blocks are unsafe pointers
+		"instruments/proof/...",                     // drives the engine, whose blocks are unsafe pointers
 		"tools/childless",                           // makes system calls with arguments in memory
 	}
 
@@ -39,15 +39,15 @@ var (
 	syscallAddresses = []string{
 		"internal/arena", "internal/pressure",
 
-		"load/nanosleep_linux.go",              // waits more exactly than the runtime
-		"load/peek_linux.go",                   // net cannot peek
-		"cmd/dewpond/interrupt_test.go",        // Ctrl-C goes to a process group; os/signal reaches one process
-		"internal/measure/interrupt",           // os has no name for SIGTERM
-		"internal/measure/process_linux.go",    // /proc has processor time in steps of 10 ms
-		"examples/matchmaker/internal/signals", // the same
-		"examples/http/main.go",                // the same
+		"instruments/load/nanosleep_linux.go", // waits more exactly than the runtime
+		"instruments/load/peek_linux.go",      // net cannot peek
+		"cmd/dewpond/interrupt_test.go",       // Ctrl-C goes to a process group; os/signal reaches one process
+		"instruments/kit/interrupt",           // os has no name for SIGTERM
+		"instruments/kit/process_linux.go",    // /proc has processor time in steps of 10 ms
+		"examples/matchmaker/signals",         // the same
+		"examples/http/main.go",               // the same
 
-		"examples/matchmaker/internal/liveness/peek_linux.go", // net cannot peek
+		"examples/matchmaker/liveness/peek_linux.go", // net cannot peek
 		"tools/childless", // has the kernel refuse one
 	}
 
@@ -64,7 +64,7 @@ var (
 	rawAtomicAddresses = []string{"internal/magazine"}
 	rawAtomicFunctions = []string{"LoadUintptr"}
 
-	// These are the code that the explorer of internal/proof runs as it ships, and the
+	// These are the code that the explorer of instruments/proof runs as it ships, and the
 	// files in it whose synchronization the explorer need not see.
 	exploredAddresses = []string{
 		"internal/admission", "internal/decay", "internal/magazine", "internal/semaphore",

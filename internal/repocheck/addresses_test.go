@@ -22,7 +22,7 @@ import _ "unsafe"
 package contender
 
 import "unsafe" // allowed
--- internal/proof/explore/world.go --
+-- instruments/proof/explore/world.go --
 package main
 
 import "unsafe" // allowed

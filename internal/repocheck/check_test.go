@@ -22,11 +22,11 @@ import "github.com/dewpond/dewpond/internal/memory"
 package contender
 
 import (
-	"github.com/dewpond/dewpond/internal/measure" // allowed
+	"github.com/dewpond/dewpond/instruments/kit" // allowed
 	"github.com/dewpond/dewpond/internal/percpu"
 	"github.com/dewpond/dewpond/offheap"
 )
--- internal/measure/pool.go --
+-- instruments/kit/pool.go --
 package measure
 
 import "github.com/dewpond/dewpond"
@@ -54,7 +54,7 @@ import "github.com/dewpond/dewpond/offheap"
 		"internal/magazine/up.go:3: layer: internal/magazine may not import .",
 		"internal/sizeclass/sideways_test.go:3: layer: internal/sizeclass may not import internal/memory",
 		"cmd/dewpond/internal/contender/engine.go:5: layer: cmd/dewpond/internal/contender may not import internal/percpu",
-		"internal/measure/pool.go:3: layer: internal/measure may not import .",
+		"instruments/kit/pool.go:3: layer: instruments/kit may not import .",
 		"contrib/dewprom/collector.go:3: layer: contrib/dewprom may not import cmd/dewpond/internal/report",
 		"memory.go:3: layer: . may not import internal/arena",
 		"memory_inside_test.go:3: layer: . may not import offheap",
@@ -92,12 +92,12 @@ use (
 	.
 	./cmd/dewpond
 	./contrib/dewprom
-	./internal/measure
+	./instruments/kit
 	./load
 	./lab
 )
--- internal/measure/go.mod --
-module github.com/dewpond/dewpond/internal/measure
+-- instruments/kit/go.mod --
+module github.com/dewpond/dewpond/instruments/kit
 
 require github.com/dewpond/dewpond v0.0.0
 
@@ -105,21 +105,21 @@ replace github.com/dewpond/dewpond v0.0.0 => ../../
 -- load/go.mod --
 module github.com/dewpond/dewpond/load
 
-require github.com/dewpond/dewpond/internal/measure v0.0.0
+require github.com/dewpond/dewpond/instruments/kit v0.0.0
 
-replace github.com/dewpond/dewpond/internal/measure => ../internal/measure
+replace github.com/dewpond/dewpond/instruments/kit => ../instruments/kit
 -- cmd/dewpond/go.mod --
 module github.com/dewpond/dewpond/cmd/dewpond
 
 require (
 	github.com/dewpond/dewpond v0.0.0 // indirect
-	github.com/dewpond/dewpond/internal/measure v0.0.0
+	github.com/dewpond/dewpond/instruments/kit v0.0.0
 	github.com/dewpond/dewpond/nowhere v0.0.0
 )
 
 replace (
 	github.com/dewpond/dewpond => ../..
-	github.com/dewpond/dewpond/internal/measure => ../../internal/measure
+	github.com/dewpond/dewpond/instruments/kit => ../../instruments/kit
 	github.com/dewpond/dewpond/load => ../../load
 	github.com/alecthomas/kong => ../kong
 )
@@ -134,7 +134,7 @@ module github.com/dewpond/dewpond/lab
 
 require github.com/dewpond/dewpond/load v0.1.0 // as released
 `,
-		"internal/measure/go.mod:5: replace: github.com/dewpond/dewpond is in ../..",
+		"instruments/kit/go.mod:5: replace: github.com/dewpond/dewpond is in ../..",
 		"load/go.mod: replace: lacks replace github.com/dewpond/dewpond => ..:",
 		"cmd/dewpond/go.mod:6: replace: no module of this repository is github.com/dewpond/dewpond/nowhere",
 		"cmd/dewpond/go.mod:12: replace: replaces github.com/dewpond/dewpond/load, which it does not require",

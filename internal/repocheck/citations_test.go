@@ -44,17 +44,17 @@ M0 0 S1-8 2 3
 // What others have written has its title and its address, however it is cited.
 func TestTitles(t *testing.T) {
 	breaks(t, `
--- lab/go.mod --
-module github.com/dewpond/dewpond/lab
+-- instruments/lab/go.mod --
+module github.com/dewpond/dewpond/instruments/lab
 -- go.work --
 use (
 	.
 	./cmd/dewpond
-	./lab
+	./instruments/lab
 )
 -- docs/results.md --
 Measured.
--- lab/publications.go --
+-- instruments/lab/publications.go --
 package main
 
 var (
@@ -74,7 +74,7 @@ var (
 	}
 	found = Publication{Title: "用Benchmark验证sync.Pool对GC latency的优化效果", Address: "https://go.dev/pool"}
 )
--- lab/publications_test.go --
+-- instruments/lab/publications_test.go --
 package main
 
 var madeUp = Publication{Title: "An article"} // allowed, in a test
@@ -105,13 +105,13 @@ package dewpond
 
 See https://go.dev/pool.
 `+"`curl https://go.dev/pool`\n```\ncurl https://go.dev/pool\n```\n",
-		`lab/publications.go:7: citation: a Publication needs a Title and an Address, https:// or a document here: "" has "https://go.dev/pool"`,
-		`lab/publications.go:8: citation: a Publication needs a Title and an Address, https:// or a document here: "How to pool" has ""`,
-		"lab/publications.go:9: citation: a Publication needs",
-		"lab/publications.go:10: citation: a Publication needs",
-		"lab/publications.go:13: citation: a Publication needs",
-		"lab/publications.go:16: citation: a Publication needs",
-		`lab/publications.go:18: citation: "用Benchmark验证sync.Pool对GC latency的优化效果" has an address: remove it`,
+		`instruments/lab/publications.go:7: citation: a Publication needs a Title and an Address, https:// or a document here: "" has "https://go.dev/pool"`,
+		`instruments/lab/publications.go:8: citation: a Publication needs a Title and an Address, https:// or a document here: "How to pool" has ""`,
+		"instruments/lab/publications.go:9: citation: a Publication needs",
+		"instruments/lab/publications.go:10: citation: a Publication needs",
+		"instruments/lab/publications.go:13: citation: a Publication needs",
+		"instruments/lab/publications.go:16: citation: a Publication needs",
+		`instruments/lab/publications.go:18: citation: "用Benchmark验证sync.Pool对GC latency的优化效果" has an address: remove it`,
 		"titles.go:10: citation: https://go.dev/pool has no title",
 		`titles.go:12: citation: "How to pool", CONF 2001) has no address`,
 		"titles.go:15: citation: https://go.dev/pool has no title",

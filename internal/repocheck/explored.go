@@ -2,7 +2,7 @@ package repocheck
 
 import "slices"
 
-// checkExplored requires that the code which the explorer of internal/proof runs
+// checkExplored requires that the code which the explorer of instruments/proof runs
 // synchronizes through internal/atomics alone. The explorer sees nothing else, and
 // would find no fault there.
 func checkExplored(r *repository, report reporter) {

@@ -12,7 +12,7 @@ import (
 const hacking = "HACKING.md"
 
 // explorer is the directory of the scenarios that HACKING.md names.
-const explorer = "internal/proof/explore"
+const explorer = "instruments/proof/explore"
 
 var (
 	codeName     = regexp.MustCompile("`([^`\\s]+)`")

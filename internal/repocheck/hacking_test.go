@@ -18,7 +18,7 @@ use (
 package dewpond_test
 
 func TestX() {}
--- internal/proof/explore/scenarios.go --
+-- instruments/proof/explore/scenarios.go --
 package main
 
 var s = scenario{name: "trim-more"}
@@ -129,6 +129,6 @@ import "github.com/dewpond/dewpond"
 	}
 	breaks(t, "-- HACKING.md --\n# Hacking\n\n```\ninternal/magazine -> internal/percpu\ncmd/dewpond -> dewpond\ntools\n```\n",
 		"HACKING.md: hacking: the picture: it lacks dewpond -> internal/magazine",
-		"cmd/dewpond/testdata/recipe.txtar: recipe:", "contrib/internal/together/testdata/recipe.txtar: recipe:", "lab/testdata/recipe.txtar: recipe:",
+		"cmd/dewpond/testdata/recipe.txtar: recipe:", "instruments/together/testdata/recipe.txtar: recipe:", "instruments/lab/testdata/recipe.txtar: recipe:",
 	)
 }

@@ -25,24 +25,26 @@ const ownModule = "own module"
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
-	{"cmd/dewpond/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
-	{"contrib/internal/together", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
+	{"cmd/dewpond/...", []string{".", "offheap", "pressure", "instruments/kit/...", ownModule}},
+	{"instruments/together/...", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
 	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upstream", ownModule}},
-	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
+	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "instruments/kit/...", ownModule}},
 	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
-	{"lab/...", []string{".", "offheap", "pressure", "contrib/...", "internal/measure/...", "load/...", ownModule}},
-	{"load/report", []string{"internal/measure/...", "load", "load/internal/rates"}}, // no flags, and nothing that runs
-	{"load/...", []string{".", "offheap", "pressure", "internal/measure/...", ownModule}},
+	{"instruments/lab/...", []string{".", "offheap", "pressure", "contrib/...", "examples/matchmaker/...", "instruments/kit/...", "instruments/load/...", "instruments/lab/..."}},
+	{"instruments/load/report", []string{"instruments/kit/...", "instruments/load", "instruments/internal/rates"}}, // no flags, and nothing that runs
+	{"instruments/load/...", []string{".", "offheap", "pressure", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
+	{"instruments/internal/...", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
+	{"instruments/cmd/dewload", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
 	{"tools/release", nil}, // it reads modules as files, and no package imports it
 	{"tools/...", nil},
 
 	// The packages that measure import nothing of what they measure.
-	{"internal/measure/...", []string{"internal/measure/..."}},
+	{"instruments/kit/...", []string{"instruments/kit/..."}},
 
 	// The proofs take the engine apart.
-	{"internal/proof/...", []string{"..."}},
+	{"instruments/proof/...", []string{"..."}},
 
 	// The library.
 	{"dewtest", []string{".", "offheap", "internal/go125", "internal/hooks"}},
@@ -95,9 +97,9 @@ var testsMay = map[string][]string{
 	"internal/metric": {"offheap"},
 	"contrib/...":     {"dewsync", "dewtest"},
 
-	"cmd/dewpond":               {"internal/recipe"},
-	"contrib/internal/together": {"internal/recipe", "internal/repocheck"},
-	"lab":                       {"internal/recipe"},
+	"cmd/dewpond":          {"internal/recipe"},
+	"instruments/together/...": {"dewtest", "internal/recipe", "internal/repocheck"},
+	"instruments/lab":      {"internal/recipe"},
 }
 
 // everyTestMay names what any test may import: what Go 1.25 has for tests.

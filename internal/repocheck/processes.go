@@ -36,7 +36,7 @@ func checkProcesses(r *repository, report reporter) {
 			case !slices.Contains(starters, p):
 			case s.module != nil && s.module.dir == ".":
 				if !s.isAt(processAddresses) {
-					report(s.path, line, "%s: the root module starts no process, so that go test ./... is quick and needs nothing: move the test to internal/proof/children", p)
+					report(s.path, line, "%s: the root module starts no process, so that go test ./... is quick and needs nothing: move the test to instruments/proof/children", p)
 				}
 			case s.test && s.module != nil && !strings.HasPrefix(s.dir, "tools/") && !slices.Contains(named, s.dir):
 				report(s.path, line, "%s: name %s in the table of %s, and leave out with -short what starts a process", p, s.dir, tableOfProcesses)

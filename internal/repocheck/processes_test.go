@@ -34,6 +34,6 @@ import "github.com/rogpeppe/go-internal/testscript"
 `,
 		"CONTRIBUTING.md: process: there is no package cmd/gone",
 		"cmd/dewpond/internal/swarm/swarm_test.go:3: process: github.com/rogpeppe/go-internal/testscript: name cmd/dewpond/internal/swarm in the table of CONTRIBUTING.md, and leave out with -short what starts a process",
-		"offheap/child_test.go:3: process: os/exec: the root module starts no process, so that go test ./... is quick and needs nothing: move the test to internal/proof/children",
+		"offheap/child_test.go:3: process: os/exec: the root module starts no process, so that go test ./... is quick and needs nothing: move the test to instruments/proof/children",
 	)
 }

@@ -10,7 +10,7 @@ import (
 
 // recipes are what tests do of the recipes in HACKING.md.
 var recipes = []string{
-	"cmd/dewpond/testdata/recipe.txtar", "contrib/internal/together/testdata/recipe.txtar", "lab/testdata/recipe.txtar",
+	"cmd/dewpond/testdata/recipe.txtar", "instruments/together/testdata/recipe.txtar", "instruments/lab/testdata/recipe.txtar",
 }
 
 // pathName matches the name of a file in a text, from the root of the repository on.

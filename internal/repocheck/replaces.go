@@ -69,6 +69,9 @@ func directory(from, to *module) string {
 	if from.dir != "." {
 		up = strings.Repeat("../", strings.Count(from.dir, "/")) + ".."
 	}
+	if below, ok := strings.CutPrefix(to.dir, from.dir+"/"); ok {
+		return "./" + below
+	}
 	by := path.Join(up, to.dir)
 	if !strings.HasPrefix(by, "..") {
 		by = "./" + by

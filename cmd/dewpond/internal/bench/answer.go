@@ -1,6 +1,6 @@
 package bench
 
-import "github.com/dewpond/dewpond/internal/measure/result"
+import "github.com/dewpond/dewpond/instruments/kit/result"
 
 // An Answer answers one question of a user: dewpond beside syncpool-class, in one figure.
 type Answer struct {

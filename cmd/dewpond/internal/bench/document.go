@@ -1,13 +1,13 @@
 // Package bench holds what a bench command reports, as plain data. The packages below make a [Document]
 // of measured rounds, judge it and write it: package report says in which order. They know the
-// contenders that are special and the scenarios; the kit that they are made with, in internal/measure,
+// contenders that are special and the scenarios; the kit that they are made with, in instruments/kit,
 // knows neither.
 package bench
 
 import (
 	"slices"
 
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // Schema is the version of Document. It increases if a field changes its meaning or goes away,

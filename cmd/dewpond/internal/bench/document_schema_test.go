@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/documented"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/documented"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 func TestSchemaIsDocumented(t *testing.T) {

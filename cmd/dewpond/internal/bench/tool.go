@@ -1,6 +1,6 @@
 package bench
 
-import "github.com/dewpond/dewpond/internal/measure/result"
+import "github.com/dewpond/dewpond/instruments/kit/result"
 
 // A Tool is one use of one of dewpond's tools beside what it replaces. All alternatives ran in
 // one process, in short batches that took turns.

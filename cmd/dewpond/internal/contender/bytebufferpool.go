@@ -3,7 +3,7 @@ package contender
 import (
 	"github.com/valyala/bytebufferpool"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var byteBufferPool = Contender{

@@ -16,7 +16,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 // Largest is the size of the largest block that a scenario may ask for: the largest class of

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 // sizesToTry are where rounding goes wrong: the ends, the class sizes, and one beside each.

@@ -5,7 +5,7 @@ import (
 	"github.com/dewpond/dewpond/offheap"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var dewpondContender = Contender{

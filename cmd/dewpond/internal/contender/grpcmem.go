@@ -3,7 +3,7 @@ package contender
 import (
 	"google.golang.org/grpc/mem"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var grpcMem = Contender{

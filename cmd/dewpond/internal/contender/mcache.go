@@ -3,7 +3,7 @@ package contender
 import (
 	"github.com/bytedance/gopkg/lang/mcache"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var mcacheContender = Contender{

@@ -1,6 +1,6 @@
 package contender
 
-import "github.com/dewpond/dewpond/internal/measure/palette"
+import "github.com/dewpond/dewpond/instruments/kit/palette"
 
 var nop = Contender{
 	Name:  "nop",

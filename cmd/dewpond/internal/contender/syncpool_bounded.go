@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var syncpoolBounded = Contender{

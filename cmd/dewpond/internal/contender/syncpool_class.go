@@ -3,7 +3,7 @@ package contender
 import (
 	"sync"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 var syncpoolClass = Contender{

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 // treiber is the pool that an article on an order-matching engine describes: "Go

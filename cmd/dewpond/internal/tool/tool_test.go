@@ -12,7 +12,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // bodies keeps what is written to it, a body for each Write.
@@ -157,7 +157,7 @@ func TestAllocations(t *testing.T) {
 // objects. The counters are those of the whole process, in which other goroutines allocate too, on a
 // busy machine during most calls.
 func allocated(f func(), few uint64) (bytes, objects uint64) {
-	var heap measure.Heap
+	var heap kit.Heap
 	bytes, objects = math.MaxUint64, math.MaxUint64
 	for i := 0; i < 3 || i < 100 && objects > few; i++ {
 		bytesBefore, objectsBefore := heap.Read()

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // Run shows what the source says on the terminal, and reads keys from it, until one of them

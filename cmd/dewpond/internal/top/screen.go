@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // trend is how many values a sparkline shows.

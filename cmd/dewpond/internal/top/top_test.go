@@ -14,11 +14,11 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // One program's page, as contrib/dewexpvar and as contrib/dewprom writes it: a test of
-// contrib/internal/together holds the command to what these really write.
+// instruments/together holds the command to what these really write.
 const (
 	varsPage = `{"cmdline": ["x"], "dewpond": {"pressure_level": 1,
 	"budgets": {"all": {"budget_used_bytes": 512, "budget_limit_bytes": 1024, "budget_over_bytes": 0}},

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // Beyond is bursts of more than dewpond keeps idle where it knows no burst.
@@ -31,8 +31,8 @@ func runBeyond(j *Job) error {
 	var later float64
 	var used time.Duration
 	err := j.Measured(func() error {
-		began, before := measure.Now(), measure.CPUTime()
-		defer func() { used = measure.CPUTime() - before }()
+		began, before := kit.Now(), kit.CPUTime()
+		defer func() { used = kit.CPUTime() - before }()
 		for i := 1; i <= j.Bursts; i++ {
 			_, missed := b.counted()
 			if i > 1 {
@@ -42,7 +42,7 @@ func runBeyond(j *Job) error {
 				return err
 			}
 			next := began + j.Duration*time.Duration(i)/time.Duration(j.Bursts)
-			if j.Pause(max(0, next-measure.Now())) {
+			if j.Pause(max(0, next-kit.Now())) {
 				break
 			}
 		}

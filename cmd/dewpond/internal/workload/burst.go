@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/garbage"
-	"github.com/dewpond/dewpond/internal/measure/quantile"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/garbage"
+	"github.com/dewpond/dewpond/instruments/kit/quantile"
 )
 
 // Burst holds many blocks, lets collections pass, and holds as many again.
@@ -56,7 +56,7 @@ func runBurst(j *Job) error {
 	b.Result.Ops, b.Result.Verified = 0, 0
 	var took, misses []float64
 	err := j.Measured(func() error {
-		for began := measure.Now(); len(took) == 0 || measure.Now()-began < j.Duration/2; {
+		for began := kit.Now(); len(took) == 0 || kit.Now()-began < j.Duration/2; {
 			if !b.gap() {
 				break
 			}
@@ -116,7 +116,7 @@ func (b *burster) rest() {
 		runtime.GC()
 	}
 	debug.FreeOSMemory()
-	if rss := measure.RSS(); rss > 0 && !b.Cut() {
+	if rss := kit.RSS(); rss > 0 && !b.Cut() {
 		b.Result.Figures["rss_when_idle_bytes"] = float64(rss)
 	}
 }
@@ -124,14 +124,14 @@ func (b *burster) rest() {
 // hold gets every block and writes to each page of what is written, so that the time to make memory
 // resident is included. It returns how long that took.
 func (b *burster) hold() time.Duration {
-	began := measure.Now()
+	began := kit.Now()
 	for i := range b.held {
 		b.held[i] = b.view.Get(b.size)
 		for at := 0; at < b.written; at += page {
 			b.held[i].Bytes[at] = byte(i)
 		}
 	}
-	took := measure.Now() - began
+	took := kit.Now() - began
 	out := 0
 	for _, h := range b.held {
 		out += cap(h.Bytes)
@@ -169,21 +169,21 @@ func (b *burster) counted() (ns, misses float64) {
 		took := b.hold()
 		return float64(took), float64(misser.Misses() - before)
 	}
-	before := measure.Allocated()
+	before := kit.Allocated()
 	took := b.hold()
-	allocated := measure.Allocated() - before
+	allocated := kit.Allocated() - before
 	return float64(took), math.Round(float64(allocated) / float64(cap(b.held[0].Bytes)))
 }
 
 // gap waits for the collections, with garbage, and reports whether they happened.
 func (b *burster) gap() bool {
-	until := measure.Collections() + uint64(b.Collections)
-	forced := measure.Now() + patience
-	for measure.Collections() < until {
+	until := kit.Collections() + uint64(b.Collections)
+	forced := kit.Now() + patience
+	for kit.Collections() < until {
 		if b.Pause(2 * time.Millisecond) {
 			return false
 		}
-		if b.Garbage == 0 || measure.Now() > forced {
+		if b.Garbage == 0 || kit.Now() > forced {
 			runtime.GC()
 		}
 	}

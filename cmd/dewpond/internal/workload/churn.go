@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/garbage"
-	"github.com/dewpond/dewpond/internal/measure/quantile"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/garbage"
+	"github.com/dewpond/dewpond/instruments/kit/quantile"
 )
 
 // Churn is steady traffic with bursts beside it.
@@ -96,8 +96,8 @@ func (c *churner) inUse() int64 {
 
 // bursts waits for the end of the window and runs its bursts.
 func (c *churner) bursts(s *Sampler) error {
-	began := measure.Now()
-	until := func(at time.Duration) (cut bool) { return c.Pause(max(0, began+at-measure.Now())) }
+	began := kit.Now()
+	until := func(at time.Duration) (cut bool) { return c.Pause(max(0, began+at-kit.Now())) }
 	part := c.Every / parts
 	random := rand.New(rand.NewPCG(2, uint64(c.Round))) // the same bursts for each contender of a round
 	for at := part; at+part < c.Duration; at += c.Every {
@@ -125,7 +125,7 @@ func (c *churner) hold(random *rand.Rand) {
 	if tells {
 		missed = misser.Misses()
 	}
-	began := measure.Now()
+	began := kit.Now()
 	out := 0
 	for i := range c.held {
 		h := Marked{c.view.Get(c.sizes[random.Uint64()%100]), 1<<63 | uint64(i)}
@@ -133,7 +133,7 @@ func (c *churner) hold(random *rand.Rand) {
 		out += cap(h.Bytes)
 		c.held[i] = h
 	}
-	c.took = append(c.took, float64(measure.Now()-began))
+	c.took = append(c.took, float64(kit.Now()-began))
 	if tells { // this includes the traffic's misses meanwhile
 		c.misses = append(c.misses, float64(misser.Misses()-missed))
 	}
@@ -148,12 +148,12 @@ func (c *churner) giveBack() error {
 			errs = append(errs, err)
 		}
 	}
-	began := measure.Now()
+	began := kit.Now()
 	for i := range c.held {
 		c.view.Put(c.held[i].Block)
 		c.held[i] = Marked{}
 	}
-	c.returned = append(c.returned, float64(measure.Now()-began))
+	c.returned = append(c.returned, float64(kit.Now()-began))
 	c.out.Store(0)
 	return errors.Join(errs...)
 }

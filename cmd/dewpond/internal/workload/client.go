@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 const (
@@ -39,9 +39,9 @@ func newClient(w *worker) *client {
 // run replaces blocks until the round is over. After a stall it catches up.
 func (c *client) run() {
 	pace := c.Rate / float64(c.Goroutines) / float64(time.Second)
-	began := measure.Now()
+	began := kit.Now()
 	for !c.stop.Load() {
-		due := uint64(pace * float64(measure.Now()-began))
+		due := uint64(pace * float64(kit.Now()-began))
 		for c.ops < due && !c.stop.Load() {
 			c.exchange()
 		}
@@ -59,11 +59,11 @@ func (c *client) exchange() {
 	if err := old.Verify(); err != nil {
 		c.fail(err)
 	}
-	t0 := measure.Now()
+	t0 := kit.Now()
 	c.view.Put(old.Block)
-	t1 := measure.Now()
+	t1 := kit.Now()
 	b := c.view.Get(n)
-	t2 := measure.Now()
+	t2 := kit.Now()
 	if c.get != nil {
 		c.replace.Record(c.number, t2-t0)
 		c.put.Record(c.number, t1-t0)

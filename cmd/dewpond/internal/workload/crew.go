@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // warmUp is the longest that a crew runs before it is measured.
@@ -18,8 +18,8 @@ type crew struct {
 	pattern  pattern
 	stop     atomic.Bool
 	end      time.Duration     // of the window: the workers stop by themselves
-	get, put *measure.Recorder // nil while warming up, and where nothing is timed
-	replace  *measure.Recorder // churn alone
+	get, put *kit.Recorder // nil while warming up, and where nothing is timed
+	replace  *kit.Recorder // churn alone
 	workers  []*worker
 	failure  atomic.Pointer[error]
 	spoilt   *atomic.Uint64 // if set, counts blocks with two owners, which end no round then
@@ -50,7 +50,7 @@ func (c *crew) hire() *worker {
 // read anyway: the goroutine of a timer may have to queue behind 512 others of 10 ms each. The
 // timer is for workers that hold blocks for long.
 func (c *crew) run(start func(), d time.Duration) {
-	c.end = measure.Now() + d
+	c.end = kit.Now() + d
 	start()
 	c.Pause(d)
 	c.stop.Store(true)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // Flood is more traffic than a bound allows.
@@ -52,7 +52,7 @@ type flood struct {
 	*crew
 	refuser  contender.Refuser // nil: the pool admits all
 	random   rand.PCG
-	response *measure.Recorder
+	response *kit.Recorder
 	requests sync.WaitGroup
 	refused  atomic.Uint64
 
@@ -124,7 +124,7 @@ func (f *flood) serve(w *worker, intended time.Duration, size int) {
 	}
 	w.use(b.Bytes)
 	w.view.Put(b)
-	f.response.Record(w.number, measure.Now()-intended)
+	f.response.Record(w.number, kit.Now()-intended)
 }
 
 func (f *flood) get(w *worker, size int) (contender.Block, bool) {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/quantile"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/quantile"
 )
 
 // Micro measures single operations.
@@ -65,7 +65,7 @@ type figure struct {
 // micro spends a quarter of the round on one figure, the median of its batches.
 func (j *Job) micro(f figure) {
 	var ns []float64
-	for began := measure.Now(); measure.Now()-began < j.Duration/4 && !j.Cut(); {
+	for began := kit.Now(); kit.Now()-began < j.Duration/4 && !j.Cut(); {
 		took := f.batch()
 		total := f.count * len(f.views)
 		ns = append(ns, float64(took)/float64(total))
@@ -78,7 +78,7 @@ func (j *Job) micro(f figure) {
 
 // calibrate finds how many operations fill a batch, and warms up the pool.
 func (f *figure) calibrate() {
-	f.count = measure.Filling(batchTime, 1000, func(count int) time.Duration {
+	f.count = kit.Filling(batchTime, 1000, func(count int) time.Duration {
 		f.count = count
 		return f.batch()
 	})
@@ -90,5 +90,5 @@ func (f *figure) batch() time.Duration {
 	for _, v := range f.views {
 		loops = append(loops, func() { v.Loop(f.size, f.count) })
 	}
-	return measure.Clocked(loops...)
+	return kit.Clocked(loops...)
 }

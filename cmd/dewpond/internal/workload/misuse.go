@@ -8,7 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // Misuse is seeded misuse among steady traffic.
@@ -77,9 +77,9 @@ func runMisuse(j *Job) error {
 func (c *crew) misuse(f *finder) (seeded int) {
 	view := c.Pool.View()
 	random := rand.New(rand.NewPCG(4, uint64(c.Round))) // the same steps for each contender of a round
-	began := measure.Now()
+	began := kit.Now()
 	for _, s := range sow(c.Seeds, c.Duration, c.Late, random) {
-		if c.Pause(max(0, began+s.at-measure.Now())) {
+		if c.Pause(max(0, began+s.at-kit.Now())) {
 			break
 		}
 		if !s.late {
@@ -91,6 +91,6 @@ func (c *crew) misuse(f *finder) (seeded int) {
 		f.end()
 		seeded++
 	}
-	c.Pause(max(0, began+c.Duration-measure.Now()))
+	c.Pause(max(0, began+c.Duration-kit.Now()))
 	return seeded
 }

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // In open mode operations begin when the clock says, not when the previous one has ended. So
@@ -29,9 +29,9 @@ func (c *crew) runOpen() error {
 	queue := make(chan time.Duration, c.Goroutines) // intended starts
 	start, done := c.gate(func(w *worker) {
 		for intended := range queue {
-			began := measure.Now()
+			began := kit.Now()
 			w.timedOperation()
-			ended := measure.Now()
+			ended := kit.Now()
 			service.Record(w.number, ended-began)
 			response.Record(w.number, ended-intended)
 		}
@@ -56,12 +56,12 @@ func (c *crew) runOpen() error {
 // generate makes the arrivals of the window: a Poisson process, which does not depend on the
 // pool and is the same for each contender of a round. arrive gets the intended start of each; an
 // arrival for which it returns false is dropped.
-func (c *crew) generate(lag *measure.Recorder, arrive func(intended time.Duration) bool) (arrivals, dropped float64) {
+func (c *crew) generate(lag *kit.Recorder, arrive func(intended time.Duration) bool) (arrivals, dropped float64) {
 	random := rand.New(rand.NewPCG(1, uint64(c.Round)))
 	next := func() time.Duration { return time.Duration(random.ExpFloat64() / c.Rate * float64(time.Second)) }
-	start := measure.Now()
+	start := kit.Now()
 	for at := next(); at < c.Duration && !c.Cut(); {
-		now := measure.Now() - start
+		now := kit.Now() - start
 		switch wait := at - now; {
 		case wait > spin:
 			c.Pause(wait - spin/2)

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/garbage"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/garbage"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A Job is a round in progress.
@@ -21,7 +21,7 @@ type Job struct {
 
 	garbage *garbage.Maker // of the measured window
 
-	recorders map[string]*measure.Recorder // by the key in result.Round.Histograms
+	recorders map[string]*kit.Recorder // by the key in result.Round.Histograms
 }
 
 // Run measures one round of a scenario in this process. If ctx ends early, it returns what was
@@ -51,13 +51,13 @@ func NewJob(ctx context.Context, spec Spec, fresh func(contender.Options) conten
 	return &Job{
 		Spec: spec, ctx: ctx, Fresh: fresh, Pool: fresh(contender.Options{}),
 		Result:    result.Round{Scenario: spec.Scenario, Contender: spec.Contender, Round: spec.Round, Figures: map[string]float64{}},
-		recorders: map[string]*measure.Recorder{},
+		recorders: map[string]*kit.Recorder{},
 	}
 }
 
 // recorder returns a new recorder for one kind of operation.
-func (j *Job) recorder(key string) *measure.Recorder {
-	r := measure.NewRecorder()
+func (j *Job) recorder(key string) *kit.Recorder {
+	r := kit.NewRecorder()
 	j.recorders[key] = r
 	return r
 }
@@ -66,7 +66,7 @@ func (j *Job) recorder(key string) *measure.Recorder {
 // what the runtime did meanwhile, without what the garbage did.
 func (j *Job) Measured(body func() error) error {
 	j.garbage = garbage.Start(j.Garbage)
-	window := measure.Open()
+	window := kit.Open()
 	bytes, objects := j.garbage.Made()
 	err := body()
 	j.garbage.Stop() // before Close, whose collections are not the contender's
@@ -102,7 +102,7 @@ func (j *Job) Cut() bool { return j.ctx.Err() != nil }
 func (j *Job) finish() (result.Round, error) {
 	r := j.Result
 	r.Cut = j.Cut()
-	r.RSSPeakBytes = measure.PeakRSS()
+	r.RSSPeakBytes = kit.PeakRSS()
 	if e, ok := j.Pool.(contender.Enginer); ok {
 		r.Engine = e.Engine()
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // spec is a short round of a scenario.
@@ -327,7 +327,7 @@ func TestTwoOwners(t *testing.T) {
 	}
 	sp = churnSpec("nop")
 	sp.Mix, sp.Blocks = Mix{{8192, 100}}, 10
-	j = &Job{Spec: sp, ctx: context.Background(), Pool: &broken{}, recorders: map[string]*measure.Recorder{}, Result: result.Round{Figures: map[string]float64{}}}
+	j = &Job{Spec: sp, ctx: context.Background(), Pool: &broken{}, recorders: map[string]*kit.Recorder{}, Result: result.Round{Figures: map[string]float64{}}}
 	if err := runChurn(j); err == nil || !strings.Contains(err.Error(), "two owners") {
 		t.Errorf("churn: a pool that gives one block to all passes: %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 const (
@@ -59,7 +59,7 @@ func (j *Job) Watch(stretch time.Duration, gauges []Gauge) *Sampler {
 	}
 	s.look() // the first look takes longer than the others: it opens what they read
 	clear(s.series)
-	s.began = measure.Now()
+	s.began = kit.Now()
 	go s.run(max(stretch/points, observe))
 	return s
 }
@@ -78,7 +78,7 @@ func (s *Sampler) run(interval time.Duration) {
 	defer close(s.ended)
 	for {
 		s.look()
-		now := measure.Now() - s.began
+		now := kit.Now() - s.began
 		select {
 		case <-s.done:
 			return
@@ -92,17 +92,17 @@ func (s *Sampler) run(interval time.Duration) {
 func (s *Sampler) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := (measure.Now() - s.began).Seconds()
+	at := (kit.Now() - s.began).Seconds()
 	add := func(key string, value float64) {
 		s.series[key] = append(s.series[key], result.Point{Seconds: at, Value: value})
 	}
 	for _, g := range s.gauges {
 		add(g.Name, float64(g.Read()))
 	}
-	if rss := measure.RSS(); rss > 0 { // 0 if the system does not report it
+	if rss := kit.RSS(); rss > 0 { // 0 if the system does not report it
 		add("rss_bytes", float64(rss))
 	}
-	cycles := measure.Collections()
+	cycles := kit.Collections()
 	if len(s.series["collections"]) == 0 {
 		s.cycles = cycles
 	}

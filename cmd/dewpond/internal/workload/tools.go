@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/quantile"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/quantile"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // toolBatch is about how long one batch of an alternative runs: short, so that two batches to be
@@ -22,14 +22,14 @@ const toolBatch = 3 * time.Millisecond
 // Each turn has new pools: the place of a pool and its objects on the heap affects how fast it
 // is, and must not stay the same for a whole round.
 func compareTools(ctx context.Context, cases func() []tool.Case, processors int, d time.Duration) []result.ToolRound {
-	began := measure.Now()
-	var heap measure.Heap
+	began := kit.Now()
+	var heap kit.Heap
 	var uses []*use
 	for _, c := range cases() {
 		uses = append(uses, newUse(c, processors, &heap))
 	}
 	turns := 0
-	for ; turns == 0 || measure.Now()-began < d; turns++ {
+	for ; turns == 0 || kit.Now()-began < d; turns++ {
 		for i, c := range cases() {
 			uses[i].turn(turns, c)
 			if ctx.Err() != nil {
@@ -43,7 +43,7 @@ func compareTools(ctx context.Context, cases func() []tool.Case, processors int,
 // A use is a case in progress.
 type use struct {
 	tool.Case
-	heap *measure.Heap
+	heap *kit.Heap
 	ways []*way
 }
 
@@ -56,7 +56,7 @@ type way struct {
 	ns, bytes, allocs []float64
 }
 
-func newUse(c tool.Case, processors int, heap *measure.Heap) *use {
+func newUse(c tool.Case, processors int, heap *kit.Heap) *use {
 	u := &use{Case: c, heap: heap}
 	goroutines := 1
 	if c.Parallel {
@@ -67,7 +67,7 @@ func newUse(c tool.Case, processors int, heap *measure.Heap) *use {
 		for range goroutines {
 			w.loops = append(w.loops, func() { w.Loop(w.count) })
 		}
-		w.full = u.whole(measure.Filling(toolBatch, c.Cycle, w.run))
+		w.full = u.whole(kit.Filling(toolBatch, c.Cycle, w.run))
 		u.ways = append(u.ways, w)
 	}
 	return u
@@ -80,7 +80,7 @@ func (u *use) whole(count int) int { return max(count/u.Cycle, 1) * u.Cycle }
 // be theirs.
 func (w *way) run(count int) time.Duration {
 	w.count = count
-	return measure.Clocked(w.loops...)
+	return kit.Clocked(w.loops...)
 }
 
 // turn runs a batch of each alternative of a new copy of the case. A different alternative

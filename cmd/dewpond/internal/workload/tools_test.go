@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
-	"github.com/dewpond/dewpond/internal/measure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A toolLog records what the loops of made-up cases are asked for.
@@ -52,7 +52,7 @@ func work(count int) {
 func TestToolsTakeTurns(t *testing.T) {
 	log := &toolLog{counts: map[string][]int{}}
 	cases := log.cases(25, false)
-	u := newUse(cases()[0], 2, new(measure.Heap))
+	u := newUse(cases()[0], 2, new(kit.Heap))
 	log.calls, log.counts = nil, map[string][]int{}
 	for turn := range 4 {
 		u.turn(turn, cases()[0])
@@ -99,7 +99,7 @@ func TestToolsInParallel(t *testing.T) {
 		mu.Unlock()
 		work(count)
 	}}}}
-	u := newUse(c, 3, new(measure.Heap))
+	u := newUse(c, 3, new(kit.Heap))
 	u.turn(0, c)
 	if most != 3 {
 		t.Errorf("%d goroutines at once, want 3", most)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // Window is a large map of blocks that live long.
@@ -49,16 +49,16 @@ func runWindow(j *Job) error {
 	return j.Measured(func() error { return w.run(times) })
 }
 
-func (w *windowed) run(times *measure.Recorder) error {
-	for end := measure.Now() + w.Duration; measure.Now() < end && !w.Cut(); {
+func (w *windowed) run(times *kit.Recorder) error {
+	for end := kit.Now() + w.Duration; kit.Now() < end && !w.Cut(); {
 		for range w.Sample - 1 {
 			if err := w.push(); err != nil {
 				return err
 			}
 		}
-		began := measure.Now()
+		began := kit.Now()
 		err := w.push()
-		times.Record(0, measure.Now()-began)
+		times.Record(0, kit.Now()-began)
 		if err != nil {
 			return err
 		}

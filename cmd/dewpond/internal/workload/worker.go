@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 // A worker is one goroutine of scenario mixed, of flood, and of the traffic of churn and misuse
@@ -44,13 +44,13 @@ func (w *worker) operation() {
 // timedOperation runs and times one operation, and returns when it ended.
 func (w *worker) timedOperation() time.Duration {
 	n := w.draw()
-	t0 := measure.Now()
+	t0 := kit.Now()
 	b := w.view.Get(n)
-	t1 := measure.Now()
+	t1 := kit.Now()
 	w.use(b.Bytes)
-	t2 := measure.Now()
+	t2 := kit.Now()
 	w.view.Put(b)
-	t3 := measure.Now()
+	t3 := kit.Now()
 	if w.get != nil {
 		w.get.Record(w.number, t1-t0)
 		w.put.Record(w.number, t3-t2)

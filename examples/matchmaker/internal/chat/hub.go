@@ -14,7 +14,7 @@ import (
 	"github.com/dewpond/dewpond"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 const (

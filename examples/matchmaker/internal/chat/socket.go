@@ -15,8 +15,8 @@ import (
 	"github.com/dewpond/dewpond"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // A socket is one user's. One goroutine reads it and one writes it.

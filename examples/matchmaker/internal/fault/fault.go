@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/proxy"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
-	"github.com/dewpond/dewpond/internal/measure/amount"
+	"github.com/dewpond/dewpond/examples/matchmaker/proxy"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 
 // Faults are proxies before the stand-ins, by the backend's name. There is one for each Redis.

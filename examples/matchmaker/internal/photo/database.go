@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // Database keeps photos in the store, which is not its own.

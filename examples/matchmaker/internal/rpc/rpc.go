@@ -17,8 +17,8 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // mostStreams is how many calls a connection has at once, those among them that the client has

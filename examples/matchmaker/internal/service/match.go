@@ -9,8 +9,8 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // A Match is whom a user is proposed, the best first.

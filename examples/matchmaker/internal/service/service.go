@@ -13,10 +13,10 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // A Service answers from a store, regions and a scorer. All fields but Pads must be set.

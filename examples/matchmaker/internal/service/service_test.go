@@ -13,11 +13,11 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/region"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/standin"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/region"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 	"github.com/dewpond/dewpond/pressure"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
-	"github.com/dewpond/dewpond/internal/measure/logline"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
+	"github.com/dewpond/dewpond/instruments/kit/logline"
 )
 
 // silence of a user ends a session.

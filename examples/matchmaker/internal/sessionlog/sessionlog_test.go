@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure/logline"
+	"github.com/dewpond/dewpond/instruments/kit/logline"
 )
 
 // A session is what a uid does until it is silent; a photo is of whom it was proposed to last, and

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 )
 
 // A Question is what the scorer gets.

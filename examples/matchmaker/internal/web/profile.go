@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 func (s *Site) user(w http.ResponseWriter, r *http.Request, t *service.Times) error {

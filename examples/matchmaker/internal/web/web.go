@@ -14,11 +14,11 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/store"
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // mostBody bounds the body of a request but an upload's.

@@ -5,7 +5,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/judge"
-	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // A question is what a user asks, and the figure that answers it.

@@ -7,7 +7,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/answer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // A loss is an answer like a gain, and the point of the scenario comes first.

@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/digest"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 func TestFiguresAreMediansWithTheirRange(t *testing.T) {

@@ -3,9 +3,9 @@ package digest
 import (
 	"strings"
 
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
 // ratios compares s with the baseline. A figure whose baseline is zero in a round has no ratio.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/quantile"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/quantile"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A series is the rounds of one contender.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
 // tools summarizes the tools of dewpond's rounds, in the order in which they were measured.

@@ -6,8 +6,8 @@ import (
 	"github.com/aclements/go-moremath/stats"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
 // Trend fits a straight line through points by least squares. It returns nil if there are too few

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // walk returns samples around a line of 3 bytes a minute. Each correlates with the one before by r.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // Beside formats how a contender's figure compares with the baseline's: by its ratio or, where the

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A figure is shown beside the baseline's by its ratio, or by its difference.

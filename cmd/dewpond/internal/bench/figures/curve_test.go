@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // The known curves come first, with the reason why a contender has none. For other curves the

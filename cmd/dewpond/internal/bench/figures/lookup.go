@@ -2,8 +2,8 @@ package figures
 
 import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // Of returns a contender's figure by its name, as ratios name it: "ops_per_sec", "put_p999_ns",

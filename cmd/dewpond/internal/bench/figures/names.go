@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // Label returns the label of a figure: "put_p999_ns" is "Put P999".

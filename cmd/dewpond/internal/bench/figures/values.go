@@ -2,7 +2,7 @@ package figures
 
 import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/bars"
+	"github.com/dewpond/dewpond/instruments/kit/bars"
 )
 
 // Values returns a figure of the contenders that have it, for a chart that compares them.

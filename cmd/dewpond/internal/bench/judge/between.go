@@ -2,9 +2,9 @@ package judge
 
 import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/summary"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // AtFloor reports whether a contender's figure cannot be told apart from that of the control,

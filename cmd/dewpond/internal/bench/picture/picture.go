@@ -13,10 +13,10 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/bars"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/palette"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/bars"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // A picture is the data of the SVG: three figures of each contender as bars, with the command

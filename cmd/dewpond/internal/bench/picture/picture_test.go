@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/palette"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/palette"
 )
 
 // The picture is well-formed, shows of each contender what the report says, and has the colours of

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/table"
-	"github.com/dewpond/dewpond/internal/measure/columns"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/columns"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // render draws a table: its head, a rule, and its rows. The first column is aligned to the left,

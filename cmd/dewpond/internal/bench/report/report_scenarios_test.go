@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // The text of each scenario is that of its golden file.

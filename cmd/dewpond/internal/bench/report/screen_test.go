@@ -9,9 +9,9 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 func screen(t *testing.T, d bench.Document, style terminal.Style) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/table"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // Text writes the whole report for a terminal: the answers, the tables, the verdict in words, and

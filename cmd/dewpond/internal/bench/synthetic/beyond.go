@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // BeyondScenario returns the scenario of BeyondRounds.

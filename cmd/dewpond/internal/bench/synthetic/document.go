@@ -5,7 +5,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/answer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/digest"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // Document returns the document that a bench command makes of the rounds.

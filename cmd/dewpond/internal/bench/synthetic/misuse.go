@@ -2,7 +2,7 @@ package synthetic
 
 import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // MisuseScenario returns the scenario of MisuseRounds.

@@ -1,6 +1,6 @@
 package synthetic
 
-import "github.com/dewpond/dewpond/internal/measure/result"
+import "github.com/dewpond/dewpond/instruments/kit/result"
 
 // Plain returns rounds with a rate and one figure, without histograms.
 func Plain(name string, rates ...float64) []result.Round {

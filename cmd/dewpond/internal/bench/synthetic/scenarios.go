@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // Scenarios returns a document for every scenario except mixed, whose golden text is in

@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // A Pool describes an invented contender: the values that its times are spread around.

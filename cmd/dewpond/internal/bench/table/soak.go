@@ -9,8 +9,8 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
 // flat returns the verdict as a table.

@@ -7,9 +7,9 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/judge"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/result"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // A Table holds cells before they are drawn: text and HTML show the same. The first column names

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
-	"github.com/dewpond/dewpond/internal/measure/bars"
+	"github.com/dewpond/dewpond/instruments/kit/bars"
 )
 
 // compared returns the charts of a document: the point of the scenario first, then what every scenario

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
-	"github.com/dewpond/dewpond/internal/measure/page"
+	"github.com/dewpond/dewpond/instruments/kit/page"
 )
 
 // latencies draws the times of each operation by percentile. index finds the number of a contender.

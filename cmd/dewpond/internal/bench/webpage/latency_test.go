@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
-	"github.com/dewpond/dewpond/internal/measure/page"
+	"github.com/dewpond/dewpond/instruments/kit/page"
 )
 
 func TestCurvesEndWhereSamplesDo(t *testing.T) {

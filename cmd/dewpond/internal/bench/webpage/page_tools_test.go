@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/table"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/terminal"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
 // The tools have their baselines with them: they are judged without syncpool-class, but with no

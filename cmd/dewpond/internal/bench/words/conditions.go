@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // Conditions returns what a reader must know to repeat or to doubt the figures, as pairs of a name

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/result"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // unsteady is the factor by which the control's own tail may move between rounds before the report

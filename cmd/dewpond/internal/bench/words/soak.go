@@ -8,7 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
-	"github.com/dewpond/dewpond/internal/measure/figure"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // TooShort says that resident memory was not watched long enough for a trend.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/summary"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // toolNoise is how many bytes a use must allocate before the words say that it allocates: a batch

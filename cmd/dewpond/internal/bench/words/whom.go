@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/internal/measure/figure"
-	"github.com/dewpond/dewpond/internal/measure/summary"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // ForWhom says for whom dewpond is and for whom not, by the verdicts of a tour's answers. An answer

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/synthetic"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/internal/measure/verdict"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
 // needs are what the sentences are about, each with the scenario and the figure of the answer that

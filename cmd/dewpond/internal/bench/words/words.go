@@ -6,7 +6,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/judge"
-	"github.com/dewpond/dewpond/internal/measure/summary"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
 // A Verdict is what a report says in sentences. It has the same form for gains and losses, and says

@@ -7,7 +7,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -74,14 +74,14 @@ func (d *disturbance) restore() {
 
 func (d *disturbance) run() {
 	defer close(d.ended)
-	began := measure.Now()
+	began := kit.Now()
 	for {
 		select {
 		case <-d.done:
 			return
 		case <-time.After(min(tick, d.length/40)):
 		}
-		d.step(measure.Now()-began, pressure.Current())
+		d.step(kit.Now()-began, pressure.Current())
 	}
 }
 

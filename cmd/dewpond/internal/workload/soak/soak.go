@@ -13,7 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -103,8 +103,8 @@ func (s *soaking) work() error {
 	for _, k := range s.soakers {
 		wg.Go(k.run)
 	}
-	for end := measure.Now() + length; measure.Now() < end && !s.stop.Load(); {
-		if s.Pause(min(s.Every, end-measure.Now())) {
+	for end := kit.Now() + length; kit.Now() < end && !s.stop.Load(); {
+		if s.Pause(min(s.Every, end-kit.Now())) {
 			break
 		}
 		s.renew()
@@ -149,7 +149,7 @@ func (s *soaking) rest() error {
 	if !ok {
 		return nil // the pools cannot account for their memory
 	}
-	began := measure.Now()
+	began := kit.Now()
 	var trimmed, decaying []contender.Keeper
 	var inUse int64
 	for i, k := range standing {
@@ -167,11 +167,11 @@ func (s *soaking) rest() error {
 	f["pressure_at_rest"] = float64(pressure.Current())
 	s.Pause(2 * s.IdleTimeout)
 	f["idle_after_two_timeouts_bytes"] = float64(idleOf(decaying))
-	for idleOf(decaying) > 0 && measure.Now()-began < s.patience && !s.Cut() {
+	for idleOf(decaying) > 0 && kit.Now()-began < s.patience && !s.Cut() {
 		s.Pause(s.IdleTimeout / 8)
 	}
 	if !s.Cut() { // otherwise the rest was not waited for
-		f["decayed_in_ns"] = float64(measure.Now() - began)
+		f["decayed_in_ns"] = float64(kit.Now() - began)
 		f["stranded_bytes"] = float64(idleOf(decaying))
 	}
 	for _, k := range standing {
@@ -179,7 +179,7 @@ func (s *soaking) rest() error {
 	}
 	f["stranded_after_trim_bytes"] = float64(untrimmed + idleOf(standing))
 	err := s.closeAll()
-	for began = measure.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && measure.Now()-began < s.patience && !s.Cut(); s.sweep() {
+	for began = kit.Now(); (len(s.closed) > 0 || s.budget.Used() > 0) && kit.Now()-began < s.patience && !s.Cut(); s.sweep() {
 		s.Pause(s.IdleTimeout / 8)
 	}
 	idle, out, reserved := s.left()
@@ -192,7 +192,7 @@ func (s *soaking) rest() error {
 // restGoroutines counts the goroutines after those that are about to end have ended.
 func (s *soaking) restGoroutines() {
 	before := s.goroutines
-	for began := measure.Now(); runtime.NumGoroutine() > before && measure.Now()-began < s.patience && !s.Cut(); {
+	for began := kit.Now(); runtime.NumGoroutine() > before && kit.Now()-began < s.patience && !s.Cut(); {
 		s.Pause(beat)
 	}
 	f := s.Result.Figures
@@ -203,7 +203,7 @@ func (s *soaking) restGoroutines() {
 		f["goroutines_left"] = float64(max(0, now-before))
 	}
 	debug.FreeOSMemory()
-	if rss := measure.RSS(); rss > 0 {
+	if rss := kit.RSS(); rss > 0 {
 		f["rss_at_rest_bytes"] = float64(rss)
 	}
 }

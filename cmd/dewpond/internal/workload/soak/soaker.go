@@ -8,7 +8,7 @@ import (
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/internal/measure"
+	"github.com/dewpond/dewpond/instruments/kit"
 )
 
 var (
@@ -63,9 +63,9 @@ func newSoaker(s *soaking, number int) *soaker {
 // run gets and puts blocks until the round is over. After a stall it catches up.
 func (k *soaker) run() {
 	pace := k.Rate / float64(k.Goroutines) / float64(time.Second)
-	began := measure.Now()
+	began := kit.Now()
 	for !k.stop.Load() {
-		due := uint64(pace * float64(measure.Now()-began))
+		due := uint64(pace * float64(kit.Now()-began))
 		for k.ops < due && !k.stop.Load() {
 			k.putDue()
 			k.get()
@@ -98,7 +98,7 @@ func (k *soaker) get() {
 	}
 	l.Mark = uint64(k.number)<<40 | k.ops + 1
 	l.Write()
-	l.due = measure.Now() + time.Duration(lifetimes.draw(k.random))
+	l.due = kit.Now() + time.Duration(lifetimes.draw(k.random))
 	k.out.Add(int64(cap(l.Bytes)))
 	if k.random.IntN(handOver) == 0 {
 		next := k.soakers[(k.number+1)%len(k.soakers)]
@@ -117,7 +117,7 @@ func (k *soaker) get() {
 // putDue puts back the blocks whose time is over.
 func (k *soaker) putDue() {
 	k.takeIn()
-	for now := measure.Now(); len(k.held) > 0 && k.held[0].due <= now; {
+	for now := kit.Now(); len(k.held) > 0 && k.held[0].due <= now; {
 		k.put(heap.Pop(&k.held).(*loan))
 	}
 }

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
+)
+
+// The clients of PostgreSQL, each with the pool that comes with it.
+const (
+	PgxPool = "pgxpool" // pgx, on a pool of its own
+	PgxSQL  = "pgx-sql" // pgx, on database/sql's
+	PQ      = "pq"      // lib/pq, on database/sql's
+)
+
+// DefaultMaxOpen is how many connections there are at most where nobody says.
+const DefaultMaxOpen = 50
+
+// PoolOptions are of a pool of connections.
+type PoolOptions struct {
+	Client  string // PgxPool where it is empty
+	MaxOpen int    // connections at most; 0: [DefaultMaxOpen]
+	// MaxIdle is how many are kept that nobody uses; 0: MaxOpen. pgxpool has no such bound.
+	MaxIdle     int
+	MaxLifetime time.Duration // a connection that is older is closed; 0: none is
+	MaxIdleTime time.Duration // one that nobody has used for longer is closed; 0: none is
+	// Health is a mode of package liveness. Empty is the most that the client can: both on
+	// pgxpool, fastfail on pgx-sql, and off on lib/pq.
+	Health      string
+	PingEvery   time.Duration // in the background; 0: 30 s
+	PingTimeout time.Duration // of each ping; 0: 2 s
+	Timeout     time.Duration // of a statement, its wait for a connection included; 0: 5 s
+}
+
+// healths are what each client can; the first is what it does where nobody says.
+var healths = map[string][]string{
+	PgxPool: {liveness.Both, liveness.FastFail, liveness.Ping, liveness.Off},
+	PgxSQL:  {liveness.FastFail, liveness.Off},
+	PQ:      {liveness.Off},
+}
+
+// Validate sets what is not set, and refuses what cannot be. An error names the flags.
+func (o *PoolOptions) Validate() error {
+	if o.Client == "" {
+		o.Client = PgxPool
+	}
+	if o.MaxOpen == 0 {
+		o.MaxOpen = DefaultMaxOpen
+	}
+	switch {
+	case o.Client != PgxPool && o.Client != PgxSQL && o.Client != PQ:
+		return fmt.Errorf("--db-client %s: give %s, %s or %s", o.Client, PgxPool, PgxSQL, PQ)
+	case o.MaxOpen < 1 || o.MaxOpen > math.MaxInt32:
+		return fmt.Errorf("--db-max-open %d: give 1 or more, such as %d", o.MaxOpen, DefaultMaxOpen)
+	case o.MaxIdle < 0:
+		return fmt.Errorf("--db-max-idle %d: give 1 or more, or leave it out: then all may be idle", o.MaxIdle)
+	case o.MaxIdle > 0 && o.Client == PgxPool:
+		return fmt.Errorf("--db-max-idle %d: %s has no bound on idle connections: leave it out, or give --db-client %s", o.MaxIdle, PgxPool, PgxSQL)
+	case o.MaxIdle > o.MaxOpen:
+		return fmt.Errorf("--db-max-idle %d is above --db-max-open %d: no more can be idle than are open: give at most %d", o.MaxIdle, o.MaxOpen, o.MaxOpen)
+	case o.MaxLifetime < 0 || o.MaxIdleTime < 0:
+		return errors.New("--db-max-lifetime and --db-max-idle-time: give a time such as 30m, or 0 for no bound")
+	}
+	if o.MaxIdle == 0 {
+		o.MaxIdle = o.MaxOpen
+	}
+	if o.PingEvery == 0 {
+		o.PingEvery = 30 * time.Second
+	}
+	if o.PingTimeout == 0 {
+		o.PingTimeout = 2 * time.Second
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
+	}
+	can := healths[o.Client]
+	if o.Health == "" {
+		o.Health = can[0]
+	}
+	switch {
+	case liveness.Valid(o.Health) != nil:
+		return liveness.Valid(o.Health)
+	case !slices.Contains(can, o.Health):
+		return fmt.Errorf("--health %s: %s cannot, for database/sql pings no connection that it does not lend: give %s, or --db-client %s", o.Health, o.Client, strings.Join(can, " or "), PgxPool)
+	case o.PingEvery < 0 || o.PingTimeout < 0 || o.Timeout < 0:
+		return errors.New("--ping-every, --ping-timeout and --db-timeout: give a time such as 30s, 2s and 5s")
+	}
+	return nil
+}
+
+// A BoundError is a pool that is larger than what its server takes.
+type BoundError struct{ Open, Most, Reserved int }
+
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("--db-max-open %d: the server takes %d connections and keeps %d of them for superusers: give at most %d",
+		e.Open, e.Most, e.Reserved, e.Most-e.Reserved)
+}
+
+// Fit returns a [BoundError] if the server takes fewer than open connections.
+func Fit(ctx context.Context, c *pgx.Conn, open int) error {
+	most, reserved, err := Bounds(ctx, c)
+	if err != nil {
+		return err
+	}
+	if open > most-reserved {
+		return &BoundError{open, most, reserved}
+	}
+	return nil
+}
+
+// Bounds asks a server how many connections it takes, and how many of them it keeps for
+// superusers.
+func Bounds(ctx context.Context, c *pgx.Conn) (most, reserved int, err error) {
+	err = c.QueryRow(ctx, SelectConnections).Scan(&most, &reserved)
+	return most, reserved, err
+}
+
+// Open opens a pool of connections. It connects to nobody yet. The options must be valid.
+func Open(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
+	if o.Client != PgxPool {
+		return openSQL(dsn, o)
+	}
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns, config.MinConns, config.MinIdleConns = int32(o.MaxOpen), 0, 0
+	config.MaxConnLifetime, config.MaxConnIdleTime = orNever(o.MaxLifetime), orNever(o.MaxIdleTime)
+	config.MaxConnLifetimeJitter = 0
+	// A connection is made for whoever comes, and not in the time of one request: without a bound of
+	// its own, one that gets no answer would take a place in the pool for two minutes.
+	config.ConnConfig.ConnectTimeout = o.Timeout
+	// It looks for idle connections to close once in a period, of a minute by itself: bounds below
+	// that would not be kept.
+	config.HealthCheckPeriod = max(time.Second, min(config.HealthCheckPeriod, config.MaxConnLifetime, config.MaxConnIdleTime))
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // PrepareConn does it, for less
+	if liveness.Fails(o.Health) {
+		config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) { return alive(ctx, c, o.PingTimeout), nil }
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &PgxStore{Pool: pool, timeout: o.Timeout}
+	if liveness.Pings(o.Health) {
+		s.ping(o.PingEvery, o.PingTimeout)
+	}
+	return s, nil
+}
+
+// orNever is for pgxpool, to which no time at all is not the same as no bound.
+func orNever(d time.Duration) time.Duration {
+	if d == 0 {
+		return 100 * 365 * 24 * time.Hour
+	}
+	return d
+}
+
+// PoolStats are what a pool of connections has, and what it has done since it was opened.
+type PoolStats struct {
+	InUse, Idle, Making int64
+
+	Acquired int64         // loans that were granted
+	Waited   int64         // loans that had to wait, for a connection of another or for a new one
+	WaitTime time.Duration // of these
+	TimedOut int64         // loans that were given up
+	HeldTime time.Duration // how long the connections were lent, all together
+
+	Made           int64 // connections
+	ClosedIdle     int64 // because enough were idle
+	ClosedAge      int64 // because they were old
+	ClosedIdleTime int64 // because nobody had used them for long
+}
+
+// Reuse is the share of the loans that made no new connection.
+func (s PoolStats) Reuse() float64 {
+	if s.Acquired == 0 {
+		return 0
+	}
+	return 1 - float64(min(s.Made, s.Acquired))/float64(s.Acquired)
+}

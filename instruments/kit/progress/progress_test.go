@@ -1,0 +1,67 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dewpond/dewpond/instruments/kit/rounds"
+)
+
+func TestLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuffer
+		l := newLines(&out, "dewpond bench", 3)
+		l.Begin(rounds.Turn{Contender: "nop"})
+		time.Sleep(4 * time.Second)
+		if text := out.String(); text != "" {
+			t.Errorf("after 4 s: %q, want nothing yet", text)
+		}
+		l.Begin(rounds.Turn{Contender: "treiber", Round: 1})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		l.Close()
+		want := "dewpond bench: 1/3 rounds, 5 s gone, about 7 s left; now treiber, round 2\n"
+		if text := out.String(); text != want {
+			t.Errorf("after 6 s: %q, want %q", text, want)
+		}
+	})
+}
+
+// The bar is one line that says where the run is, and nothing of it remains.
+func TestBar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out lockedBuffer
+		b := newBar(&out, 60, 3)
+		b.Begin(rounds.Turn{Contender: "nop"})
+		b.Begin(rounds.Turn{Contender: "make"})
+		time.Sleep(repaint + repaint/2)
+		synctest.Wait()
+		b.Close()
+		painted, found := strings.CutPrefix(out.String(), wipe)
+		painted, closed := strings.CutSuffix(painted, wipe)
+		if !found || !closed || !strings.HasPrefix(painted, "[====        ] 1/3 rounds") || !strings.HasSuffix(painted, "; now ma") || len(painted) != 59 {
+			t.Errorf("painted %q: want one line of 59 columns that is wiped", out.String())
+		}
+	})
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,97 @@
+package experiment
+
+import (
+	"context"
+	"time"
+
+	"github.com/dewpond/dewpond/instruments/kit/summary"
+)
+
+// A Publication is where a claim comes from. About says what it is about, where its title is not
+// known. Where its address is not known it is empty.
+type Publication struct{ Title, About, Address string }
+
+func (a Publication) String() string {
+	switch {
+	case a.Title == "":
+		return "a publication on " + a.About + ", whose title and address are not known here"
+	case a.Address == "":
+		return "“" + a.Title + "”, whose address is not known here"
+	}
+	return "“" + a.Title + "” (" + a.Address + ")"
+}
+
+// A Claim is one statement of a publication.
+type Claim struct {
+	ID          string // the experiment's, a slash, and a name of its own
+	Text        string // what the publication says, in its own numbers
+	Publication Publication
+	Judge       func(Measured) Finding
+}
+
+// An Experiment measures what its claims are about.
+type Experiment struct {
+	ID       string
+	Question string
+	Claims   []Claim
+	// Cases take turns. Each is run in a process of its own, once in each round.
+	Cases []string
+	// Rounds is how often each case is run. The default is the least for which a ratio has an
+	// interval of 95 %. What only counts, and counts the same each time, needs fewer.
+	Rounds int
+	// Each is about how long one case takes, when it is not quick.
+	Each time.Duration
+	// Run runs one case and sets its figures.
+	Run func(*Run) error
+	// Builds are the cases that another build of the lab runs.
+	Builds map[string]Build
+	// Plots show the figures.
+	Plots []Plot
+}
+
+// A Build is another build of the lab.
+type Build struct {
+	// Env is what the build has in its environment besides that of the lab.
+	Env []string
+	// Go returns another go command than the one that is found first, with what it has in its
+	// environment besides Env. Its error says how to get one.
+	Go func(context.Context) (command string, env []string, err error)
+}
+
+// QuickDivisor is how many times shorter the spans and counts of --quick are.
+const QuickDivisor = 4
+
+// Repeats returns how often each case is run.
+func (e Experiment) Repeats() int {
+	if e.Rounds > 0 {
+		return e.Rounds
+	}
+	return summary.VerdictRounds
+}
+
+// Time returns about how long the whole experiment takes.
+func (e Experiment) Time(quick bool) time.Duration {
+	const child = 50 * time.Millisecond // what it takes to start one
+	each := e.Each
+	if quick {
+		each /= QuickDivisor
+	}
+	return time.Duration(e.Repeats()*len(e.Cases)) * (each + child)
+}
+
+// A Plot is one picture of an experiment.
+type Plot struct {
+	// Figure is compared over the cases that have it, by bars; or
+	Figure string
+	// Series is drawn as a line for each case that has it; or
+	Series string
+	// More and Less are two figures that trade for each other: each case is drawn where its medians
+	// are, as wide as its rounds scatter, and a line joins the cases that no other beats in both.
+	More, Less string
+	Title      string
+	Note       string
+	// X and Y are the units of a series, as the endings of a figure's name: "ns", "bytes" or
+	// none. A log axis needs positive values.
+	X, Y       string
+	LogX, LogY bool
+}

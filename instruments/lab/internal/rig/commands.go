@@ -1,0 +1,27 @@
+// Package rig has the lab's commands that measure examples/matchmaker, which they start as a process
+// and ask on its ports, and what that service stands on.
+package rig
+
+import (
+	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/signals"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+)
+
+// Commands are the commands, for kong, which is given a context.Context to bind.
+type Commands struct {
+	Compare  compareCommand  `cmd:"" group:"service" help:"Measure what each measure is worth that the publication names, beside its control."`
+	Pools    poolsCommand    `cmd:"" group:"service" help:"Show what the bounds of a pool of connections do, simulated and measured."`
+	Outage   outageCommand   `cmd:"" group:"service" help:"Play what can go wrong with the backends, in each mode of health."`
+	Clients  clientsCommand  `cmd:"" group:"service" help:"Compare three clients of a PostgreSQL."`
+	Client   clientCommand   `cmd:"" hidden:""`
+	Soak     soakCommand     `cmd:"" group:"service" help:"Load the service for long while its servers fail, and see that nothing grows or is lost."`
+	Pressure pressureCommand `cmd:"" group:"service" help:"Have the service work beside memory that nobody needs, with degradation and without."`
+}
+
+// RunChild does the work of a process that a command has started for its stand-ins or its servers,
+// and exits then. In any other process it returns at once. main calls it first.
+func RunChild() {
+	standin.RunChild(signals.Stop...)
+	realserver.RunMonitor()
+}

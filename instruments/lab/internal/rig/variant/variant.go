@@ -1,0 +1,83 @@
+// Package variant has what compare switches: every measure that the load test names, as one struct
+// that becomes the service's flags.
+package variant
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/store"
+)
+
+// The names of the variants that others are compared with.
+const (
+	Before      = "before"
+	Again       = "before, again" // the control of all: what it differs by is noise
+	Pools       = "+ pools"
+	SyncPool    = "+ sync.Pool" // the control of Pools
+	All         = "all"
+	AllButPools = "all but pools" // the control of All
+)
+
+// A Variant is one way to run the service.
+type Variant struct {
+	Name, About string
+	Tuned       bool   // the scorer's transport
+	Client      string // of PostgreSQL
+	Open, Idle  int    // its connections; Idle 0: no bound of its own
+	Memory      string
+	GOGC        int
+	Limit       string // of memory; empty: none
+}
+
+// Variants returns all, the one that others are compared with first. size is of the pool of
+// connections, as the pool model has it.
+func Variants(size int) []Variant {
+	before := Variant{
+		Name: Before, About: "http.DefaultTransport, database/sql with 50 open and 2 idle, new memory for each request, GOGC=100",
+		Client: store.PgxSQL, Open: 50, Idle: 2, Memory: memory.None, GOGC: 100,
+	}
+	with := func(name, about string, change func(v *Variant)) Variant {
+		v := before
+		v.Name, v.About = name, about
+		change(&v)
+		return v
+	}
+	all := func(v *Variant) {
+		v.Tuned, v.Client, v.Open, v.Idle, v.GOGC, v.Limit = true, store.PgxPool, size, 0, 150, "4GiB"
+	}
+	return []Variant{
+		before,
+		with(Again, "the same once more: what it differs by is noise", func(*Variant) {}),
+		with("+ transport", "200 idle connections to the scorer, for 90 s", func(v *Variant) { v.Tuned = true }),
+		with("+ db", fmt.Sprintf("database/sql with %d open and as many idle, as the pool model says", size), func(v *Variant) { v.Open, v.Idle = size, size }),
+		with("+ pgxpool", fmt.Sprintf("pgxpool with %d open", size), func(v *Variant) { v.Client, v.Open, v.Idle = store.PgxPool, size, 0 }),
+		with(Pools, "dewpond's pools", func(v *Variant) { v.Memory = memory.Dewpond }),
+		with(SyncPool, "sync.Pool in the same places: the control", func(v *Variant) { v.Memory = memory.SyncPool }),
+		with("+ gogc30", "GOGC=30, the publication's choice", func(v *Variant) { v.GOGC = 30 }),
+		with("+ gogc150, limit", "GOGC=150 and a memory limit of 4 GiB", func(v *Variant) { v.GOGC, v.Limit = 150, "4GiB" }),
+		with(All, "transport, pgxpool, pools, gogc150 and limit", func(v *Variant) { all(v); v.Memory = memory.Dewpond }),
+		with(AllButPools, "the same without pools: the control", all),
+	}
+}
+
+// Args are the service's flags for the variant.
+func (v Variant) Args() []string {
+	transport := "default"
+	if v.Tuned {
+		transport = "tuned"
+	}
+	args := []string{
+		"--scorer-transport=" + transport, "--db-client=" + v.Client, "--db-max-open=" + strconv.Itoa(v.Open),
+		"--memory=" + v.Memory, "--gogc=" + strconv.Itoa(v.GOGC),
+	}
+	if v.Idle > 0 {
+		args = append(args, "--db-max-idle="+strconv.Itoa(v.Idle))
+	}
+	limit := "off"
+	if v.Limit != "" {
+		limit = v.Limit
+	}
+	return append(args, "--memory-limit="+limit)
+}

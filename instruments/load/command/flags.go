@@ -1,0 +1,229 @@
+package command
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/instruments/internal/secret"
+	"github.com/dewpond/dewpond/instruments/internal/target"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/load"
+)
+
+// A Rate is how many there are a second, as a flag spells it: 200 or 200/s.
+type Rate = amount.Rate
+
+// ScenarioFlags override what a scenario says, and say how it is run: kong reads them. A flag that
+// was not given is nil or empty, and then the scenario's own value holds.
+type ScenarioFlags struct {
+	Name        *string        `placeholder:"TEXT" help:"The report's title."`
+	Target      *string        `placeholder:"URL" help:"Where the session's paths are."`
+	Rate        *Rate          `placeholder:"N" help:"Sessions a second, such as 200 or 200/s."`
+	Duration    *time.Duration `placeholder:"TIME" help:"How long sessions begin that are measured, such as 30s."`
+	Warmup      *time.Duration `placeholder:"TIME" help:"How long sessions begin before, which count nowhere."`
+	Process     *string        `placeholder:"constant|poisson" help:"How arrivals are spread: evenly, or as those of many users are."`
+	Seed        *uint64        `placeholder:"N" help:"The same seed gives the same arrivals, data and thinking."`
+	Mode        *string        `placeholder:"open|closed" help:"closed: --users begin a session when the one before has ended, as wrk does, and the target sets the rate."`
+	Users       *int           `placeholder:"N" help:"How many users there are in closed mode."`
+	Protocol    *string        `placeholder:"http/1.1|h2c|h2" help:"What all sessions speak. h2c is HTTP/2 without TLS."`
+	Connections *string        `placeholder:"N|each" help:"HTTP connections in all, open before the first arrival; or each: every session its own."`
+	InFlight    *int           `placeholder:"N" help:"Sessions at once; one that is due beyond is dropped and counted."`
+	Timeout     *time.Duration `placeholder:"TIME" help:"Of each request, at most 60s."`
+	Header      []string       `sep:"none" placeholder:"NAME:VALUE|@FILE" help:"Sent with every request. Give it again for more. A file has one on each line, and other users do not see it. With a scenario, names in a value are filled in, as in $${uid}."`
+	// SecretHeader names headers whose values no report shows.
+	SecretHeader []string `sep:"none" placeholder:"NAME" help:"A header whose value no report shows, beside Authorization, Cookie, Proxy-Authorization and X-Api-Key. Give it again for more."`
+	Body         string   `placeholder:"TEXT|@FILE" help:"With a URL: what is sent to it, as it is: by POST, as the message of a WebSocket, or as that of a gRPC call in JSON."`
+	Insecure     bool     `help:"Accept any certificate."`
+	CA           string   `name:"ca" type:"path" placeholder:"FILE" help:"Accept certificates of these authorities, in PEM."`
+	NoMark       bool     `help:"Leave out the header Dewpond-Run, by which the target tells this load from its users."`
+	Metrics      string   `placeholder:"URL" help:"The target's metrics, in Prometheus's text format or expvar's: read once a second and drawn under the latency."`
+	Pprof        string   `placeholder:"URL" help:"The target's net/http/pprof, such as http://127.0.0.1:6060: an execution trace of the middle of the run says how much of the slowest requests coincides with its collector."`
+	Capture      string   `type:"path" placeholder:"DIR" help:"With --pprof: leave trace.out and cpu.pprof there."`
+	Descriptors  string   `type:"path" placeholder:"FILE" help:"Protobuf descriptors (protoc --include_imports --descriptor_set_out), so that the target is not asked for them."`
+}
+
+// Apply overrides what the scenario says, validates it, and returns how it is run. An error is a
+// [UsageError] or an [*load.InvalidError].
+func (f *ScenarioFlags) Apply(s *load.Scenario) (load.Options, error) {
+	o := load.Options{Insecure: f.Insecure, NoMark: f.NoMark, Descriptors: f.Descriptors, SecretHeader: f.SecretHeader}
+	secret.Headers(f.SecretHeader...) // before the first error
+	if err := errors.Join(f.override(s), f.authorities(&o), f.observed(&o)); err != nil {
+		return o, UsageError{Err: err}
+	}
+	err := s.Validate()
+	var invalid *load.InvalidError
+	if errors.As(err, &invalid) && f.gives(invalid.Where) {
+		return o, UsageError{Err: fmt.Errorf("--header: %s", invalid.Problem)}
+	}
+	return o, err
+}
+
+// gives reports whether what an error is about is a header that the flags give, and not the file.
+func (f *ScenarioFlags) gives(where string) bool {
+	name, of := strings.CutPrefix(where, "header.")
+	given, err := HeaderLines(f.Header)
+	return of && err == nil && slices.ContainsFunc(given, func(h string) bool {
+		own, _, _ := strings.Cut(h, ":")
+		return strings.EqualFold(strings.TrimSpace(own), name)
+	})
+}
+
+func (f *ScenarioFlags) override(s *load.Scenario) error {
+	sends := f.body(s) // before --name, for it names what is sent
+	override(&s.Name, f.Name)
+	override(&s.Target, f.Target)
+	override(&s.Arrivals.Rate, (*float64)(f.Rate))
+	override(&s.Arrivals.Duration, f.Duration)
+	override(&s.Arrivals.Warmup, f.Warmup)
+	override(&s.Arrivals.Seed, f.Seed)
+	override(&s.Limits.InFlight, f.InFlight)
+	override(&s.Limits.Timeout, f.Timeout)
+	if f.InFlight != nil && *f.InFlight <= 0 {
+		return fmt.Errorf("--in-flight: %d: give 1 or more", *f.InFlight)
+	}
+	if f.Process != nil {
+		s.Arrivals.Process = load.Process(*f.Process)
+	}
+	if f.Protocol != nil {
+		s.Protocols = []load.Share{{Protocol: load.Protocol(*f.Protocol), Weight: 1}}
+	}
+	if err := f.mode(&s.Arrivals); err != nil {
+		return err
+	}
+	if f.Connections != nil {
+		n, err := load.ParseConnections(*f.Connections)
+		if err != nil {
+			return fmt.Errorf("--connections: %w", err)
+		}
+		s.Connections = n
+	}
+	return errors.Join(f.headers(s), sends)
+}
+
+func override[T any](value, given *T) {
+	if given != nil {
+		*value = *given
+	}
+}
+
+func (f *ScenarioFlags) mode(a *load.Arrivals) error {
+	mode := ""
+	override(&mode, f.Mode)
+	override(&a.Users, f.Users)
+	switch {
+	case mode != "" && mode != "open" && mode != "closed":
+		return fmt.Errorf("--mode: %q: give open or closed", mode)
+	case mode == "closed" && a.Users <= 0:
+		return errors.New("--mode closed: also give --users, 1 or more")
+	case mode != "closed" && f.Users != nil:
+		return errors.New("--users: goes with --mode closed")
+	case mode == "open":
+		a.Users = 0
+	}
+	return nil
+}
+
+func (f *ScenarioFlags) headers(s *load.Scenario) error {
+	if len(f.Header) > 0 {
+		s.Header = s.Header.Clone()
+	}
+	if s.Header == nil {
+		s.Header = http.Header{}
+	}
+	given, err := HeaderLines(f.Header)
+	if err != nil {
+		return err
+	}
+	for _, h := range given {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return fmt.Errorf("--header: %q: give NAME:VALUE, or @FILE", h)
+		}
+		if name = strings.TrimSpace(name); http.CanonicalHeaderKey(name) == "Host" { // there is one alone
+			s.Header.Del(name)
+		}
+		s.Header.Add(name, strings.TrimSpace(value))
+	}
+	return nil
+}
+
+// HeaderLines returns the values of --header with the lines of a file in the place of @FILE. Empty
+// lines, and those that begin with #, are none.
+func HeaderLines(given []string) ([]string, error) {
+	var out []string
+	for _, h := range given {
+		path, isFile := strings.CutPrefix(h, "@")
+		if !isFile {
+			out = append(out, h)
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("--header: %w", err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				out = append(out, line)
+			}
+		}
+	}
+	return out, nil
+}
+
+// body makes a URL's request one that sends something.
+func (f *ScenarioFlags) body(s *load.Scenario) error {
+	if f.Body == "" {
+		return nil
+	}
+	body := f.Body
+	if path, isFile := strings.CutPrefix(f.Body, "@"); isFile {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("--body: %w", err)
+		}
+		body = string(data)
+	}
+	if err := s.Send(body); err != nil {
+		return fmt.Errorf("--body: %w", err)
+	}
+	return nil
+}
+
+// observed says what is looked at of the target itself.
+func (f *ScenarioFlags) observed(o *load.Options) (err error) {
+	if f.Capture != "" && f.Pprof == "" {
+		return errors.New("--capture: goes with --pprof")
+	}
+	if f.Pprof != "" {
+		if o.Pprof, err = target.ProfileURL(f.Pprof); err != nil {
+			return fmt.Errorf("--pprof: %w", err)
+		}
+	}
+	if u, err := url.Parse(f.Metrics); f.Metrics != "" && (err != nil || u.Host == "") {
+		return fmt.Errorf("--metrics: %q is no URL: give one such as http://127.0.0.1:8080/metrics", f.Metrics)
+	}
+	o.Metrics, o.Capture = f.Metrics, f.Capture
+	return nil
+}
+
+func (f *ScenarioFlags) authorities(o *load.Options) error {
+	if f.CA == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(f.CA)
+	if err != nil {
+		return fmt.Errorf("--ca: %w", err)
+	}
+	o.RootCAs = x509.NewCertPool()
+	if !o.RootCAs.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("--ca: %s has no certificate in PEM", f.CA)
+	}
+	return nil
+}

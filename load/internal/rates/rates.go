@@ -1,7 +1,0 @@
-// Package rates writes rates.
-package rates
-
-import "github.com/dewpond/dewpond/internal/measure/figure"
-
-// Text returns how many there are a second, as in 417/s.
-func Text(perSecond float64) string { return figure.Significant(perSecond) + "/s" }
