@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
@@ -125,6 +126,13 @@ func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync
 
 // DuringStats makes every Stats of a pool that is checked call f between two of its looks.
 func DuringStats(p StatsSource, f func()) { checksOf(p).looked = f }
+
+// Told returns what OnViolation is told of what a pool of Types has found, and what a person
+// reads of that.
+func Told[Type any](found check.Violation) (Violation, check.Report) {
+	v := (&reports{pool: "pool", advice: "advice", objects: reflect.TypeFor[Type]()}).violation(found)
+	return v, v.report()
+}
 
 // EndQuarantines does what a tick does to the quarantine of a pool that is checked.
 func EndQuarantines(p StatsSource) { checksOf(p).Flush() }

@@ -83,16 +83,18 @@ func init() {
 // A ViolationKind is a kind of misuse that checked mode finds: see [CheckMode].
 type ViolationKind uint8
 
+// The numbers are package check's. Each constant names its type, so that go doc lists it there.
+
 const (
-	DoublePut     ViolationKind = iota // a Put of a block or object that is idle
-	WriteAfterPut                      // a write to an idle block or object, found when it leaves the pool or goes to its next owner
-	ForeignPut                         // a Put of a slice that this pool never handed out
-	InteriorPut                        // a Put of a slice that starts inside a block
-	Leak                               // a block or object that was never put back: found when it is collected or, off the heap, at Close
-	UseAfterPut                        // a read or write of an idle block off the heap, which faults
-	PastEnd                            // a read or write past the cap of a block off the heap, which faults
-	DoubleRelease                      // a Release of a Lease by an owner that has released
-	WriteBeyond                        // a write behind the slice that PutWritten was given
+	DoublePut     ViolationKind = ViolationKind(check.DoublePut)     // a Put of a block or object that is idle
+	WriteAfterPut ViolationKind = ViolationKind(check.WriteAfterPut) // a write to an idle block or object, found when it leaves the pool or goes to its next owner
+	ForeignPut    ViolationKind = ViolationKind(check.ForeignPut)    // a Put of a slice that this pool never handed out
+	InteriorPut   ViolationKind = ViolationKind(check.InteriorPut)   // a Put of a slice that starts inside a block
+	Leak          ViolationKind = ViolationKind(check.Leak)          // a block or object that was never put back: found when it is collected or, off the heap, at Close
+	UseAfterPut   ViolationKind = ViolationKind(check.UseAfterPut)   // a read or write of an idle block off the heap, which faults
+	PastEnd       ViolationKind = ViolationKind(check.PastEnd)       // a read or write past the cap of a block off the heap, which faults
+	DoubleRelease ViolationKind = ViolationKind(check.DoubleRelease) // a Release of a Lease by an owner that has released
+	WriteBeyond   ViolationKind = ViolationKind(check.WriteBeyond)   // a write behind the slice that PutWritten was given
 )
 
 // String returns, for instance, "double Put".
@@ -146,7 +148,9 @@ type Violation struct {
 // String returns a report of several lines, with the stacks.
 func (v Violation) String() string { return v.report().String() }
 
-// report returns what a Violation says in the form that is written for persons.
+// report returns what a Violation says in the form that is written for persons. It is the inverse
+// of reports.violation: a test sees that neither forgets a field. A conversion of the struct would
+// need fields of one type, and Kind is ours here.
 func (v Violation) report() check.Report {
 	r := check.Report{
 		Violation: check.Violation{
