@@ -36,8 +36,8 @@ func TestMemoryModelQuotesTheCode(t *testing.T) {
 // The check above can fail.
 func TestMemoryModelCheckFinds(t *testing.T) {
 	files := map[string]string{
-		"a.go":                      "package a\n\nfunc f() {\n\tone()\n\ttwo()\n}\n\nfunc (g *G) f() { three() }\n\nconst C = 4\n",
-		"a_test.go":                 "package a\n\nfunc TestA(t *testing.T) {}\n",
+		"a.go":                         "package a\n\nfunc f() {\n\tone()\n\ttwo()\n}\n\nfunc (g *G) f() { three() }\n\nconst C = 4\n",
+		"a_test.go":                    "package a\n\nfunc TestA(t *testing.T) {}\n",
 		"instruments/proof/mutants.go": `Name: "no-grace",`,
 	}
 	read := func(name string) ([]byte, error) {

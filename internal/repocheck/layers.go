@@ -97,9 +97,9 @@ var testsMay = map[string][]string{
 	"internal/metric": {"offheap"},
 	"contrib/...":     {"dewsync", "dewtest"},
 
-	"cmd/dewpond":          {"internal/recipe"},
+	"cmd/dewpond":              {"internal/recipe"},
 	"instruments/together/...": {"dewtest", "internal/recipe", "internal/repocheck"},
-	"instruments/lab":      {"internal/recipe"},
+	"instruments/lab":          {"internal/recipe"},
 }
 
 // everyTestMay names what any test may import: what Go 1.25 has for tests.

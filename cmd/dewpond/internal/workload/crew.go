@@ -17,7 +17,7 @@ type crew struct {
 	sizes    [100]int
 	pattern  pattern
 	stop     atomic.Bool
-	end      time.Duration     // of the window: the workers stop by themselves
+	end      time.Duration // of the window: the workers stop by themselves
 	get, put *kit.Recorder // nil while warming up, and where nothing is timed
 	replace  *kit.Recorder // churn alone
 	workers  []*worker
