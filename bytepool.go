@@ -187,8 +187,9 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if o.Memory != nil {
 		unit = 0
 	}
-	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle,
-		decay.Part{Idle: &p.engine, Sizes: sizes, Unit: unit, Shed: p.gate.Shed},
+	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.gate.Shed)
+	p.decay.Init(o.IdleTimeout, haste, trim, settle,
+		decay.Part{Idle: &p.engine, Sizes: sizes, Unit: unit, Shed: shed},
 		decay.Part{Idle: &p.handles, Sizes: []int{1}, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
 	if !o.NoCollect {
 		p.decay.Asks(func() { p.count.collections.Add(1) })

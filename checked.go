@@ -92,6 +92,17 @@ func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *c
 	return c
 }
 
+// errands returns what decay calls of a pool, so that [check.Await] waits for it. Each takes blocks
+// out of the pool in which it may find misuse. settle may be nil.
+func (c *checks) errands(trim, settle func(), shed func(class uint8, n int)) (func(), func(), func(class uint8, n int)) {
+	if c == nil {
+		return trim, settle, shed
+	}
+	return func() { c.Errand(trim) },
+		func() { c.Errand(settle) },
+		func(class uint8, n int) { c.Errand(func() { shed(class, n) }) }
+}
+
 // everything reports whether every block is watched. If so, the engine keeps all idle
 // blocks in its depots: a shard's slots go on pointing to a block that they gave out,
 // which would keep it alive, so that its leak would not be found.

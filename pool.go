@@ -135,7 +135,8 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 			}
 		}
 	}
-	p.decay.Init(o.IdleTimeout, haste, p.trimInTurn, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: p.shed})
+	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.shed)
+	p.decay.Init(o.IdleTimeout, haste, trim, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: shed})
 	if !o.NoCollect {
 		p.decay.Asks(func() { p.count.collections.Add(1) })
 	}

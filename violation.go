@@ -76,6 +76,17 @@ func init() {
 		}
 		return pool.reportLeaks(), true
 	}
+	hooks.AwaitReports = func(p any) {
+		if p == nil {
+			check.Await(nil)
+			return
+		}
+		for _, c := range p.(livePool).ownChecks() {
+			if c != nil {
+				check.Await(c.Checker)
+			}
+		}
+	}
 	hooks.Release = func(lease any) bool { return lease.(Lease).releaseOnce() }
 	setWordHooks()
 }

@@ -39,6 +39,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/hooks"
 )
 
 // NewBytePool makes a pool with CheckAll that fails the test at any misuse, and closes
@@ -122,13 +123,15 @@ func (r *reporter) report(v dewpond.Violation) {
 	}
 }
 
-// end looks for what has not been reported yet. Close verifies all idle blocks.
+// end looks for what has not been reported yet. Close verifies all idle blocks. What the
+// collector or a timer has found just now, neither of them finds.
 func (r *reporter) end(p interface {
 	dewpond.StatsSource
 	Close() error
 }) {
 	ReportLeaks(p)
 	err := p.Close()
+	hooks.AwaitReports(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil && !r.leaked { // off the heap it says how many blocks are out, as the leaks do

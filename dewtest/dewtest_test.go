@@ -1,14 +1,17 @@
 package dewtest_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 )
 
 type order struct {
@@ -88,4 +91,98 @@ func TestAfterTheEnd(t *testing.T) {
 		t.Errorf("%q, %+v", f.errors, p.Stats())
 	}
 	p.Put(b)
+}
+
+//go:noinline
+func loseBlock(p *dewpond.BytePool) { p.Get(100) }
+
+// endWhile ends the test f while an OnViolation is at work on a goroutine of the collector, which
+// goes on when end waits for it or has ended.
+func endWhile(f *failures, begun, goOn, ended chan bool) {
+	for {
+		runtime.GC()
+		select {
+		case <-begun:
+			go func() {
+				stacks := make([]byte, 1<<20)
+				for {
+					select {
+					case <-ended:
+					default:
+						if !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("check.(*errand).wait(")) {
+							runtime.Gosched()
+							continue
+						}
+					}
+					close(goOn)
+					return
+				}
+			}()
+			f.end()
+			close(ended)
+			return
+		default:
+		}
+	}
+}
+
+// A leak that the collector has found, and reports while the test ends, fails the test.
+func TestEndWaitsForTheCollector(t *testing.T) {
+	for _, inBubble := range []bool{false, true} {
+		t.Run(fmt.Sprint("in a bubble: ", inBubble), func(t *testing.T) {
+			f := &failures{name: "leaky"}
+			begun, goOn, ended := make(chan bool), make(chan bool), make(chan bool)
+			play := func(*testing.T) {
+				loseBlock(dewtest.NewBytePool(f, dewpond.BytePoolOptions{OnViolation: func(dewpond.Violation) {
+					close(begun)
+					<-goOn
+				}}))
+				endWhile(f, begun, goOn, ended)
+			}
+			if inBubble {
+				synctest.Test(t, play)
+			} else {
+				play(t)
+			}
+			if len(f.errors) != 1 || !strings.Contains(f.errors[0], "leak") {
+				t.Errorf("the test has failed with %q", f.errors)
+			}
+		})
+	}
+}
+
+// So does what a timer has found, or is about to find, in the bubble in which a callback sleeps.
+func TestEndWaitsForATimer(t *testing.T) {
+	for want, misuse := range map[string]func(tb testing.TB, sleep func()) (after func()){
+		"leak": func(tb testing.TB, sleep func()) (after func()) {
+			p := dewtest.NewBytePool(tb, dewpond.BytePoolOptions{LeakAfter: time.Minute, OnViolation: func(dewpond.Violation) { sleep() }})
+			b := p.Get(100)
+			return func() { p.Put(b) }
+		},
+		"write after Put": func(tb testing.TB, sleep func()) (after func()) {
+			p := dewtest.NewPool(tb, dewpond.PoolOptions[order]{Drop: func(*order) { sleep() }})
+			v := p.Get()
+			p.Put(v)
+			v.ID = 7
+			p.Stats() // locks what a tick locks: for the race detector the write is before it
+			return func() {}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &failures{name: "misused"}
+				woke := time.Time{}
+				after := misuse(f, func() {
+					time.Sleep(time.Hour)
+					woke = time.Now()
+				})
+				time.Sleep(10 * time.Minute)
+				if f.end(); len(f.errors) != 1 || !strings.Contains(f.errors[0], want) || !woke.Equal(time.Now()) {
+					t.Errorf("the test has failed with %q, and the callback has ended at %v; it is %v", f.errors, woke, time.Now())
+				}
+				after()
+				time.Sleep(2 * time.Hour) // where nobody has waited
+			})
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/hooks"
 )
 
 // variable overrides the option Check of every pool.
@@ -91,5 +92,14 @@ func lookAround() {
 		case <-done:
 		case <-time.After(time.Minute): // a cleanup of the tests does not end
 		}
+	}
+	told := make(chan bool)
+	go func() {
+		hooks.AwaitReports(nil)
+		close(told)
+	}()
+	select {
+	case <-told:
+	case <-time.After(time.Minute): // an OnViolation of the tests does not end
 	}
 }

@@ -94,12 +94,15 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	if r.profiled = profile != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
 		(*profile).Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
 	}
+	if found == nil {
+		s.mu.Unlock()
+		return
+	}
+	defer c.begin().end()
 	s.mu.Unlock()
-	switch {
-	case found == nil:
-	case found.Kind == Leak:
+	if found.Kind == Leak {
 		c.reportLost(*found)
-	default:
+	} else {
 		c.report(*found)
 	}
 }

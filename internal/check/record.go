@@ -132,10 +132,13 @@ func (b collectedBlock) collected() {
 		}
 		s.forget(r)
 	}
-	s.mu.Unlock()
-	if leaked {
-		b.checker.reportLost(*v)
+	if !leaked {
+		s.mu.Unlock()
+		return
 	}
+	defer b.checker.begin().end()
+	s.mu.Unlock()
+	b.checker.reportLost(*v)
 }
 
 // dead reports whether the record's block was collected and its cleanup has not run

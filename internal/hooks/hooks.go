@@ -13,6 +13,10 @@ var (
 	// see dewtest.ReportLeaks. ok is false if p is no pool.
 	ReportLeaks func(p any) (n int, ok bool)
 
+	// AwaitReports waits until the reports are made that have been begun: those of a pool, whose
+	// goroutines are the collector's and the timer's by now, or if p is nil those of all pools.
+	AwaitReports func(p any)
+
 	// Fault reports the misuse behind a fault at an address, and returns it as a
 	// dewpond.Violation: see offheap.ExplainFaults. ok is false if no live pool with
 	// CheckAll has a block there.

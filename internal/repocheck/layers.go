@@ -62,7 +62,7 @@ var layers = []layer{
 	}},
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/perclass", "internal/percpu"}},
-	{"internal/check", []string{"internal/callers", "internal/late"}},
+	{"internal/check", []string{"internal/bubble", "internal/callers", "internal/late"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},

@@ -369,6 +369,21 @@ var scenarios = []scenario{
 	{name: "Main: 1000 leaks", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		loseMany(dewpond.Default())
 	}},
+	{name: "Main: leak of a closed pool that a timer has found", main: true, want: "leak", stack: "takeBytes", play: func(*testing.T) {
+		found := make(chan bool)
+		p := dewpond.MustBytePool(dewpond.BytePoolOptions{
+			LeakAfter: time.Nanosecond, IdleTimeout: 100 * time.Millisecond,
+			OnViolation: func(dewpond.Violation) {
+				close(found)
+				for stacks := make([]byte, 1<<20); !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("check.(*errand).wait(")); {
+					runtime.Gosched()
+				}
+			},
+		})
+		held = takeBytes(p)
+		<-found
+		p.Close()
+	}},
 	{name: "Main: early: leak", main: true, early: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		takeBytes(early)
 	}},
