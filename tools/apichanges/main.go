@@ -34,7 +34,8 @@ that changes an API shows it in that file.
 
 The baseline is tools/api/*.gz: the export data of the public packages, as the
 compiler writes it. A module is public if it has a package that can be imported
-from outside and lies in the root, in contrib or in load.
+from outside and lies in the root or in contrib. Of instruments the packages of
+load count, as if they were a module.
 
 Flags:
 `
@@ -139,7 +140,7 @@ func ordered(r apidiff.Report) apidiff.Report {
 	return apidiff.Report{Changes: slices.Compact(changes)}
 }
 
-// A publicModule is one whose API users depend on.
+// A publicModule is one whose API users depend on, or the part of it that they do.
 type publicModule struct{ path, dir string }
 
 // publicModules returns the public modules of the workspace in a directory.
@@ -158,9 +159,11 @@ func publicModules(root string) ([]publicModule, error) {
 		if err != nil {
 			return nil, err
 		}
-		public := rel == "." || rel == "load" || strings.HasPrefix(rel, "contrib"+string(filepath.Separator))
-		if public && !isInternal(path) {
+		switch {
+		case rel == ".", strings.HasPrefix(rel, "contrib"+string(filepath.Separator)) && !isInternal(path):
 			all = append(all, publicModule{path, dir})
+		case rel == "instruments":
+			all = append(all, publicModule{path + "/load", filepath.Join(dir, "load")})
 		}
 	}
 	if len(all) == 0 {
