@@ -39,6 +39,7 @@ func Merge(results ...Result) Result {
 		out.Cut += r.Cut
 		out.Seconds = max(out.Seconds, r.Seconds)
 		out.Interrupted = out.Interrupted || r.Interrupted
+		out.Partial = out.Partial || r.Partial
 		if out.Aborted == "" {
 			out.Aborted = r.Aborted
 		}

@@ -37,8 +37,9 @@ type Result struct {
 	Valid    bool     `json:"valid"`
 	Why      []string `json:"why,omitempty"`
 	Overload string   `json:"overload,omitempty"`
-	// Interrupted and Aborted say that the run ended before its time. Cut sessions were on
-	// their way then, and count nowhere else.
+	// Partial is true if the run ended before its time; Interrupted and Aborted say why. Cut sessions
+	// were on their way then, and count nowhere else.
+	Partial     bool   `json:"partial"`
 	Interrupted bool   `json:"interrupted"`
 	Aborted     string `json:"aborted,omitempty"`
 	Cut         uint64 `json:"cut,omitempty"`

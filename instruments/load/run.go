@@ -257,7 +257,7 @@ func (r *run) measure(ctx context.Context) Result {
 	}
 	r.side.report(r, &result)
 	result.Environment = environment
-	result.Interrupted = interrupted
+	result.Interrupted, result.Partial = interrupted, interrupted
 	result.Seconds = max(0, (last.Sub(r.start) - r.Arrivals.Warmup).Seconds())
 	if aborted := r.aborted.Load(); aborted != nil {
 		result.Aborted, result.Interrupted = *aborted, false

@@ -42,7 +42,7 @@ func TestEarly(t *testing.T) {
 		}
 		<-ended
 		short(t, p, r, 0)
-		if r.Interrupted || r.Valid || r.Agents[0].LostAt != nil || !strings.Contains(strings.Join(r.Why, "; "), "ended before its time: context canceled: of") {
+		if r.Interrupted || r.Partial || r.Valid || r.Agents[0].LostAt != nil || !strings.Contains(strings.Join(r.Why, "; "), "ended before its time: context canceled: of") {
 			t.Errorf("interrupted %v, valid %v: %v", r.Interrupted, r.Valid, r.Why)
 		}
 		if all := arrivalsOf(t, p, 1); r.Agents[1].Started != all {
@@ -70,7 +70,7 @@ func TestAbort(t *testing.T) {
 			if shown.Elapsed == 0 || shown.Failed == 0 || shown.Failed > r.Failed {
 				t.Errorf("the progress is %+v, and %d failed", shown, r.Failed)
 			}
-			if !strings.HasPrefix(r.Aborted, "errors > 20% for 1s: 100.0 %") || r.Interrupted || r.Failed == 0 || r.NotMade != 0 {
+			if !strings.HasPrefix(r.Aborted, "errors > 20% for 1s: 100.0 %") || r.Interrupted || !r.Partial || r.Failed == 0 || r.NotMade != 0 {
 				t.Errorf("aborted %q, interrupted %v, %d failed, %d not made", r.Aborted, r.Interrupted, r.Failed, r.NotMade)
 			}
 		}
@@ -88,7 +88,7 @@ func TestInterruptedBefore(t *testing.T) {
 			y.add(last, time.Now())
 		}
 		r, err := y.result(s)
-		if err != nil || !r.Interrupted || r.NotMade != 0 || r.Offered != 10 {
+		if err != nil || !r.Interrupted || !r.Partial || r.NotMade != 0 || r.Offered != 10 {
 			t.Errorf("%v: interrupted %v, %d not made, %d offered", err, r.Interrupted, r.NotMade, r.Offered)
 		}
 		if why := strings.Join(r.Why, "; "); (early != "") != strings.Contains(why, "ended before its time: "+early) {

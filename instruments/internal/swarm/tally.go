@@ -215,6 +215,7 @@ func (t *tally) result(s load.Scenario) (load.Result, error) {
 	if out.Aborted = t.aborted; out.Aborted != "" {
 		out.Interrupted = false // that is how the agents saw it
 	}
+	out.Partial = out.Interrupted || out.Aborted != ""
 	out.Judge(s)
 	return out, nil
 }
