@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/quantile"
 	"github.com/dewpond/dewpond/instruments/load/queueing"
@@ -25,7 +26,7 @@ import (
 
 // A poolsCommand shows what the bounds of a pool of connections do.
 type poolsCommand struct {
-	Rate     float64       `default:"300" placeholder:"N" help:"Loans a second (${default})."`
+	Rate     amount.Rate   `default:"300" placeholder:"N" help:"Loans a second, such as 300 or 300/s (${default})."`
 	Hold     time.Duration `default:"10ms" placeholder:"TIME" help:"How long a statement takes, in the mean; exponential (${default})."`
 	Open     int           `default:"50" placeholder:"N" help:"Connections at most (${default})."`
 	Idle     int           `default:"20" placeholder:"N" help:"Idle ones at most (${default})."`
@@ -49,7 +50,7 @@ type poolRow struct {
 }
 
 func (c *poolsCommand) pools(ctx context.Context, out io.Writer) error {
-	if c.Rate <= 0 || c.Hold <= 0 || c.Open < 1 || c.Idle < 1 || c.Idle > c.Open || c.Lifetime < 0 || c.Duration <= 0 || c.Patience <= 0 {
+	if !(c.Rate > 0) || c.Hold <= 0 || c.Open < 1 || c.Idle < 1 || c.Idle > c.Open || c.Lifetime < 0 || c.Duration <= 0 || c.Patience <= 0 {
 		return command.UsageError{Err: errors.New("give --rate, --hold, --duration and --patience above 0, --idle from 1 to --open, and --lifetime 0 or more")}
 	}
 	child, err := standin.Start(standin.Spec{Postgres: true, NoScorer: true, Service: c.Hold, Most: 10_000})
@@ -62,7 +63,7 @@ func (c *poolsCommand) pools(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	rows := c.rows()
-	fmt.Fprintf(out, "A pool of connections at %.0f loans a second of %v: %.2f are busy in the mean. A connection takes %v to be made.\n", c.Rate, c.Hold, c.Rate*c.Hold.Seconds(), dial.Round(10*time.Microsecond))
+	fmt.Fprintf(out, "A pool of connections at %.0f loans a second of %v: %.2f are busy in the mean. A connection takes %v to be made.\n", c.Rate, c.Hold, c.busy(), dial.Round(10*time.Microsecond))
 	fmt.Fprintln(out, "Measured is database/sql on the stand-in, which takes that time for a statement; the simulation has the mean that was measured.")
 	turns := make(chan struct{}, 3)
 	var measuring sync.WaitGroup
@@ -87,11 +88,14 @@ func (c *poolsCommand) pools(ctx context.Context, out io.Writer) error {
 	return ctx.Err()
 }
 
+// busy is how many connections are in use, in the mean.
+func (c *poolsCommand) busy() float64 { return float64(c.Rate) * c.Hold.Seconds() }
+
 // rows are the base, and what lies around it.
 func (c *poolsCommand) rows() []poolRow {
 	base := poolmodel.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
 	rows := []poolRow{{pool: base}}
-	busy := int(c.Rate*c.Hold.Seconds()) + 1
+	busy := int(c.busy()) + 1
 	for _, open := range []int{busy + 1, busy + 3} {
 		if open < c.Open {
 			rows = append(rows, poolRow{pool: poolmodel.Pool{Open: open, Idle: min(open, c.Idle), Lifetime: c.Lifetime}})
@@ -109,7 +113,7 @@ func (c *poolsCommand) rows() []poolRow {
 }
 
 func (c *poolsCommand) load(hold, dial time.Duration) poolmodel.Load {
-	return poolmodel.Load{Rate: c.Rate, Hold: queueing.Exponential(hold), Dial: dial, Patience: c.Patience}
+	return poolmodel.Load{Rate: float64(c.Rate), Hold: queueing.Exponential(hold), Dial: dial, Patience: c.Patience}
 }
 
 // dialing is how long it takes to make a connection.
@@ -200,7 +204,7 @@ func (c *poolsCommand) measure(ctx context.Context, dsn string, p poolmodel.Pool
 		failure error
 	)
 	for ctx.Err() == nil && due.Before(end) {
-		due = due.Add(time.Duration(r.ExpFloat64() / c.Rate * 1e9))
+		due = due.Add(time.Duration(r.ExpFloat64() / float64(c.Rate) * 1e9))
 		time.Sleep(time.Until(due))
 		counts := due.After(warm)
 		if counts && begun.IsZero() {
@@ -248,7 +252,7 @@ func (c *poolsCommand) table(out io.Writer, rows []poolRow) {
 			p99 = m.p99().Round(10 * time.Microsecond).String()
 		}
 		fmt.Fprintf(t, "%d/%d/%v\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%.4f\t%.4f\t%v\t%s\t%d of %d\t%d of %d\t\n", r.pool.Open, r.pool.Idle, r.pool.Lifetime,
-			c.Rate*m.hold.Seconds()/float64(r.pool.Open), s.Reuse(), m.Reuse(), s.MadePerSecond(), float64(m.Made)/m.seconds,
+			float64(c.Rate)*m.hold.Seconds()/float64(r.pool.Open), s.Reuse(), m.Reuse(), s.MadePerSecond(), float64(m.Made)/m.seconds,
 			s.Waiting(), float64(m.Waited)/float64(m.Acquired+m.TimedOut), s.Wait(0.99).Round(10*time.Microsecond), p99, s.TimedOut, s.Loans+s.TimedOut, m.TimedOut, m.Acquired+m.TimedOut)
 	}
 	t.Flush()
@@ -287,7 +291,7 @@ func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) {
 	} {
 		cells := parameter.name
 		for _, by := range []float64{0.8, 1, 1.2} {
-			p, rate := base, c.Rate
+			p, rate := base, float64(c.Rate)
 			parameter.change(&p, &rate, by)
 			cells += "\t" + say(p, rate)
 		}

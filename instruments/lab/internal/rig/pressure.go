@@ -25,7 +25,7 @@ import (
 // A pressureCommand has the service work beside memory that nobody needs, with features that go
 // off where memory is scarce, and without.
 type pressureCommand struct {
-	Rate     float64       `default:"500" placeholder:"N" help:"Requests a second (${default})."`
+	Rate     amount.Rate   `default:"500" placeholder:"N" help:"Requests a second, such as 500 or 500/s (${default})."`
 	Limit    string        `default:"256MiB" placeholder:"BYTES" help:"The service's memory limit (${default})."`
 	Ballast  string        `default:"200MiB" placeholder:"BYTES" help:"Memory that nobody needs (${default})."`
 	Duration time.Duration `default:"15s" placeholder:"TIME" help:"How long it is there (${default})."`
@@ -56,7 +56,7 @@ func (c *pressureCommand) pressure(ctx context.Context, out io.Writer) (err erro
 			return command.UsageError{Err: fmt.Errorf("%s: %w", flag, err)}
 		}
 	}
-	if c.Rate <= 0 || c.Duration <= 0 {
+	if !(c.Rate > 0) || c.Duration <= 0 {
 		return command.UsageError{Err: errors.New("give --rate and --duration above 0, such as 500 and 15s")}
 	}
 	if c.patience == 0 {
@@ -106,7 +106,7 @@ func (c *pressureCommand) turn(ctx context.Context, degrade string) (with, witho
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	scenario := (&compareCommand{Connections: 64}).scenario(s.addresses.HTTP)
-	scenario.Arrivals = load.Arrivals{Rate: c.Rate, Process: load.Poisson, Warmup: min(time.Second, c.Duration), Duration: c.Duration, Seed: 1}
+	scenario.Arrivals = load.Arrivals{Rate: float64(c.Rate), Process: load.Poisson, Warmup: min(time.Second, c.Duration), Duration: c.Duration, Seed: 1}
 	if without.Result, without.Window, err = s.measured(ctx, scenario); err != nil {
 		return with, without, err
 	}

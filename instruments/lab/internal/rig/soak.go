@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
@@ -37,7 +38,7 @@ type soakCommand struct {
 	program
 	Duration time.Duration `default:"1h" placeholder:"TIME" help:"How long (${default})."`
 	Every    time.Duration `default:"1m" placeholder:"TIME" help:"From one fault to the next (${default})."`
-	Rate     float64       `default:"200" placeholder:"N" help:"Sessions a second (${default})."`
+	Rate     amount.Rate   `default:"200" placeholder:"N" help:"Sessions a second, such as 200 or 200/s (${default})."`
 }
 
 // Help says what is done and judged.
@@ -51,7 +52,7 @@ At the end each session must be accounted for: finished, dropped, or failed with
 const leastSoak = time.Minute
 
 func (c *soakCommand) Run(ctx context.Context) (err error) {
-	if c.Duration < leastSoak || c.Every <= 0 || c.Rate <= 0 {
+	if c.Duration < leastSoak || c.Every <= 0 || !(c.Rate > 0) {
 		return command.UsageError{Err: fmt.Errorf("--duration: give %v or more, and --every and --rate above 0", leastSoak)}
 	}
 	remove, err := c.build(ctx)
@@ -77,7 +78,7 @@ func (c *soakCommand) Run(ctx context.Context) (err error) {
 	}
 	scenario := file.Scenario
 	scenario.Target = "http://" + s.addresses.HTTP
-	scenario.Arrivals = load.Arrivals{Rate: c.Rate, Process: load.Poisson, Duration: c.Duration, Seed: 1}
+	scenario.Arrivals = load.Arrivals{Rate: float64(c.Rate), Process: load.Poisson, Duration: c.Duration, Seed: 1}
 	scenario.Thresholds, scenario.Abort = nil, load.Abort{}
 
 	display := lines.NewDisplay(os.Stderr)
