@@ -54,8 +54,21 @@ func TestStartAhead(t *testing.T) {
 
 // TestConnectsInParallel has a target that takes 50 ms to connect to.
 func TestConnectsInParallel(t *testing.T) {
+	for _, do := range []load.Action{load.Request{URL: "/"}, load.Procedure{Method: rpc[1:]}} {
+		connectsInParallel(t, do, descriptors(t))
+	}
+}
+
+func connectsInParallel(t *testing.T, do load.Action, descriptors string) {
 	synctest.Test(t, func(t *testing.T) {
-		o := inBubble(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		o := inBubble(t, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == rpc {
+				w.Header().Set("Content-Type", "application/grpc")
+				w.Header().Set("Trailer:Grpc-Status", "0")
+				w.Write(make([]byte, 5)) // a message of no bytes
+			}
+		}))
+		o.Descriptors = descriptors
 		dial, began, took := o.Dial, time.Now(), time.Duration(0)
 		o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			time.Sleep(50 * time.Millisecond)
@@ -66,10 +79,11 @@ func TestConnectsInParallel(t *testing.T) {
 			return time.Now(), nil
 		}
 		s := get(t, bubbleURL, load.Arrivals{Rate: 100, Duration: time.Second})
-		s.Connections = 64
+		s.Session[0].Do = do
+		s.Connections, s.Limits.InFlight = 64, 6400
 		r := run(t, s, o)
 		if r.Finished != 100 || r.Protocols[0].Connections != 64 || took > 200*time.Millisecond {
-			t.Errorf("%d connections were open after %v", r.Protocols[0].Connections, took)
+			t.Errorf("%T: %d connections were open after %v: %v", do, r.Protocols[0].Connections, took, r.Messages)
 		}
 	})
 }

@@ -190,24 +190,31 @@ func (r *run) connectGRPC(ctx context.Context, host string) (*grpcConns, error) 
 	}
 	g := &grpcConns{dialer: r.dialers[GRPC]}
 	for range (r.Limits.InFlight + streams - 1) / streams {
-		began := time.Now()
 		c, err := r.dialGRPC(host)
 		if err != nil {
-			return g, err
+			g.close()
+			return nil, err
 		}
 		g.conns = append(g.conns, c)
+	}
+	err := openAll(ctx, len(g.conns), func(ctx context.Context, i int) error {
+		began, c := time.Now(), g.conns[i]
 		c.Connect()
 		for state := c.GetState(); state != connectivity.Ready; state = c.GetState() {
 			if state == connectivity.TransientFailure || !c.WaitForStateChange(ctx, state) {
-				g.close()
-				return nil, fmt.Errorf("cannot connect to %s by gRPC", secret.Text(r.plan.Target))
+				return fmt.Errorf("cannot connect to %s by gRPC", secret.Text(r.plan.Target))
 			}
 		}
 		g.dialer.opened.Add(1)
 		if r.scheme == "https" {
 			g.dialer.handshakes.Add(1)
 		}
-		g.dialer.connecting.Record(0, time.Since(began))
+		g.dialer.connecting.Record(i, time.Since(began))
+		return nil
+	})
+	if err != nil {
+		g.close()
+		return nil, err
 	}
 	return g, nil
 }

@@ -97,22 +97,27 @@ func (d *dialer) pool(n int) *pool {
 // a target keeps those that it has not accepted yet.
 const opensAtOnce = 32
 
-// open opens every connection, some at a time: far from the target, one after the other takes long.
+// open opens every connection.
 func (p *pool) open(ctx context.Context) error {
+	return openAll(ctx, len(p.conns), func(ctx context.Context, i int) error {
+		_, err := p.connected(ctx, p.conns[i])
+		return err
+	})
+}
+
+// openAll opens n connections, some at a time: far from the target, one after the other takes long. It
+// returns the first error, which ends the others, when none is being opened any more.
+func openAll(ctx context.Context, n int, open func(ctx context.Context, i int) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	var first error
 	var failed sync.Once
-	left := make(chan *conn, len(p.conns))
-	for _, c := range p.conns {
-		left <- c
-	}
-	close(left)
+	var next atomic.Int64
 	var opening sync.WaitGroup
-	for range min(opensAtOnce, len(p.conns)) {
+	for range min(opensAtOnce, n) {
 		opening.Go(func() {
-			for c := range left {
-				if _, err := p.connected(ctx, c); err != nil {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				if err := open(ctx, int(i)); err != nil {
 					failed.Do(func() { first = err }) // what the others have then is that it ended them
 					end()
 					return
