@@ -29,12 +29,17 @@ func (e Error) ExitCode() int {
 	return 130
 }
 
-// Context returns a context that the first signal ends, with an [Error] as its cause. The
-// second signal ends the program at once. The caller calls end when it is done.
+// Signals are those that end a command: Ctrl-C, and SIGTERM, for which os has no name.
+var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+// Context returns a context that the first signal ends, with an [Error] as its cause. A Ctrl-C
+// after that ends the program at once. A SIGTERM does not: timeout sends two, one to the command and
+// one to its group. The caller calls end when it is done.
 func Context() (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signals, more := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(signals, Signals...)
+	signal.Notify(more, syscall.SIGTERM) // nobody reads it
 	go func() {
 		select {
 		case s := <-signals:
@@ -45,6 +50,7 @@ func Context() (ctx context.Context, end func()) {
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(more)
 		cancel(nil)
 	}
 }

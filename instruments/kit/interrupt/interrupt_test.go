@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Each signal ends the context, and is its cause.
+// Each signal ends the context, and is its cause. A SIGTERM after it does nothing.
 func TestContext(t *testing.T) {
 	for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		ctx, end := Context()
@@ -25,6 +25,10 @@ func TestContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
+		// This process outlives another SIGTERM.
+		if err := p.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
 		end()
 		var e Error
 		if cause := context.Cause(ctx); !errors.As(cause, &e) || e.ExitCode() != want {
