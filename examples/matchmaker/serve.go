@@ -12,6 +12,8 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/dewpond/dewpond"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
@@ -89,7 +91,11 @@ const redisPassword = "MATCHMAKER_REDIS_PASSWORD"
 
 // poolOptions are those of the connections to PostgreSQL.
 func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
-	o := store.PoolOptions{Client: c.DBClient, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
+	client, err := c.client()
+	if err != nil {
+		return store.PoolOptions{}, err
+	}
+	o := store.PoolOptions{Client: client, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
 	if err := o.Validate(); err != nil {
 		return o, usageError{err}
 	}
@@ -116,9 +122,6 @@ func (c *serveCommand) within(d time.Duration) time.Duration {
 	}
 	return d
 }
-
-// defaultTransport is the value of --scorer-transport for net/http's own.
-const defaultTransport = "default"
 
 // linger is how long the service goes on when it is told to stop, and grace how long requests in
 // flight have to end then.
@@ -149,7 +152,13 @@ func (c *serveCommand) serve(ctx context.Context, out io.Writer) (err error) {
 			err = closeErr
 		}
 	}()
-	s, err := newServers(c, b, log)
+	bytes := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "matchmaker"})
+	source, err := c.source(bytes)
+	if err != nil {
+		return errors.Join(err, bytes.Close())
+	}
+	defer func() { err = errors.Join(err, source.Close(), bytes.Close()) }()
+	s, err := newServers(c, b, source, bytes, log)
 	if err != nil {
 		return err
 	}

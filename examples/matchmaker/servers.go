@@ -25,14 +25,13 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/rpc"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/web"
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 )
 
 // servers are what listens.
@@ -52,8 +51,9 @@ type servers struct {
 	stopFollowing      func()
 }
 
-// newServers builds the service on its backends, and has it listen.
-func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, error) {
+// newServers builds the service on its backends, with memory from source, and has it listen. What is
+// not a request's is in blocks of bytes in any case: uploads, and frames of sockets.
+func newServers(c *serveCommand, b *backends, source memory.Source, bytes *dewpond.BytePool, log *sessionlog.Log) (*servers, error) {
 	stock, err := photo.Make()
 	if err != nil {
 		return nil, err
@@ -71,19 +71,10 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 		closeAll(listeners)
 		return nil, err
 	}
-	bytes := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "matchmaker"})
-	source, err := memory.Of(c.Memory, bytes)
-	if err != nil { // checked before
-		panic(err)
-	}
-	s := &servers{failed: make(chan error, 4), transport: upstream.Transport()}
-	if c.ScorerTransport == defaultTransport {
-		s.transport = http.DefaultTransport.(*http.Transport).Clone()
-	}
-	contexts, closeContexts := memory.PoolOf(c.Memory, dewpond.PoolOptions[matching.Context]{Name: "matching.Context", New: matching.New})
+	s := &servers{failed: make(chan error, 4), transport: c.transport()}
 	processed := dewpond.MustPool(dewpond.PoolOptions[web.Processed]{Name: "web.Processed"})
 	s.closePools = func() error {
-		return errors.Join(uploads.Photos.Close(), uploads.Thumbnailers.Close(), uploads.Pool.Close(), processed.Close(), closeContexts(), bytes.Close())
+		return errors.Join(uploads.Photos.Close(), uploads.Thumbnailers.Close(), uploads.Pool.Close(), processed.Close())
 	}
 	state := new(degrade.State)
 	s.stopFollowing = func() {}
@@ -92,11 +83,8 @@ func newServers(c *serveCommand, b *backends, log *sessionlog.Log) (*servers, er
 	}
 	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log, Within: c.within(2 * time.Second)}
 	svc := &service.Service{
-		Store: b.store, Regions: b.regions, Degrade: state, Bytes: bytes, Contexts: contexts,
+		Store: b.store, Cache: b.regions, Memory: source, Degrade: state,
 		Scorer: &upstream.Scorer{URL: b.scorerURL, Client: &http.Client{Transport: s.transport, Timeout: c.within(5 * time.Second)}, Memory: source},
-	}
-	if c.Memory == memory.SyncPool || c.Memory == memory.None {
-		svc.Pads, _ = memory.PoolOf(c.Memory, dewpond.PoolOptions[service.Pad]{})
 	}
 	registry := prometheus.NewRegistry()
 	site := &web.Site{Service: svc, Bytes: bytes, Memory: source, Stock: stock, Hub: s.hub, Metrics: web.NewMetrics(registry), Uploads: uploads, Processed: processed, Log: log}

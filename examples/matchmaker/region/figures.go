@@ -6,7 +6,7 @@ import "github.com/redis/go-redis/v9"
 func (m *Map) Pools(each func(region, node string, s *redis.PoolStats)) {
 	for _, r := range m.regions {
 		for n := range r.nodes {
-			each(r.Name, n.address(), n.client.PoolStats())
+			each(r.name, n.address(), n.client.PoolStats())
 		}
 	}
 }
@@ -16,7 +16,7 @@ func (m *Map) Pools(each func(region, node string, s *redis.PoolStats)) {
 func (m *Map) Down(each func(region, node string, down bool, refused, changes uint64)) {
 	for _, r := range m.regions {
 		for n := range r.nodes {
-			each(r.Name, n.address(), n.down.Load(), n.refused.Load(), n.changes.Load())
+			each(r.name, n.address(), n.down.Load(), n.refused.Load(), n.changes.Load())
 		}
 	}
 }
@@ -30,7 +30,7 @@ func (m *Map) Replicas(each func(region, node string, read bool, lag int64)) {
 			if !ok {
 				lag = -1
 			}
-			each(r.Name, n.address(), read && !n.down.Load(), lag)
+			each(r.name, n.address(), read && !n.down.Load(), lag)
 		}
 	}
 }
@@ -40,6 +40,6 @@ func (m *Map) Replicas(each func(region, node string, read bool, lag int64)) {
 // replica may be read.
 func (m *Map) Reads(each func(region string, replica, own, primary uint64)) {
 	for _, r := range m.regions {
-		each(r.Name, r.reads[fromReplica].Load(), r.reads[fromPrimaryForOwn].Load(), r.reads[fromPrimary].Load())
+		each(r.name, r.reads[fromReplica].Load(), r.reads[fromPrimaryForOwn].Load(), r.reads[fromPrimary].Load())
 	}
 }

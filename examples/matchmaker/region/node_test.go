@@ -35,7 +35,7 @@ func down(m *Map) (down bool, refused uint64) {
 func TestFastFail(t *testing.T) {
 	server, m := one(t, liveness.Both, time.Hour)
 	get := func() error {
-		_, err := m.Of("cn-east").Get(t.Context(), "key")
+		_, err := m.Get(t.Context(), "cn-east", "key")
 		return err
 	}
 	server.SetError("LOADING")
@@ -74,13 +74,13 @@ func TestNotDown(t *testing.T) {
 	for range 5 {
 		for _, message := range []string{"LOADING", "LOADING", ""} {
 			server.SetError(message)
-			m.Of("cn-east").Get(t.Context(), "key")
+			m.Get(t.Context(), "cn-east", "key")
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 5 {
-		m.Of("cn-east").Get(ctx, "key")
+		m.Get(ctx, "cn-east", "key")
 	}
 	for range 5 { // all connections are lent for as long as one waits
 		m.fallback.primary.do(t.Context(), func(*redis.Client) error { return redis.ErrPoolTimeout })
@@ -105,7 +105,7 @@ func TestModes(t *testing.T) {
 		server, m := one(t, tt.health, time.Hour)
 		server.SetError("LOADING")
 		for range 3 {
-			m.Of("").Get(t.Context(), "key")
+			m.Get(t.Context(), "", "key")
 		}
 		if d, _ := down(m); d != tt.byUse {
 			t.Errorf("%s: after 3 failures it is down: %v", tt.health, d)
@@ -119,7 +119,7 @@ func TestModes(t *testing.T) {
 		server.SetError("")
 		n := m.fallback.primary
 		n.tried.Store(0) // as if it were long ago
-		_, err := m.Of("").Get(t.Context(), "key")
+		_, err := m.Get(t.Context(), "", "key")
 		if (err == nil) != tt.triedByACommand {
 			t.Errorf("%s: a command that comes later: %v", tt.health, err)
 		}

@@ -19,7 +19,7 @@ func (m *Map) Probe(ctx context.Context) {
 }
 
 // probes probes one region every so often. Each has its own: no region waits for another's.
-func (r *Region) probes(ctx context.Context, every time.Duration) {
+func (r *group) probes(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
@@ -32,7 +32,7 @@ func (r *Region) probes(ctx context.Context, every time.Duration) {
 	}
 }
 
-func (r *Region) probe(ctx context.Context) {
+func (r *group) probe(ctx context.Context) {
 	r.probing.Lock()
 	defer r.probing.Unlock()
 	if liveness.Pings(r.primary.health) {
@@ -50,7 +50,7 @@ func (r *Region) probe(ctx context.Context) {
 
 // compare asks where the primary stands, and then whether its replicas have come as far. That is
 // no matter of health: without it no replica can be read.
-func (r *Region) compare(ctx context.Context) {
+func (r *group) compare(ctx context.Context) {
 	r.ledger.begin()
 	p, err := r.primary.standing(ctx)
 	if ctx.Err() != nil {

@@ -66,18 +66,18 @@ func (o *Options) defaults() error {
 
 // A Map is all regions. Its methods may be called by several goroutines at once.
 type Map struct {
-	regions  map[string]*Region
-	fallback *Region
+	regions  map[string]*group
+	fallback *group
 	unknown  atomic.Uint64
 	stop     context.CancelFunc
 	probing  sync.WaitGroup
 }
 
-// A Region is one of them: a primary, which has all writes, and replicas, which have them later.
+// A group has the servers of a region: a primary, which has all writes, and replicas, which have them later.
 // A primary that is down stays the primary. To promote a replica is for an operator, who then
 // starts the service with other addresses.
-type Region struct {
-	Name     string
+type group struct {
+	name     string
 	primary  *node
 	replicas []*node
 	ledger   *ledger
@@ -96,9 +96,9 @@ func New(regions []Nodes, o Options) (*Map, error) {
 	if len(regions) == 0 {
 		return nil, errors.New("there is no region: write " + Form)
 	}
-	m := &Map{regions: map[string]*Region{}}
+	m := &Map{regions: map[string]*group{}}
 	for i, n := range regions {
-		r := &Region{Name: n.Name, primary: newNode(n.Primary, false, o), ledger: newLedger(len(n.Replicas)), blind: o.blind}
+		r := &group{name: n.Name, primary: newNode(n.Primary, false, o), ledger: newLedger(len(n.Replicas)), blind: o.blind}
 		for _, address := range n.Replicas {
 			r.replicas = append(r.replicas, newNode(address, true, o))
 		}
@@ -126,12 +126,19 @@ func client(address string, o Options) *redis.Client {
 	})
 }
 
-// Of returns the region of that name, or the fallback, which is counted.
-func (m *Map) Of(name string) *Region {
+// of returns the region of that name, or the fallback, which is counted.
+func (m *Map) of(name string) *group {
+	if _, ok := m.regions[name]; !ok {
+		m.unknown.Add(1)
+	}
+	return m.known(name)
+}
+
+// known returns the region of that name, or the fallback.
+func (m *Map) known(name string) *group {
 	if r, ok := m.regions[name]; ok {
 		return r
 	}
-	m.unknown.Add(1)
 	return m.fallback
 }
 
@@ -163,7 +170,7 @@ func (m *Map) Ping(ctx context.Context) error {
 }
 
 // nodes yields all of a region, the primary first.
-func (r *Region) nodes(yield func(*node) bool) {
+func (r *group) nodes(yield func(*node) bool) {
 	if !yield(r.primary) {
 		return
 	}
@@ -174,9 +181,9 @@ func (r *Region) nodes(yield func(*node) bool) {
 	}
 }
 
-func (r *Region) fault(err error) error {
+func (r *group) fault(err error) error {
 	if err != nil {
-		return fmt.Errorf("redis of region %s: %w", r.Name, err)
+		return fmt.Errorf("redis of region %s: %w", r.name, err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func caughtUp(t *testing.T, m *Map) {
 
 // writeAndRead has several goroutines write keys of their own and read them, at once and later,
 // and returns how many writes and stale reads there were.
-func writeAndRead(t *testing.T, r *Region, writes int) (stale int64) {
+func writeAndRead(t *testing.T, r *group, writes int) (stale int64) {
 	const (
 		writers = 4
 		keys    = 64 // of each
@@ -93,7 +93,7 @@ func writeAndRead(t *testing.T, r *Region, writes int) (stale int64) {
 		writing.Go(func() {
 			var last [keys]string
 			read := func(i int) {
-				v, err := r.Get(t.Context(), fmt.Sprintf("own:%d:%d", w, i))
+				v, err := r.get(t.Context(), fmt.Sprintf("own:%d:%d", w, i))
 				if err != nil {
 					t.Error(err)
 				}
@@ -104,7 +104,7 @@ func writeAndRead(t *testing.T, r *Region, writes int) (stale int64) {
 			for n := range writes / writers {
 				i := n % keys
 				last[i] = fmt.Sprint(n)
-				if err := r.Set(t.Context(), fmt.Sprintf("own:%d:%d", w, i), []byte(last[i]), time.Hour); err != nil {
+				if err := r.set(t.Context(), fmt.Sprintf("own:%d:%d", w, i), []byte(last[i]), time.Hour); err != nil {
 					t.Error(err)
 					return
 				}
@@ -122,19 +122,19 @@ func TestReadYourWrites(t *testing.T) {
 	writes := 20_000
 	_, open := real(t, time.Millisecond, "a")
 	m := open(Options{})
-	r := m.Of("a")
+	r := m.of("a")
 	caughtUp(t, m)
 	if stale := writeAndRead(t, r, writes); stale > 0 {
 		t.Errorf("%d stale reads of %d", stale, 2*writes)
 	}
 	during := r.reads[fromReplica].Load()
 	caughtUp(t, m)
-	if _, err := r.Get(t.Context(), "own:0:0"); err != nil || r.reads[fromReplica].Load() <= during || r.reads[fromPrimaryForOwn].Load() == 0 {
+	if _, err := r.get(t.Context(), "own:0:0"); err != nil || r.reads[fromReplica].Load() <= during || r.reads[fromPrimaryForOwn].Load() == 0 {
 		t.Errorf("%v; a replica has answered %d reads and then %d, the primary %d", err, during, r.reads[fromReplica].Load(), r.reads[fromPrimaryForOwn].Load())
 	}
 	t.Logf("with the rule: no read of %d is stale; a replica has answered %d", 2*writes, during)
 	control := open(Options{blind: true})
-	stale := writeAndRead(t, control.Of("a"), writes/10) // how many these are is chance
+	stale := writeAndRead(t, control.of("a"), writes/10) // how many these are is chance
 	t.Logf("the control, without the rule: %d reads of %d are stale", stale, 2*writes/10)
 }
 
@@ -145,16 +145,16 @@ func TestReplicaIsCutOff(t *testing.T) {
 	m, control := open(Options{}), open(Options{blind: true})
 	expect := func(what string, m *Map, key, want string, from int) {
 		t.Helper()
-		r := m.Of("a")
+		r := m.of("a")
 		before := r.reads[from].Load()
-		v, err := r.Get(t.Context(), key)
+		v, err := r.get(t.Context(), key)
 		if err != nil || string(v) != want || r.reads[from].Load() != before+1 {
 			t.Errorf("%s: %q, %v; want %q", what, v, err, want)
 		}
 	}
 	set := func(key, value string) {
 		t.Helper()
-		if err := m.Of("a").Set(t.Context(), key, []byte(value), time.Hour); err != nil {
+		if err := m.Set(t.Context(), "a", key, []byte(value), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,18 +192,18 @@ func TestNodesByTheirStatistics(t *testing.T) {
 	nodes, open := real(t, time.Hour, "a", "b")
 	m := open(Options{})
 	for range 5 {
-		if err := m.Of("b").Set(t.Context(), "x", []byte("1"), time.Hour); err != nil {
+		if err := m.Set(t.Context(), "b", "x", []byte("1"), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 3 {
-		if err := m.Of("mars").Set(t.Context(), "x", []byte("1"), time.Hour); err != nil {
+		if err := m.Set(t.Context(), "mars", "x", []byte("1"), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
 	caughtUp(t, m)
 	for range 7 {
-		if _, err := m.Of("b").Get(t.Context(), "x"); err != nil {
+		if _, err := m.Get(t.Context(), "b", "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -224,14 +224,14 @@ func TestServersEnd(t *testing.T) {
 	nodes, open := real(t, time.Hour, "a", "b")
 	m := open(Options{})
 	for _, name := range []string{"a", "b"} {
-		if err := m.Of(name).Set(t.Context(), "x", []byte(name), time.Hour); err != nil {
+		if err := m.Set(t.Context(), name, "x", []byte(name), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
 	caughtUp(t, m)
 	reads := func(name, want string) {
 		t.Helper()
-		if v, err := m.Of(name).Get(t.Context(), "x"); err != nil || string(v) != want {
+		if v, err := m.Get(t.Context(), name, "x"); err != nil || string(v) != want {
 			t.Errorf("region %s: %q, %v", name, v, err)
 		}
 	}
@@ -251,12 +251,12 @@ func TestServersEnd(t *testing.T) {
 	reads("a", "a")
 	end(nodes[0].Primary)
 	m.Probe(t.Context())
-	if err := m.Of("a").Set(t.Context(), "x", nil, time.Hour); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "region a") {
+	if err := m.Set(t.Context(), "a", "x", nil, time.Hour); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "region a") {
 		t.Errorf("a write: %v", err)
 	}
 	for range 5 {
 		reads("b", "b")
-		if err := m.Of("b").Set(t.Context(), "y", nil, time.Hour); err != nil {
+		if err := m.Set(t.Context(), "b", "y", nil, time.Hour); err != nil {
 			t.Error(err)
 		}
 	}

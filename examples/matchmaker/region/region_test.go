@@ -44,21 +44,24 @@ func TestUnknownRegionGoesToTheFallback(t *testing.T) {
 	}
 	defer m.Close()
 	for _, name := range []string{"us-west", "mars", "cn-east", ""} {
-		if err := m.Of(name).Set(t.Context(), name, []byte("x"), time.Minute); err != nil {
+		if err := m.Set(t.Context(), name, name, []byte("x"), time.Minute); err != nil {
+			t.Error(err)
+		}
+		if err := m.Fill(t.Context(), name, name, []byte("y"), time.Minute); err != nil { // the Set has been counted
 			t.Error(err)
 		}
 	}
 	if !east.Exists("mars") || !east.Exists("cn-east") || !west.Exists("us-west") || m.Unknown() != 2 {
 		t.Errorf("east has %v, west %v; %d unknown", east.Keys(), west.Keys(), m.Unknown())
 	}
-	if b, err := m.Of("us-west").Get(t.Context(), "nothing"); b != nil || err != nil {
+	if b, err := m.Get(t.Context(), "us-west", "nothing"); b != nil || err != nil {
 		t.Errorf("a key that is not there: %q, %v", b, err)
 	}
 	east.Close()
-	if err := m.Of("mars").Set(t.Context(), "x", nil, time.Minute); err == nil || !strings.Contains(err.Error(), "cn-east") {
+	if err := m.Set(t.Context(), "mars", "x", nil, time.Minute); err == nil || !strings.Contains(err.Error(), "cn-east") {
 		t.Errorf("a server that is gone: %v, want its region", err)
 	}
-	if _, err := m.Of("us-west").Get(t.Context(), "us-west"); err != nil {
+	if _, err := m.Get(t.Context(), "us-west", "us-west"); err != nil {
 		t.Errorf("the other region notices: %v", err)
 	}
 }

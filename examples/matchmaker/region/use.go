@@ -16,11 +16,28 @@ const (
 	readsFrom
 )
 
-// Get returns the value of a key, or nil where there is none.
+// Get returns what a region has for a key, or nil where it has nothing.
 //
 // It asks a replica, but the primary where no replica has the last write of the key for all that
 // is known: who has written, reads that. A replica that fails is passed over.
-func (r *Region) Get(ctx context.Context, key string) ([]byte, error) {
+func (m *Map) Get(ctx context.Context, region, key string) ([]byte, error) {
+	return m.of(region).get(ctx, key)
+}
+
+// Set sets the value of a key in a region for a time. If it fails, what the key had is not read any
+// more.
+func (m *Map) Set(ctx context.Context, region, key string, value []byte, life time.Duration) error {
+	return m.of(region).set(ctx, key, value, life)
+}
+
+// Fill sets the value of a key that has none. A value that somebody has Set meanwhile, or that a
+// replica did not have yet, stays: it is newer than what a reader has found elsewhere. It follows a Get,
+// which has counted a region that is unknown.
+func (m *Map) Fill(ctx context.Context, region, key string, value []byte, life time.Duration) error {
+	return m.known(region).fill(ctx, key, value, life)
+}
+
+func (r *group) get(ctx context.Context, key string) ([]byte, error) {
 	if r.ledger.doubtful(key) {
 		return nil, r.settle(ctx, key)
 	}
@@ -63,7 +80,7 @@ func (n *node) get(ctx context.Context, key string) (value []byte, err error) {
 }
 
 // settle deletes what a write that failed may have left of an older one.
-func (r *Region) settle(ctx context.Context, key string) error {
+func (r *group) settle(ctx context.Context, key string) error {
 	err := r.primary.do(ctx, func(c *redis.Client) error { return c.Del(ctx, key).Err() })
 	if err == nil {
 		r.ledger.wrote(key)
@@ -71,8 +88,7 @@ func (r *Region) settle(ctx context.Context, key string) error {
 	return r.fault(err)
 }
 
-// Set sets the value of a key for a time. If it fails, what the key had is not read any more.
-func (r *Region) Set(ctx context.Context, key string, value []byte, life time.Duration) error {
+func (r *group) set(ctx context.Context, key string, value []byte, life time.Duration) error {
 	err := r.primary.do(ctx, func(c *redis.Client) error { return c.Set(ctx, key, value, life).Err() })
 	if err == nil {
 		r.ledger.wrote(key)
@@ -82,9 +98,7 @@ func (r *Region) Set(ctx context.Context, key string, value []byte, life time.Du
 	return r.fault(err)
 }
 
-// Fill sets the value of a key that has none. A value that somebody has Set meanwhile, or that a
-// replica did not have yet, stays: it is newer than what a reader has found elsewhere.
-func (r *Region) Fill(ctx context.Context, key string, value []byte, life time.Duration) error {
+func (r *group) fill(ctx context.Context, key string, value []byte, life time.Duration) error {
 	return r.fault(r.primary.do(ctx, func(c *redis.Client) error {
 		err := c.SetArgs(ctx, key, value, redis.SetArgs{Mode: "NX", TTL: life}).Err()
 		if errors.Is(err, redis.Nil) {

@@ -16,7 +16,7 @@ import (
 // A played region has stand-ins for nodes, and what its replicas have the test says: a stand-in
 // replicates nothing by itself.
 type played struct {
-	*Region
+	*group
 	m       *Map
 	primary *miniredis.Miniredis
 	replica []*miniredis.Miniredis
@@ -39,7 +39,7 @@ func play(t *testing.T, replicas int, o Options) *played {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	p.m, p.Region = m, m.Of("cn-east")
+	p.m, p.group = m, m.of("cn-east")
 	i := 0
 	for n := range p.nodes {
 		of := &p.offset[i]
@@ -67,7 +67,7 @@ func (p *played) follow(t *testing.T, replica int) {
 
 func (p *played) set(t *testing.T, key, value string) {
 	t.Helper()
-	if err := p.Set(t.Context(), key, []byte(value), time.Hour); err != nil {
+	if err := p.group.set(t.Context(), key, []byte(value), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	p.offset[0]++
@@ -76,7 +76,7 @@ func (p *played) set(t *testing.T, key, value string) {
 // expect reads a key.
 func (p *played) expect(t *testing.T, what, key, want string) {
 	t.Helper()
-	if v, err := p.Get(t.Context(), key); err != nil || string(v) != want {
+	if v, err := p.group.get(t.Context(), key); err != nil || string(v) != want {
 		t.Errorf("%s: %q, %v; want %q", what, v, err, want)
 	}
 }
@@ -200,25 +200,25 @@ func TestPrimaryDown(t *testing.T) {
 	p.set(t, "y", "2") // and the replica does not get it
 	p.primary.SetError("LOADING")
 	for range mostFailures {
-		if err := p.Set(t.Context(), "z", []byte("1"), time.Hour); err == nil || errors.Is(err, ErrDown) {
+		if err := p.group.set(t.Context(), "z", []byte("1"), time.Hour); err == nil || errors.Is(err, ErrDown) {
 			t.Fatal(err)
 		}
 	}
 	p.m.Probe(t.Context())
 	commands := p.primary.CommandCount()
 	for range 10 {
-		if err := p.Set(t.Context(), "z", []byte("1"), time.Hour); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "cn-east") {
+		if err := p.group.set(t.Context(), "z", []byte("1"), time.Hour); !errors.Is(err, ErrDown) || !strings.Contains(err.Error(), "cn-east") {
 			t.Errorf("a write: %v", err)
 		}
-		if _, err := p.Get(t.Context(), "y"); !errors.Is(err, ErrDown) {
+		if _, err := p.group.get(t.Context(), "y"); !errors.Is(err, ErrDown) {
 			t.Errorf("what only the primary has: %v", err)
 		}
 		p.expect(t, "what the replica has", "x", "1")
-		west := p.m.Of("us-west")
-		if err := west.Set(t.Context(), "x", []byte("w"), time.Hour); err != nil {
+		west := p.m.of("us-west")
+		if err := west.set(t.Context(), "x", []byte("w"), time.Hour); err != nil {
 			t.Errorf("the other region: %v", err)
 		}
-		if v, err := west.Get(t.Context(), "x"); err != nil || string(v) != "w" {
+		if v, err := west.get(t.Context(), "x"); err != nil || string(v) != "w" {
 			t.Errorf("the other region: %q, %v", v, err)
 		}
 	}
@@ -250,10 +250,10 @@ func TestFailedWriteLeavesNothingOld(t *testing.T) {
 			p.follow(t, i)
 		}
 		p.primary.SetError("LOADING")
-		if err := p.Set(t.Context(), "x", []byte("new"), time.Hour); err == nil {
+		if err := p.group.set(t.Context(), "x", []byte("new"), time.Hour); err == nil {
 			t.Fatal("the write did not fail")
 		}
-		if v, err := p.Get(t.Context(), "x"); v != nil || err == nil {
+		if v, err := p.group.get(t.Context(), "x"); v != nil || err == nil {
 			t.Errorf("the primary is down: %q, %v", v, err)
 		}
 		p.primary.SetError("")
@@ -271,7 +271,7 @@ func TestFailedWriteLeavesNothingOld(t *testing.T) {
 func TestFill(t *testing.T) {
 	p := play(t, 0, Options{})
 	for _, tt := range []struct{ fill, want string }{{"1", "1"}, {"2", "1"}} {
-		if err := p.Fill(t.Context(), "x", []byte(tt.fill), time.Hour); err != nil {
+		if err := p.group.fill(t.Context(), "x", []byte(tt.fill), time.Hour); err != nil {
 			t.Error(err)
 		}
 		p.expect(t, tt.fill, "x", tt.want)
@@ -306,7 +306,7 @@ func TestMaxActive(t *testing.T) {
 	})
 	for range 10 {
 		go func() {
-			_, err := m.Of("a").Get(t.Context(), "x")
+			_, err := m.Get(t.Context(), "a", "x")
 			done <- err
 		}()
 	}

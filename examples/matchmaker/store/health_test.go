@@ -14,7 +14,7 @@ import (
 )
 
 func TestHealthOptions(t *testing.T) {
-	for client, want := range map[string]string{store.PgxPool: "both", store.PgxSQL: "fastfail", store.PQ: "off"} {
+	for client, want := range map[*store.Client]string{store.PgxPool: "both", store.PgxSQL: "fastfail", store.PQ: "off"} {
 		o := store.PoolOptions{Client: client}
 		if err := o.Validate(); err != nil || o.Health != want {
 			t.Errorf("%s: %s, %v; want %s", client, o.Health, err, want)
@@ -33,8 +33,9 @@ func TestHealthOptions(t *testing.T) {
 func TestKilledConnections(t *testing.T) {
 	const n = 20
 	for _, tt := range []struct {
-		client, health string
-		failed         int
+		client *store.Client
+		health string
+		failed int
 	}{
 		{store.PgxPool, liveness.Off, n},
 		{store.PgxPool, liveness.FastFail, 0},
@@ -42,7 +43,7 @@ func TestKilledConnections(t *testing.T) {
 		{store.PgxPool, liveness.Both, 0},
 		{store.PgxSQL, liveness.FastFail, 0},
 	} {
-		t.Run(tt.client+" "+tt.health, func(t *testing.T) {
+		t.Run(tt.client.String()+" "+tt.health, func(t *testing.T) {
 			p, s := on(t, store.PoolOptions{Client: tt.client, MaxOpen: n, Health: tt.health, PingEvery: time.Hour, PingTimeout: time.Hour})
 			lent(t, p, s, n)
 			open := sockets(t, s, n)

@@ -8,7 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
 )
+
+// PgxPool is pgx on a pool of its own.
+var PgxPool = &Client{
+	name:    "pgxpool",
+	healths: []string{liveness.Both, liveness.FastFail, liveness.Ping, liveness.Off},
+	open:    openPgx,
+}
 
 // A PgxStore is a [Store] on pgxpool.
 type PgxStore struct {
@@ -16,6 +25,44 @@ type PgxStore struct {
 	held    atomic.Int64
 	stop    func()        // of the pings in the background
 	timeout time.Duration // of a statement, its wait for a connection included
+}
+
+// openPgx opens pgx's own pool.
+func openPgx(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns, config.MinConns, config.MinIdleConns = int32(o.MaxOpen), 0, 0
+	config.MaxConnLifetime, config.MaxConnIdleTime = orNever(o.MaxLifetime), orNever(o.MaxIdleTime)
+	config.MaxConnLifetimeJitter = 0
+	// A connection is made for whoever comes, and not in the time of one request: without a bound of
+	// its own, one that gets no answer would take a place in the pool for two minutes.
+	config.ConnConfig.ConnectTimeout = o.Timeout
+	// It looks for idle connections to close once in a period, of a minute by itself: bounds below
+	// that would not be kept.
+	config.HealthCheckPeriod = max(time.Second, min(config.HealthCheckPeriod, config.MaxConnLifetime, config.MaxConnIdleTime))
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // PrepareConn does it, for less
+	if liveness.Fails(o.Health) {
+		config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) { return alive(ctx, c, o.PingTimeout), nil }
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &PgxStore{Pool: pool, timeout: o.Timeout}
+	if liveness.Pings(o.Health) {
+		s.ping(o.PingEvery, o.PingTimeout)
+	}
+	return s, nil
+}
+
+// orNever is for pgxpool, to which no time at all is not the same as no bound.
+func orNever(d time.Duration) time.Duration {
+	if d == 0 {
+		return 100 * 365 * 24 * time.Hour
+	}
+	return d
 }
 
 // PoolStats implements [Store].

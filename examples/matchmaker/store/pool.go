@@ -10,25 +10,28 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
 )
 
-// The clients of PostgreSQL, each with the pool that comes with it.
-const (
-	PgxPool = "pgxpool" // pgx, on a pool of its own
-	PgxSQL  = "pgx-sql" // pgx, on database/sql's
-	PQ      = "pq"      // lib/pq, on database/sql's
-)
+// A Client is a client of PostgreSQL, with the pool of connections that comes with it.
+type Client struct {
+	name       string
+	healths    []string // the modes that it can; the first is what it does where nobody says
+	boundsIdle bool     // its pool has a bound on idle connections
+	open       func(ctx context.Context, dsn string, o PoolOptions) (Store, error)
+}
+
+// String returns the client's name.
+func (c *Client) String() string { return c.name }
 
 // DefaultMaxOpen is how many connections there are at most where nobody says.
 const DefaultMaxOpen = 50
 
 // PoolOptions are of a pool of connections.
 type PoolOptions struct {
-	Client  string // PgxPool where it is empty
-	MaxOpen int    // connections at most; 0: [DefaultMaxOpen]
+	Client  *Client // nil: [PgxPool]
+	MaxOpen int     // connections at most; 0: [DefaultMaxOpen]
 	// MaxIdle is how many are kept that nobody uses; 0: MaxOpen. pgxpool has no such bound.
 	MaxIdle     int
 	MaxLifetime time.Duration // a connection that is older is closed; 0: none is
@@ -41,30 +44,21 @@ type PoolOptions struct {
 	Timeout     time.Duration // of a statement, its wait for a connection included; 0: 5 s
 }
 
-// healths are what each client can; the first is what it does where nobody says.
-var healths = map[string][]string{
-	PgxPool: {liveness.Both, liveness.FastFail, liveness.Ping, liveness.Off},
-	PgxSQL:  {liveness.FastFail, liveness.Off},
-	PQ:      {liveness.Off},
-}
-
 // Validate sets what is not set, and refuses what cannot be. An error names the flags.
 func (o *PoolOptions) Validate() error {
-	if o.Client == "" {
+	if o.Client == nil {
 		o.Client = PgxPool
 	}
 	if o.MaxOpen == 0 {
 		o.MaxOpen = DefaultMaxOpen
 	}
 	switch {
-	case o.Client != PgxPool && o.Client != PgxSQL && o.Client != PQ:
-		return fmt.Errorf("--db-client %s: give %s, %s or %s", o.Client, PgxPool, PgxSQL, PQ)
 	case o.MaxOpen < 1 || o.MaxOpen > math.MaxInt32:
 		return fmt.Errorf("--db-max-open %d: give 1 or more, such as %d", o.MaxOpen, DefaultMaxOpen)
 	case o.MaxIdle < 0:
 		return fmt.Errorf("--db-max-idle %d: give 1 or more, or leave it out: then all may be idle", o.MaxIdle)
-	case o.MaxIdle > 0 && o.Client == PgxPool:
-		return fmt.Errorf("--db-max-idle %d: %s has no bound on idle connections: leave it out, or give --db-client %s", o.MaxIdle, PgxPool, PgxSQL)
+	case o.MaxIdle > 0 && !o.Client.boundsIdle:
+		return fmt.Errorf("--db-max-idle %d: %s has no bound on idle connections: leave it out, or give a --db-client on database/sql", o.MaxIdle, o.Client)
 	case o.MaxIdle > o.MaxOpen:
 		return fmt.Errorf("--db-max-idle %d is above --db-max-open %d: no more can be idle than are open: give at most %d", o.MaxIdle, o.MaxOpen, o.MaxOpen)
 	case o.MaxLifetime < 0 || o.MaxIdleTime < 0:
@@ -82,7 +76,7 @@ func (o *PoolOptions) Validate() error {
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Second
 	}
-	can := healths[o.Client]
+	can := o.Client.healths
 	if o.Health == "" {
 		o.Health = can[0]
 	}
@@ -126,43 +120,7 @@ func Bounds(ctx context.Context, c *pgx.Conn) (most, reserved int, err error) {
 
 // Open opens a pool of connections. It connects to nobody yet. The options must be valid.
 func Open(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
-	if o.Client != PgxPool {
-		return openSQL(dsn, o)
-	}
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	config.MaxConns, config.MinConns, config.MinIdleConns = int32(o.MaxOpen), 0, 0
-	config.MaxConnLifetime, config.MaxConnIdleTime = orNever(o.MaxLifetime), orNever(o.MaxIdleTime)
-	config.MaxConnLifetimeJitter = 0
-	// A connection is made for whoever comes, and not in the time of one request: without a bound of
-	// its own, one that gets no answer would take a place in the pool for two minutes.
-	config.ConnConfig.ConnectTimeout = o.Timeout
-	// It looks for idle connections to close once in a period, of a minute by itself: bounds below
-	// that would not be kept.
-	config.HealthCheckPeriod = max(time.Second, min(config.HealthCheckPeriod, config.MaxConnLifetime, config.MaxConnIdleTime))
-	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // PrepareConn does it, for less
-	if liveness.Fails(o.Health) {
-		config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) { return alive(ctx, c, o.PingTimeout), nil }
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	s := &PgxStore{Pool: pool, timeout: o.Timeout}
-	if liveness.Pings(o.Health) {
-		s.ping(o.PingEvery, o.PingTimeout)
-	}
-	return s, nil
-}
-
-// orNever is for pgxpool, to which no time at all is not the same as no bound.
-func orNever(d time.Duration) time.Duration {
-	if d == 0 {
-		return 100 * 365 * 24 * time.Hour
-	}
-	return d
+	return o.Client.open(ctx, dsn, o)
 }
 
 // PoolStats are what a pool of connections has, and what it has done since it was opened.

@@ -16,8 +16,8 @@ import (
 // last, and seen in the pool's statistics: reuse, new, wait, time out, and closed by the idle
 // bound, by age and by idle time.
 func TestWays(t *testing.T) {
-	for _, client := range []string{store.PgxPool, store.PgxSQL, store.PQ} {
-		t.Run(client, func(t *testing.T) {
+	for _, client := range []*store.Client{store.PgxPool, store.PgxSQL, store.PQ} {
+		t.Run(client.String(), func(t *testing.T) {
 			t.Run("new and reuse", func(t *testing.T) { newAndReuse(t, client) })
 			t.Run("wait and time out", func(t *testing.T) { waitAndTimeOut(t, client) })
 			if client != store.PgxPool {
@@ -83,7 +83,7 @@ func lent(t *testing.T, p *standin.Postgres, s store.Store, n int) {
 	until(s, func(st store.PoolStats) bool { return st.InUse == 0 })
 }
 
-func newAndReuse(t *testing.T, client string) {
+func newAndReuse(t *testing.T, client *store.Client) {
 	p, s := on(t, store.PoolOptions{Client: client, MaxOpen: 3, Health: liveness.Off})
 	lent(t, p, s, 3)
 	for range 5 {
@@ -97,7 +97,7 @@ func newAndReuse(t *testing.T, client string) {
 	}
 }
 
-func waitAndTimeOut(t *testing.T, client string) {
+func waitAndTimeOut(t *testing.T, client *store.Client) {
 	p, s := on(t, store.PoolOptions{Client: client, MaxOpen: 1, Health: liveness.Off})
 	lent(t, p, s, 1)
 	// pgxpool does not say that somebody waits until it is over, so that a loan may come too late
@@ -138,7 +138,7 @@ func waitAndTimeOut(t *testing.T, client string) {
 	}
 }
 
-func idleBound(t *testing.T, client string) {
+func idleBound(t *testing.T, client *store.Client) {
 	p, s := on(t, store.PoolOptions{Client: client, MaxOpen: 3, MaxIdle: 1, Health: liveness.Off})
 	lent(t, p, s, 3)
 	if st := s.PoolStats(); st.ClosedIdle != 2 || st.Idle != 1 || st.ClosedAge+st.ClosedIdleTime != 0 {
@@ -146,7 +146,7 @@ func idleBound(t *testing.T, client string) {
 	}
 }
 
-func age(t *testing.T, client string) {
+func age(t *testing.T, client *store.Client) {
 	lifetime := time.Duration(1)
 	if client == store.PgxPool {
 		// It lends none that is too old, and gives up after a few: it must live until it is lent.
@@ -162,7 +162,7 @@ func age(t *testing.T, client string) {
 	}
 }
 
-func idleTime(t *testing.T, client string) {
+func idleTime(t *testing.T, client *store.Client) {
 	p, s := on(t, store.PoolOptions{Client: client, MaxOpen: 3, MaxIdleTime: 1, Health: liveness.Off})
 	lent(t, p, s, 3)
 	until(s, func(st store.PoolStats) bool { return st.ClosedIdleTime == 3 && st.Idle == 0 })

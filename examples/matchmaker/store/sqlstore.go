@@ -16,6 +16,13 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
 )
 
+var (
+	// PgxSQL is pgx on database/sql's pool.
+	PgxSQL = &Client{name: "pgx-sql", healths: []string{liveness.FastFail, liveness.Off}, boundsIdle: true, open: openSQL(connectPgx)}
+	// PQ is lib/pq on database/sql's pool.
+	PQ = &Client{name: "pq", healths: []string{liveness.Off}, boundsIdle: true, open: openSQL(connectPQ)}
+)
+
 // A SQLStore is a [Store] on database/sql.
 type SQLStore struct {
 	DB                             *sql.DB
@@ -24,39 +31,41 @@ type SQLStore struct {
 }
 
 // openSQL opens database/sql's pool with one of its drivers.
-func openSQL(dsn string, o PoolOptions) (*SQLStore, error) {
-	var connector driver.Connector
-	if o.Client == PQ {
-		c, err := pq.NewConnector(dsn)
+func openSQL(connector func(dsn string, o PoolOptions) (driver.Connector, error)) func(context.Context, string, PoolOptions) (Store, error) {
+	return func(_ context.Context, dsn string, o PoolOptions) (Store, error) {
+		c, err := connector(dsn, o)
 		if err != nil {
 			return nil, err
 		}
-		connector = c
-	} else {
-		config, err := pgx.ParseConfig(dsn)
-		if err != nil {
-			return nil, err
-		}
-		config.ConnectTimeout = o.Timeout
-		never := stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return false })
-		reset := stdlib.OptionResetSession(func(context.Context, *pgx.Conn) error { return nil })
-		if liveness.Fails(o.Health) {
-			reset = stdlib.OptionResetSession(func(ctx context.Context, c *pgx.Conn) error {
-				if !alive(ctx, c, o.PingTimeout) {
-					return driver.ErrBadConn
-				}
-				return nil
-			})
-		}
-		connector = stdlib.GetConnector(*config, never, reset)
+		s := &SQLStore{timeout: o.Timeout}
+		s.DB = sql.OpenDB(&counted{c, &s.made})
+		s.DB.SetMaxOpenConns(o.MaxOpen)
+		s.DB.SetMaxIdleConns(o.MaxIdle)
+		s.DB.SetConnMaxLifetime(o.MaxLifetime)
+		s.DB.SetConnMaxIdleTime(o.MaxIdleTime)
+		return s, nil
 	}
-	s := &SQLStore{timeout: o.Timeout}
-	s.DB = sql.OpenDB(&counted{connector, &s.made})
-	s.DB.SetMaxOpenConns(o.MaxOpen)
-	s.DB.SetMaxIdleConns(o.MaxIdle)
-	s.DB.SetConnMaxLifetime(o.MaxLifetime)
-	s.DB.SetConnMaxIdleTime(o.MaxIdleTime)
-	return s, nil
+}
+
+func connectPQ(dsn string, _ PoolOptions) (driver.Connector, error) { return pq.NewConnector(dsn) }
+
+func connectPgx(dsn string, o PoolOptions) (driver.Connector, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnectTimeout = o.Timeout
+	never := stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return false })
+	reset := stdlib.OptionResetSession(func(context.Context, *pgx.Conn) error { return nil })
+	if liveness.Fails(o.Health) {
+		reset = stdlib.OptionResetSession(func(ctx context.Context, c *pgx.Conn) error {
+			if !alive(ctx, c, o.PingTimeout) {
+				return driver.ErrBadConn
+			}
+			return nil
+		})
+	}
+	return stdlib.GetConnector(*config, never, reset), nil
 }
 
 // A counted connector counts the connections that it makes, which database/sql does not.

@@ -97,7 +97,7 @@ func realDatabase(t *testing.T) string {
 func open(t *testing.T, dsn string) store.Store { return openBy(t, dsn, store.PgxPool) }
 
 // openBy is open with one of the clients.
-func openBy(t *testing.T, dsn, client string) store.Store {
+func openBy(t *testing.T, dsn string, client *store.Client) store.Store {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -278,8 +278,8 @@ func expected(sql string, got [][]any) string {
 // Every client finds, refuses and times the same.
 func TestErrors(t *testing.T) {
 	onEach(t, func(t *testing.T, dsn string) {
-		for _, client := range []string{store.PgxPool, store.PgxSQL, store.PQ} {
-			t.Run(client, func(t *testing.T) { refuses(t, openBy(t, dsn, client)) })
+		for _, client := range []*store.Client{store.PgxPool, store.PgxSQL, store.PQ} {
+			t.Run(client.String(), func(t *testing.T) { refuses(t, openBy(t, dsn, client)) })
 		}
 	})
 }
@@ -313,8 +313,8 @@ func refuses(t *testing.T, s store.Store) {
 // Every client reads what it wrote, and what the seed says.
 func TestClientsAgree(t *testing.T) {
 	onEach(t, func(t *testing.T, dsn string) {
-		for i, client := range []string{store.PgxPool, store.PgxSQL, store.PQ} {
-			t.Run(client, func(t *testing.T) { agrees(t, openBy(t, dsn, client), int64(100+i)) })
+		for i, client := range []*store.Client{store.PgxPool, store.PgxSQL, store.PQ} {
+			t.Run(client.String(), func(t *testing.T) { agrees(t, openBy(t, dsn, client), int64(100+i)) })
 		}
 	})
 }

@@ -19,6 +19,12 @@ type Candidate struct {
 	Score     float64
 }
 
+// A Person is what the scorer knows of a user.
+type Person struct {
+	Age       int32 `json:"age"`
+	Interests int64 `json:"interests"`
+}
+
 // The names of a Context's filters.
 const (
 	MinAge = "min_age"

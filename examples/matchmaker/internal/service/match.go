@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dewpond/dewpond"
-
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
@@ -32,8 +30,8 @@ func (s *Service) Match(ctx context.Context, uid int64, t *Times, use func(Match
 	if err != nil {
 		return err
 	}
-	c := s.Contexts.Get()
-	defer s.Contexts.Put(c)
+	c := s.Memory.Context()
+	defer s.Memory.PutContext(c)
 	c.Filter(matching.Not, uid)
 	c.Filter(matching.MinAge, int64(u.MinAge))
 	c.Filter(matching.MaxAge, int64(u.MaxAge))
@@ -60,37 +58,19 @@ func (s *Service) Match(ctx context.Context, uid int64, t *Times, use func(Match
 	return use(Match{uid, u.Region, c.Pick(best), off})
 }
 
-// A Pad has the memory of one question to the scorer.
-type Pad struct {
-	people [matching.Most]upstream.Person
-	scores [matching.Most]float64
-}
-
-// Reset has nothing to forget: all is written before it is read, and there are no pointers.
-func (*Pad) Reset() {}
-
 // score asks the scorer. What it needs for that ends with it.
 func (s *Service) score(ctx context.Context, u store.User, candidates []matching.Candidate) error {
-	if s.Pads != nil {
-		p := s.Pads.Get()
-		defer s.Pads.Put(p)
-		return s.scoreIn(ctx, u, candidates, p.people[:len(candidates)], p.scores[:len(candidates)])
-	}
-	scope := s.Bytes.Scope()
-	defer scope.Close()
-	return s.scoreIn(ctx, u, candidates, dewpond.ScopeSlice[upstream.Person](scope, len(candidates)), dewpond.ScopeSlice[float64](scope, len(candidates)))
-}
-
-func (s *Service) scoreIn(ctx context.Context, u store.User, candidates []matching.Candidate, people []upstream.Person, scores []float64) error {
+	pad := s.Memory.Pad(len(candidates))
+	defer pad.Close()
 	for i, c := range candidates {
-		people[i] = upstream.Person{Age: c.Age, Interests: c.Interests}
+		pad.People[i] = matching.Person{Age: c.Age, Interests: c.Interests}
 	}
-	err := s.Scorer.Score(ctx, upstream.Question{User: upstream.Person{Age: u.Age, Interests: u.Interests}, Candidates: people}, scores)
-	if err != nil {
+	q := upstream.Question{User: matching.Person{Age: u.Age, Interests: u.Interests}, Candidates: pad.People}
+	if err := s.Scorer.Score(ctx, q, pad.Scores); err != nil {
 		return err
 	}
 	for i := range candidates {
-		candidates[i].Score = scores[i]
+		candidates[i].Score = pad.Scores[i]
 	}
 	return nil
 }

@@ -9,27 +9,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dewpond/dewpond"
-
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
-	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
-// A Service answers from a store, regions and a scorer. All fields but Pads must be set.
+// A Service answers from a store, regions and a scorer. All fields must be set.
 type Service struct {
-	Store    store.Store
-	Regions  *region.Map
-	Scorer   *upstream.Scorer
-	Degrade  *degrade.State
-	Bytes    *dewpond.BytePool
-	Contexts memory.Pool[matching.Context]
-	// Pads, if it is not nil, is where the memory of a question to the scorer comes from, and not
-	// a Scope of Bytes: for comparison.
-	Pads memory.Pool[Pad]
+	Store   store.Store
+	Cache   Cache
+	Memory  memory.Source
+	Scorer  *upstream.Scorer
+	Degrade *degrade.State
+}
+
+// A Cache keeps values by key, for each region. Package region has one, and says what each method does.
+type Cache interface {
+	Get(ctx context.Context, region, key string) ([]byte, error)
+	Set(ctx context.Context, region, key string, value []byte, life time.Duration) error
+	Fill(ctx context.Context, region, key string, value []byte, life time.Duration) error
 }
 
 // Times are where the time of a request goes.
@@ -47,9 +46,8 @@ func profileKey(uid int64) string { return fmt.Sprintf("matchmaker:user:%d", uid
 // that does not answer costs no more than its time. What a user has written is read at once, for
 // the region knows which replicas have it.
 func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.User, err error) {
-	r := s.Regions.Of(store.RegionOf(uid))
 	begun := time.Now()
-	text, redisErr := r.Get(ctx, profileKey(uid))
+	text, redisErr := s.Cache.Get(ctx, store.RegionOf(uid), profileKey(uid))
 	t.Redis += time.Since(begun)
 	if redisErr == nil && text != nil && json.Unmarshal(text, &u) == nil {
 		return u, nil
@@ -58,7 +56,7 @@ func (s *Service) Profile(ctx context.Context, uid int64, t *Times) (u store.Use
 		return u, err
 	}
 	if redisErr == nil {
-		_ = cache(ctx, r.Fill, u, t) // read here again next time
+		_ = cache(ctx, s.Cache.Fill, u, t) // read here again next time
 	}
 	return u, nil
 }
@@ -92,20 +90,20 @@ func (s *Service) PutProfile(ctx context.Context, u store.User, t *Times) (store
 	if err != nil {
 		return u, &WriteError{store.WrittenBy(err), err}
 	}
-	if err := cache(ctx, s.Regions.Of(u.Region).Set, u, t); err != nil {
+	if err := cache(ctx, s.Cache.Set, u, t); err != nil {
 		return u, &WriteError{store.Yes, err}
 	}
 	return u, nil
 }
 
-func cache(ctx context.Context, set func(ctx context.Context, key string, value []byte, life time.Duration) error, u store.User, t *Times) error {
+func cache(ctx context.Context, set func(ctx context.Context, region, key string, value []byte, life time.Duration) error, u store.User, t *Times) error {
 	text, err := json.Marshal(u)
 	if err != nil {
 		return err
 	}
 	begun := time.Now()
 	defer func() { t.Redis += time.Since(begun) }()
-	return set(ctx, profileKey(u.UID), text, profileLife)
+	return set(ctx, u.Region, profileKey(u.UID), text, profileLife)
 }
 
 // mostPopular is how many users are recommended.
@@ -117,9 +115,9 @@ func (s *Service) Recommendations(ctx context.Context, uid int64, t *Times) ([]b
 	if err != nil {
 		return nil, err
 	}
-	r, key := s.Regions.Of(u.Region), "matchmaker:popular:"+u.Region
+	key := "matchmaker:popular:" + u.Region
 	begun := time.Now()
-	text, redisErr := r.Get(ctx, key)
+	text, redisErr := s.Cache.Get(ctx, u.Region, key)
 	t.Redis += time.Since(begun)
 	if redisErr == nil && text != nil {
 		return text, nil
@@ -130,7 +128,7 @@ func (s *Service) Recommendations(ctx context.Context, uid int64, t *Times) ([]b
 	}
 	if text, err = json.Marshal(uids); err == nil && redisErr == nil {
 		begun := time.Now()
-		_ = r.Fill(ctx, key, text, profileLife) // asked again next time
+		_ = s.Cache.Fill(ctx, u.Region, key, text, profileLife) // asked again next time
 		t.Redis += time.Since(begun)
 	}
 	return text, err

@@ -13,8 +13,8 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
@@ -51,16 +51,12 @@ func build(t *testing.T) (*Service, *miniredis.Miniredis) {
 	t.Cleanup(func() { regions.Close() })
 	bytes := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
 	t.Cleanup(func() { bytes.Close() })
-	contexts := dewpond.MustPool(dewpond.PoolOptions[matching.Context]{Name: t.Name(), New: matching.New})
-	t.Cleanup(func() { contexts.Close() })
 	transport := upstream.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
-	source, err := memory.Of(memory.Dewpond, bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := memory.Dewpond(bytes)
+	t.Cleanup(func() { source.Close() })
 	return &Service{
-		Store: users, Regions: regions, Degrade: new(degrade.State), Bytes: bytes, Contexts: contexts,
+		Store: users, Cache: regions, Memory: source, Degrade: new(degrade.State),
 		Scorer: &upstream.Scorer{URL: scorer.URL(), Client: &http.Client{Transport: transport}, Memory: source},
 	}, redis
 }
@@ -111,6 +107,8 @@ func TestMatchDegrades(t *testing.T) {
 // gives the Context back.
 func TestRedisGoesAway(t *testing.T) {
 	s, redis := build(t)
+	lent := &counting{Source: s.Memory}
+	s.Memory = lent
 	ignore := func(Match) error { return nil }
 	if err := s.Match(t.Context(), 7, new(Times), ignore); err != nil {
 		t.Fatal(err)
@@ -130,9 +128,26 @@ func TestRedisGoesAway(t *testing.T) {
 	if err := s.Match(t.Context(), 0, new(Times), ignore); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown user: %v", err)
 	}
-	if st := s.Contexts.(*dewpond.Pool[matching.Context]).Stats(); st.Gets != st.Puts {
-		t.Errorf("%d Contexts were taken and %d came back", st.Gets, st.Puts)
+	if lent.out != 0 || lent.all == 0 {
+		t.Errorf("of %d Contexts %d did not come back", lent.all, lent.out)
 	}
+}
+
+// A counting source counts the Contexts that it has lent, and those that are out.
+type counting struct {
+	memory.Source
+	all, out int
+}
+
+func (c *counting) Context() *matching.Context {
+	c.all++
+	c.out++
+	return c.Source.Context()
+}
+
+func (c *counting) PutContext(m *matching.Context) {
+	c.out--
+	c.Source.PutContext(m)
 }
 
 // A region whose Redis is down: its matches come from the database, and a profile write fails and
@@ -146,7 +161,7 @@ func TestRegionDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer regions.Close()
-	s.Regions = regions
+	s.Cache = regions
 	const ofEast, ofWest = 1, 6
 	for _, uid := range []int64{ofEast, ofWest} {
 		if _, err := s.Profile(t.Context(), uid, new(Times)); err != nil {
@@ -199,13 +214,12 @@ func TestRegionDown(t *testing.T) {
 // A reader who is slower than a writer does not put back what was there before.
 func TestSlowReaderPutsNothingBack(t *testing.T) {
 	s, redis := build(t)
-	r := s.Regions.Of(store.East)
 	u := store.Seeded(1)
 	u.Name = "Ada"
 	if _, err := s.PutProfile(t.Context(), u, new(Times)); err != nil {
 		t.Fatal(err)
 	}
-	if err := cache(t.Context(), r.Fill, store.Seeded(1), new(Times)); err != nil {
+	if err := cache(t.Context(), s.Cache.Fill, store.Seeded(1), new(Times)); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := redis.Get(profileKey(1)); err != nil || !strings.Contains(text, "Ada") {

@@ -11,19 +11,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 )
 
 // A Question is what the scorer gets.
 type Question struct {
-	User       Person   `json:"user"`
-	Candidates []Person `json:"candidates"`
-}
-
-// A Person is what the scorer knows of a user.
-type Person struct {
-	Age       int32 `json:"age"`
-	Interests int64 `json:"interests"`
+	User       matching.Person   `json:"user"`
+	Candidates []matching.Person `json:"candidates"`
 }
 
 // An Answer has a score for each candidate, in their order.

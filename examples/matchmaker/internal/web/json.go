@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 )
 
 // decode reads a request's body of JSON, which ends with the handler.

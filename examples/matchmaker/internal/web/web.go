@@ -14,10 +14,10 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/intake"
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/photo"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

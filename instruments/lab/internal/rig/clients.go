@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"text/tabwriter"
@@ -57,6 +58,16 @@ const (
 	clientAskers      = 64
 )
 
+// compared are the clients; the others are compared with the first.
+var compared = []*store.Client{store.PQ, store.PgxSQL, store.PgxPool}
+
+func clientNames() (names []string) {
+	for _, c := range compared {
+		names = append(names, c.String())
+	}
+	return names
+}
+
 // Run serves one question.
 func (clientCommand) Run() error { return child.Serve(measureClient) }
 
@@ -80,7 +91,7 @@ func (c *clientsCommand) clients(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s.\n", about(servers.AboutPostgres, "", "PostgreSQL"))
-	names := []string{store.PQ, store.PgxSQL, store.PgxPool}
+	names := clientNames()
 	answers := map[string][]clientAnswer{}
 	for _, turn := range rounds.Interleave(names, c.Rounds) {
 		var a clientAnswer
@@ -114,7 +125,11 @@ func prepared(ctx context.Context, dsn string) error {
 // measureClient has many goroutines ask for users.
 func measureClient(ctx context.Context, q clientQuestion) (a clientAnswer, err error) {
 	before := runtime.NumGoroutine()
-	o := store.PoolOptions{Client: q.Client, MaxOpen: clientConnections, Health: "off"}
+	client := slices.Index(clientNames(), q.Client)
+	if client < 0 {
+		return a, fmt.Errorf("there is no client %q", q.Client)
+	}
+	o := store.PoolOptions{Client: compared[client], MaxOpen: clientConnections, Health: "off"}
 	if err := o.Validate(); err != nil {
 		return a, err
 	}
@@ -214,7 +229,7 @@ func writeClients(out io.Writer, names []string, answers map[string][]clientAnsw
 		column string
 		says   float64
 	}{{"RSS", 0.53}, {"goroutines", 0.22}, {"B/query", 0.53}} {
-		r, ok := ratios[store.PgxPool+" "+claim.column]
+		r, ok := ratios[store.PgxPool.String()+" "+claim.column]
 		if !ok {
 			continue
 		}

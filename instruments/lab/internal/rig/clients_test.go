@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
-
-	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // The verdicts follow from the rounds, and a claim that does not hold is not said to.
 func TestClientsVerdict(t *testing.T) {
-	names := []string{store.PQ, store.PgxSQL, store.PgxPool}
+	names := clientNames()
 	answers := map[string][]clientAnswer{}
 	for i := range 6 {
 		f := 1 + 0.1*float64(i)
-		answers[store.PQ] = append(answers[store.PQ], clientAnswer{Throughput: 4000 * f, Allocs: 50, Bytes: 3000, RSS: 28e6 * f, Goroutines: 100})
-		answers[store.PgxSQL] = append(answers[store.PgxSQL], clientAnswer{Throughput: 6000 * f, Allocs: 53, Bytes: 3200, RSS: 30e6 * f, Goroutines: 50})
-		answers[store.PgxPool] = append(answers[store.PgxPool], clientAnswer{Throughput: 8000 * f, Allocs: 23, Bytes: 2100, RSS: 35e6 * f, Goroutines: 2})
+		answers[names[0]] = append(answers[names[0]], clientAnswer{Throughput: 4000 * f, Allocs: 50, Bytes: 3000, RSS: 28e6 * f, Goroutines: 100})
+		answers[names[1]] = append(answers[names[1]], clientAnswer{Throughput: 6000 * f, Allocs: 53, Bytes: 3200, RSS: 30e6 * f, Goroutines: 50})
+		answers[names[2]] = append(answers[names[2]], clientAnswer{Throughput: 8000 * f, Allocs: 23, Bytes: 2100, RSS: 35e6 * f, Goroutines: 2})
 	}
 	var out strings.Builder
 	if err := writeClients(&out, names, answers, 6); err != nil {
@@ -32,7 +30,7 @@ func TestClientsVerdict(t *testing.T) {
 		t.Error(out.String())
 	}
 	for i := range 6 { // an interval that contains the claim, and no effect
-		answers[store.PgxPool][i].Bytes = []float64{1500, 4500}[i%2]
+		answers[names[2]][i].Bytes = []float64{1500, 4500}[i%2]
 	}
 	out.Reset()
 	if err := writeClients(&out, names, answers, 6); err != nil || !strings.Contains(out.String(), "B/query is 1.00x [0.50, 1.50] of lib/pq's, where it would have to be 0.53x: it cannot be told apart.") {

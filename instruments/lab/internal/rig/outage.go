@@ -227,7 +227,7 @@ func (c *outageCommand) redis(ctx context.Context, address, health string, o out
 	}
 	defer m.Close()
 	return c.play(ctx, p, o, func(ctx context.Context, _ int) error {
-		_, err := m.Of(store.East).Get(ctx, "matchmaker:outage")
+		_, err := m.Get(ctx, store.East, "matchmaker:outage")
 		return err
 	})
 }

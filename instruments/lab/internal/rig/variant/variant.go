@@ -5,9 +5,6 @@ package variant
 import (
 	"fmt"
 	"strconv"
-
-	"github.com/dewpond/dewpond/examples/matchmaker/memory"
-	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 
 // The names of the variants that others are compared with.
@@ -26,7 +23,7 @@ type Variant struct {
 	Tuned       bool   // the scorer's transport
 	Client      string // of PostgreSQL
 	Open, Idle  int    // its connections; Idle 0: no bound of its own
-	Memory      string
+	Memory      string // where a request's comes from: the service's flag
 	GOGC        int
 	Limit       string // of memory; empty: none
 }
@@ -36,7 +33,7 @@ type Variant struct {
 func Variants(size int) []Variant {
 	before := Variant{
 		Name: Before, About: "http.DefaultTransport, database/sql with 50 open and 2 idle, new memory for each request, GOGC=100",
-		Client: store.PgxSQL, Open: 50, Idle: 2, Memory: memory.None, GOGC: 100,
+		Client: "pgx-sql", Open: 50, Idle: 2, Memory: "none", GOGC: 100,
 	}
 	with := func(name, about string, change func(v *Variant)) Variant {
 		v := before
@@ -45,19 +42,19 @@ func Variants(size int) []Variant {
 		return v
 	}
 	all := func(v *Variant) {
-		v.Tuned, v.Client, v.Open, v.Idle, v.GOGC, v.Limit = true, store.PgxPool, size, 0, 150, "4GiB"
+		v.Tuned, v.Client, v.Open, v.Idle, v.GOGC, v.Limit = true, "pgxpool", size, 0, 150, "4GiB"
 	}
 	return []Variant{
 		before,
 		with(Again, "the same once more: what it differs by is noise", func(*Variant) {}),
 		with("+ transport", "200 idle connections to the scorer, for 90 s", func(v *Variant) { v.Tuned = true }),
 		with("+ db", fmt.Sprintf("database/sql with %d open and as many idle, as the pool model says", size), func(v *Variant) { v.Open, v.Idle = size, size }),
-		with("+ pgxpool", fmt.Sprintf("pgxpool with %d open", size), func(v *Variant) { v.Client, v.Open, v.Idle = store.PgxPool, size, 0 }),
-		with(Pools, "dewpond's pools", func(v *Variant) { v.Memory = memory.Dewpond }),
-		with(SyncPool, "sync.Pool in the same places: the control", func(v *Variant) { v.Memory = memory.SyncPool }),
+		with("+ pgxpool", fmt.Sprintf("pgxpool with %d open", size), func(v *Variant) { v.Client, v.Open, v.Idle = "pgxpool", size, 0 }),
+		with(Pools, "dewpond's pools", func(v *Variant) { v.Memory = "dewpond" }),
+		with(SyncPool, "sync.Pool in the same places: the control", func(v *Variant) { v.Memory = "sync.Pool" }),
 		with("+ gogc30", "GOGC=30, the publication's choice", func(v *Variant) { v.GOGC = 30 }),
 		with("+ gogc150, limit", "GOGC=150 and a memory limit of 4 GiB", func(v *Variant) { v.GOGC, v.Limit = 150, "4GiB" }),
-		with(All, "transport, pgxpool, pools, gogc150 and limit", func(v *Variant) { all(v); v.Memory = memory.Dewpond }),
+		with(All, "transport, pgxpool, pools, gogc150 and limit", func(v *Variant) { all(v); v.Memory = "dewpond" }),
 		with(AllButPools, "the same without pools: the control", all),
 	}
 }

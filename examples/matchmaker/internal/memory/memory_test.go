@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
 )
 
-type object struct{ text string }
-
-func (o *object) Reset() { o.text = "" }
-
-// Every kind of memory does the same: buffers begin empty, a payload arrives whole and can be sent
-// again, and an object comes without what it was used for.
-func TestKinds(t *testing.T) {
+// Every source does the same: buffers begin empty, a payload arrives whole and can be sent again, a
+// Context comes without what it was used for, and a Pad has the room that was asked for.
+func TestSources(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/again" {
 			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
@@ -26,14 +24,10 @@ func TestKinds(t *testing.T) {
 		}
 		io.Copy(w, r.Body)
 	}
-	for _, kind := range []string{Dewpond, SyncPool, None} {
-		t.Run(kind, func(t *testing.T) {
-			pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
-			defer pool.Close()
-			s, err := Of(kind, pool)
-			if err != nil {
-				t.Fatal(err)
-			}
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer pool.Close()
+	for name, s := range map[string]Source{"dewpond": Dewpond(pool), "sync.Pool": SyncPool(), "none": None()} {
+		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(echo))
 			defer server.Close()
 			var asking sync.WaitGroup
@@ -48,22 +42,29 @@ func TestKinds(t *testing.T) {
 				})
 			}
 			asking.Wait()
-			objects, closed := PoolOf(kind, dewpond.PoolOptions[object]{Name: t.Name()})
 			for range 100 {
-				o := objects.Get()
-				if o.text != "" {
-					t.Fatalf("an object comes with %q", o.text)
+				c := s.Context()
+				if len(c.Candidates) > 0 || len(c.Filters) > 0 {
+					t.Fatalf("a Context comes with %+v", c)
 				}
-				o.text = "used"
-				objects.Put(o)
+				c.Candidates = append(c.Candidates, matching.Candidate{Name: "used"})
+				c.Filter(matching.Not, 7)
+				s.PutContext(c)
 			}
-			if err := closed(); err != nil {
+			for n := range matching.Most + 1 {
+				p := s.Pad(n)
+				if len(p.People) != n || len(p.Scores) != n {
+					t.Errorf("a Pad for %d candidates has %d people and %d scores", n, len(p.People), len(p.Scores))
+				}
+				p.Close()
+			}
+			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if _, err := Of("stack", nil); err == nil || !strings.Contains(err.Error(), "dewpond, sync.Pool or none") {
-		t.Errorf("an unknown kind: %v", err)
+	if n := pool.Stats().InUseBytes; n != 0 {
+		t.Errorf("%d bytes were not given back", n)
 	}
 }
 

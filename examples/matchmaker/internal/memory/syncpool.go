@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/matching"
 )
 
-// recycled lends buffers of a [sync.Pool].
-type recycled struct {
-	fresh
-	buffers sync.Pool
-}
+// SyncPool returns the source that has a [sync.Pool] wherever dewpond's has a pool. It is there to be
+// compared with: delete this file, and its line in choices.go.
+func SyncPool() Source { return new(recycled) }
+
+// recycled lends what it keeps in pools of [sync.Pool].
+type recycled struct{ buffers, contexts, pads sync.Pool }
 
 func (s *recycled) Buffer() Buffer {
 	b, ok := s.buffers.Get().(*pooled)
@@ -80,23 +83,39 @@ func (r *reading) Close() error {
 	return nil
 }
 
-// objects are a Pool on a [sync.Pool].
-type objects[T any, P interface {
-	*T
-	Reset()
-}] struct {
-	pool sync.Pool
-	make func() *T
-}
+// Handler does nothing: sync.Pool has nothing that ends with a request.
+func (*recycled) Handler(next http.Handler) http.Handler { return next }
 
-func (o *objects[T, P]) Get() *T {
-	if v, ok := o.pool.Get().(*T); ok {
-		return v
+func (*recycled) Body(r *http.Request) ([]byte, error) { return io.ReadAll(r.Body) }
+
+func (s *recycled) Context() *matching.Context {
+	if c, ok := s.contexts.Get().(*matching.Context); ok {
+		return c
 	}
-	return o.make()
+	return matching.New()
 }
 
-func (o *objects[T, P]) Put(v *T) {
-	P(v).Reset()
-	o.pool.Put(v)
+func (s *recycled) PutContext(c *matching.Context) {
+	c.Reset()
+	s.contexts.Put(c)
 }
+
+func (s *recycled) Pad(n int) Pad {
+	p, ok := s.pads.Get().(*pooledPad)
+	if !ok {
+		p = &pooledPad{from: s}
+	}
+	return Pad{p.people[:n], p.scores[:n], p}
+}
+
+func (*recycled) Close() error { return nil }
+
+// A pooledPad goes back as it is: there are no pointers in it.
+type pooledPad struct {
+	people [matching.Most]matching.Person
+	scores [matching.Most]float64
+	from   *recycled
+}
+
+// Close gives the pad back.
+func (p *pooledPad) Close() { p.from.pads.Put(p) }
