@@ -26,6 +26,9 @@ type Arrivals struct {
 	Warmup time.Duration
 	// Duration is how long sessions begin that are measured.
 	Duration time.Duration
+	// Stages, if there are any, are in the place of Rate and Duration: a rate that changes. They begin
+	// after the warm-up, which has the rate of their beginning.
+	Stages []Stage
 	// Seed gives the arrival times, and what each session draws: data, thinking, protocol.
 	Seed uint64
 	// Users, if it is not 0, is closed mode: so many users, each of whom begins a session when
@@ -48,17 +51,18 @@ const (
 // the same times each time.
 func (a Arrivals) Times() iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
-		end := a.Warmup + a.Duration
+		end := a.Warmup + a.Length()
 		gaps := rand.New(rand.NewPCG(a.Seed, arrivalStream))
-		at := 0.0 // seconds
+		left := a.course()
+		due := 0.0 // sessions, by the rate until then
 		for i := 0; ; i++ {
 			if a.Process == Poisson {
-				at += gaps.ExpFloat64() / a.Rate
+				due += gaps.ExpFloat64()
 			} else {
-				at = float64(i) / a.Rate
+				due = float64(i)
 			}
-			t := time.Duration(at * 1e9)
-			if t >= end || !yield(i, t) {
+			var t time.Duration
+			if t, left = left.when(due); left == nil || t >= end || !yield(i, t) {
 				return
 			}
 		}
@@ -87,15 +91,28 @@ func (a Arrivals) Digest() string {
 }
 
 func (a Arrivals) validate() error {
+	validate := a.validateRate
+	if len(a.Stages) > 0 {
+		validate = a.validateStages
+	}
+	if err := validate(); err != nil {
+		return err
+	}
+	switch {
+	case a.Process != "" && a.Process != Constant && a.Process != Poisson:
+		return at("arrivals.process", "%q is no process: give %s or %s", a.Process, Constant, Poisson)
+	case a.Warmup < 0 || a.Warmup > mostDuration:
+		return at("arrivals.warmup", "a warm-up of %v: give 0s to %v", a.Warmup, mostDuration)
+	}
+	return nil
+}
+
+func (a Arrivals) validateRate() error {
 	switch {
 	case a.Users < 0 || a.Users > mostUsers:
 		return at("arrivals.users", "%d users: give 1 to %d", a.Users, mostUsers)
 	case a.Users == 0 && !(a.Rate > 0 && a.Rate <= mostRate):
 		return at("arrivals.rate", "a rate of %s: give sessions a second, more than 0 and at most %.0f", strconv.FormatFloat(a.Rate, 'f', -1, 64), mostRate)
-	case a.Process != "" && a.Process != Constant && a.Process != Poisson:
-		return at("arrivals.process", "%q is no process: give %s or %s", a.Process, Constant, Poisson)
-	case a.Warmup < 0 || a.Warmup > mostDuration:
-		return at("arrivals.warmup", "a warm-up of %v: give 0s to %v", a.Warmup, mostDuration)
 	case a.Duration <= 0 || a.Duration > mostDuration:
 		return at("arrivals.duration", "a duration of %v: give more than 0s and at most %v", a.Duration, mostDuration)
 	}

@@ -7,7 +7,7 @@ func (r *run) result() Result {
 	r.errors, r.messages, r.bad = map[Kind]uint64{}, map[Kind]string{}, badStatuses{}
 	r.mu.Unlock()
 	out := Result{
-		Schema: Schema, Name: r.Name, Mode: Open, RunID: r.id, Rate: r.Arrivals.Rate, Users: r.Arrivals.Users,
+		Schema: Schema, Name: r.Name, Mode: Open, RunID: r.id, Rate: r.Arrivals.Mean(), Users: r.Arrivals.Users,
 		Errors: errors, Messages: messages, ErrorStatuses: bad.counts, StatusMessages: bad.messages, Series: r.series,
 		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
 	}

@@ -302,7 +302,7 @@ func (r *run) open(ctx context.Context) time.Time {
 			r.one(ctx, i, due, measured)
 		}()
 	}
-	end := r.start.Add(r.Arrivals.Warmup + r.Arrivals.Duration)
+	end := r.start.Add(r.Arrivals.Warmup + r.Arrivals.Length())
 	pace.until(ctx, end)
 	return end
 }

@@ -71,7 +71,7 @@ func openSide(ctx context.Context, r *run) (*side, error) {
 		}
 	}
 	if o.Pprof != "" {
-		s.seconds = min(longestTrace, max(1, int(r.Arrivals.Duration/(2*time.Second))))
+		s.seconds = min(longestTrace, max(1, int(r.Arrivals.Length()/(2*time.Second))))
 		r.spans = &spans{}
 	}
 	return s, nil
@@ -98,7 +98,7 @@ func (s *side) begin(ctx context.Context, r *run) {
 		})
 	}
 	if s.seconds > 0 {
-		middle := r.start.Add(r.Arrivals.Warmup + r.Arrivals.Duration/2)
+		middle := r.start.Add(r.Arrivals.Warmup + r.Arrivals.Length()/2)
 		s.running.Go(func() {
 			if sleepUntil(ctx, middle.Add(-time.Duration(s.seconds)*time.Second/2)) {
 				ctx, cancel := context.WithTimeout(ctx, time.Duration(s.seconds)*time.Second+connectTimeout)

@@ -228,7 +228,7 @@ func (a *member) short(stopped bool) bool {
 // planned counts the arrivals of each agent that are measured: those until the last agent ended, if the
 // run as a whole ended before its time.
 func (t *tally) planned(s load.Scenario, ended bool) []uint64 {
-	until := s.Arrivals.Warmup + s.Arrivals.Duration
+	until := s.Arrivals.Warmup + s.Arrivals.Length()
 	if ended {
 		until = 0
 		for _, a := range t.agents {
