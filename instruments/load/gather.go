@@ -11,11 +11,14 @@ func (r *run) result() Result {
 		Errors: errors, Messages: messages, ErrorStatuses: bad.counts, StatusMessages: bad.messages, Series: r.series,
 		Target: Target{URL: r.plan.Target, Shared: shared(r.plan.address)},
 	}
-	session, awake := r.takeSessions(&out)
+	session, awake, stages := r.takeSessions(&out)
 	out.Session = session.part() // without the lock, for who ends a session would wait
 	if r.awake != nil {
 		part := awake.part()
 		out.Awake = &part
+	}
+	for _, s := range stages {
+		out.Stages = append(out.Stages, s.part())
 	}
 	if r.Arrivals.Users > 0 {
 		out.Mode, out.Rate = Closed, 0
@@ -38,7 +41,7 @@ func (r *run) result() Result {
 
 // takeSessions gives a result the sessions that ended since the last call. Its counts and its
 // times are of the same sessions, for an interval can be the last that is heard of an agent.
-func (r *run) takeSessions(out *Result) (session, awake taking) {
+func (r *run) takeSessions(out *Result) (session, awake taking, stages []stageTaking) {
 	r.ending.Lock()
 	defer r.ending.Unlock()
 	before := r.gathered
@@ -55,7 +58,7 @@ func (r *run) takeSessions(out *Result) (session, awake taking) {
 	if r.awake != nil {
 		awake = r.awake.take()
 	}
-	return session, awake
+	return session, awake, r.takeStages()
 }
 
 // lost is how many times were too long to be kept.

@@ -21,6 +21,7 @@ func Merge(results ...Result) Result {
 	out.Slowest, out.Attribution, out.Metrics, out.Series, out.Thresholds, out.Agents = nil, nil, nil, nil, nil, nil
 	out.Valid, out.Why, out.Knee = false, nil, nil
 	out.Overload, out.DroppedLag = "", nil
+	out.Stages = mergeStages(results)
 	var session, awake parts
 	session.add(Part{Name: sessionName}) // where no result has one, it is of no sessions
 	var steps, protocols parts

@@ -64,7 +64,7 @@ type Result struct {
 
 	// Digest is of all intended times (see [Arrivals.Digest]); empty in closed mode.
 	Digest  string  `json:"digest,omitempty"`
-	Rate    float64 `json:"rate"`    // sessions a second that were asked for; 0 in closed mode
+	Rate    float64 `json:"rate"`    // sessions a second that were asked for, the mean of all stages; 0 in closed mode
 	Seconds float64 `json:"seconds"` // that were measured: from when the first session was due until the last began
 	Users   int     `json:"users,omitempty"`
 
@@ -72,6 +72,7 @@ type Result struct {
 	Awake     *Part          `json:"awake,omitempty"` // the same without thinking, if the session thinks
 	Steps     []Part         `json:"steps"`
 	Protocols []ProtocolPart `json:"protocols"`
+	Stages    []StagePart    `json:"stages,omitempty"` // of the arrivals
 
 	Generator Generator `json:"generator"`
 	Target    Target    `json:"target"`
@@ -230,6 +231,7 @@ func (r *Result) judge() {
 			}
 		}
 	}
+	r.judgeStages()
 	r.Valid = len(r.Why) == 0
 }
 

@@ -72,7 +72,8 @@ type run struct {
 	dropping *kit.Recorder // lag of the sessions that are dropped
 	requests *requestLog
 	slowest  *slowest
-	spans    *spans // nil without Options.Pprof
+	stages   []*staged // of the arrivals, in order
+	spans    *spans    // nil without Options.Pprof
 	side     *side
 
 	mu       sync.Mutex // held to count an error, which is rare
@@ -83,6 +84,7 @@ type run struct {
 	stop    context.CancelFunc
 	aborted atomic.Pointer[string]
 	series  []Second
+	over    bool // no session is on its way any more
 
 	ending    sync.RWMutex // read-locked while a session's end is recorded
 	gathered  [4]uint64    // finished, failed, dropped and cut that were in a result
@@ -100,7 +102,7 @@ func newRun(p *plan, o *Options) *run {
 		plan: p, options: o, id: o.RunID, pacer: newPacer,
 		dialers: map[Protocol]*dialer{}, pools: map[Protocol]*pool{}, rpc: map[string]*grpcConns{}, spoken: map[Protocol]*stream{},
 		session: newStream(sessionName), second: kit.NewRecorder(), dropping: kit.NewRecorder(),
-		errors: map[Kind]uint64{}, messages: map[Kind]string{}, slowest: &slowest{}, side: &side{},
+		errors: map[Kind]uint64{}, messages: map[Kind]string{}, slowest: &slowest{}, side: &side{}, stages: stagedOf(p.Arrivals),
 	}
 	if r.id == "" {
 		var b [6]byte
@@ -249,6 +251,7 @@ func (r *run) measure(ctx context.Context) Result {
 	close(done)
 	<-watched
 	r.side.end()
+	r.over = true
 	result := r.result()
 	result.Generator = account.close()
 	result.Generator.Lost = r.lost()
@@ -289,10 +292,15 @@ func (r *run) open(ctx context.Context) time.Time {
 			began = nil
 		}
 		measured := t >= r.Arrivals.Warmup
+		stage := r.stage(due)
+		stage.begin(r.start, due)
 		if r.inFlight.Load() >= int64(r.Limits.InFlight) {
 			if measured {
 				r.dropping.Record(i, time.Since(due))
 				r.counts.dropped.Add(1)
+				if stage != nil {
+					stage.dropped.Add(1)
+				}
 			}
 			continue
 		}
@@ -381,6 +389,7 @@ func (r *run) one(ctx context.Context, number int, due time.Time, measured bool)
 	r.ending.RLock()
 	defer r.ending.RUnlock()
 	r.session.record(number, t, err)
+	r.stage(due).record(number, t, err)
 	if r.awake != nil {
 		t.response -= s.thought
 		t.service -= s.thought

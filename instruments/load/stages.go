@@ -26,7 +26,7 @@ type Stage struct {
 	Back bool
 }
 
-const mostStages = 100
+const mostStages = 50
 
 // ParseStages reads stages as the flag --stage has them, such as 30s:200/s,5s:800/s,60s:800/s. A time
 // says how long the stage takes, and one with an @ before it when it ends, as in @30s:200/s. With :back

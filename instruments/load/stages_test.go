@@ -177,7 +177,7 @@ func TestBadStages(t *testing.T) {
 		"5s:9/s:back":         "arrivals.stages[0].back: stage 1 has nothing to go back to: give a stage before it",
 		"5s:9/s,0s:99/s:back": "arrivals.stages[1].for: stage 2 goes back at once: give it a time",
 		"20h:1/s,20h:1/s":     "arrivals.stages[1].for: the stages take more than 24h0m0s: give less",
-		strings.Repeat("1s:1/s,", 100) + "1s:1/s": "arrivals.stages: 101 stages: give at most 100",
+		strings.Repeat("1s:1/s,", 50) + "1s:1/s": "arrivals.stages: 51 stages: give at most 50",
 	} {
 		s := get(t, bubbleURL, load.Arrivals{Stages: stages(t, text)})
 		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {
