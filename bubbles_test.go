@@ -306,6 +306,36 @@ func TestBubbleReusesItsOwnPool(t *testing.T) {
 	}
 }
 
+// Where a timer outside takes a bubble for dead that lives, decay leaves alone what is idle in the bubble,
+// also what is in quarantine: Drop would touch the bubble's channels.
+func TestBubbleDecaysWithinAlone(t *testing.T) {
+	keepApart(t)
+	world := newOutsider(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := newClocks(t, dewpond.PoolOptions[clock]{Check: dewpond.CheckAll, MaxIdle: 8, IdleTimeout: time.Second})
+		var all []*clock
+		for range 12 {
+			all = append(all, p.Get())
+		}
+		for _, k := range all {
+			p.Put(k)
+		}
+		if got := p.calls(); got != "[Drop:4 Keep:12 New:12 Reset:12]" {
+			t.Errorf("twelve uses call %s", got)
+		}
+		if v := world.do(func() { dewpond.DecayHere(p.Pool) }); v != nil {
+			t.Error(v)
+		}
+		if got := p.calls(); got != "[]" || p.Stats().Classes[0].Idle != 8 {
+			t.Errorf("decay outside calls %s, and leaves %d of 8", got, p.Stats().Classes[0].Idle)
+		}
+		time.Sleep(time.Minute)
+		if got := p.calls(); got != "[Drop:8]" {
+			t.Errorf("decay in the bubble calls %s", got)
+		}
+	})
+}
+
 // Trim, Close and the timers of decay run outside while a bubble uses the pool, and in it.
 func TestPartsLiveThroughClose(t *testing.T) {
 	for _, where := range []string{"outside", "in the bubble"} {

@@ -137,6 +137,15 @@ func Told[Type any](found check.Violation) (Violation, check.Report) {
 // EndQuarantines does what a tick does to the quarantine of a pool that is checked.
 func EndQuarantines(p StatsSource) { checksOf(p).Flush() }
 
+// DecayHere calls all that decay calls of each part of a pool that is checked.
+func DecayHere[T any](p *Pool[T]) {
+	for _, part := range p.parts.all() {
+		part.settle() // first, while the engine is full
+		part.shed(0, 1000)
+		part.trimInTurn()
+	}
+}
+
 func checksOf(p StatsSource) *checks { return p.(interface{ checked() *checks }).checked() }
 
 func (p *BytePool) checked() *checks { return p.checks }

@@ -129,11 +129,7 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 	var settle func()
 	if p.checks != nil {
 		p.checks.Keeper = objectKeeper[T]{p}
-		settle = func() {
-			if !p.elsewhere() { // else what leaves the quarantine is dropped where it must not be
-				p.checks.Flush()
-			}
-		}
+		settle = p.settle
 	}
 	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.shed)
 	p.decay.Init(o.IdleTimeout, haste, trim, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: shed})
@@ -507,6 +503,13 @@ func (p *Pool[T]) shed(class uint8, n int) {
 	var l late.List
 	defer l.End()
 	p.engine.Shed(class, n, p.free(&l))
+}
+
+// settle ends the quarantine of what is in it. It is called by decay, for a pool with checks.
+func (p *Pool[T]) settle() {
+	if !p.elsewhere() { // else what leaves the quarantine is dropped where it must not be
+		p.checks.Flush()
+	}
 }
 
 // Close lets go of every idle object. From then on the pool keeps nothing: Get makes
