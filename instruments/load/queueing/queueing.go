@@ -1,6 +1,7 @@
 // Package queueing has the formulas of a service with several slots and one queue before them
-// (M/M/c: Poisson arrivals, exponential service times), and a simulation for other service times.
-// It is pure arithmetic.
+// (M/M/c: Poisson arrivals, exponential service times), and a simulation for other service times and
+// for pools of connections, whose bounds change reuse, waiting and how often a connection is made. It
+// is pure arithmetic.
 package queueing
 
 import (

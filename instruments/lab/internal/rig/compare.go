@@ -15,6 +15,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/outputs"
 	"github.com/dewpond/dewpond/instruments/kit/rounds"
+	"github.com/dewpond/dewpond/instruments/load/queueing"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
@@ -22,7 +23,6 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 	"github.com/dewpond/dewpond/instruments/lab/internal/rig/comparison"
-	"github.com/dewpond/dewpond/instruments/lab/internal/rig/poolmodel"
 	"github.com/dewpond/dewpond/instruments/lab/internal/rig/variant"
 )
 
@@ -207,7 +207,7 @@ func chosen(all []variant.Variant, names []string) []variant.Variant {
 	return out
 }
 
-// size is what the pool model says of the connections to the database: the fewest at which one
+// size is what queueing says of the connections to the database: the fewest at which one
 // loan in a hundred waits, at twice before's rate, for the measures are to make it faster.
 func (c *compareCommand) size(throughput float64, r comparison.Round, most int) int {
 	db := r.InClosed.Store
@@ -215,7 +215,7 @@ func (c *compareCommand) size(throughput float64, r comparison.Round, most int) 
 		return most
 	}
 	hold := db.HeldTime / time.Duration(db.Acquired)
-	return poolmodel.Size(2*throughput, hold, 0.01, most)
+	return queueing.Slots(2*throughput, hold, 0.01, most)
 }
 
 func (c *compareCommand) write(r comparison.Report, out io.Writer) error {

@@ -21,7 +21,6 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
-	"github.com/dewpond/dewpond/instruments/lab/internal/rig/poolmodel"
 )
 
 // A poolsCommand shows what the bounds of a pool of connections do.
@@ -44,8 +43,8 @@ const published = 0.87
 
 // A poolRow is one pool, simulated and measured.
 type poolRow struct {
-	pool      poolmodel.Pool
-	simulated poolmodel.Result
+	pool      queueing.Pool
+	simulated queueing.Simulation
 	measured  measuredPool
 }
 
@@ -76,7 +75,7 @@ func (c *poolsCommand) pools(ctx context.Context, out io.Writer) error {
 			if r.measured, failures[i] = c.measureAll(ctx, child.Postgres, r.pool, uint64(i)); failures[i] != nil {
 				return
 			}
-			r.simulated = poolmodel.Simulate(r.pool, c.load(r.measured.hold, dial), 200_000, 1)
+			r.simulated = r.pool.Simulate(c.load(r.measured.hold, dial), 200_000, 1)
 		})
 	}
 	measuring.Wait()
@@ -93,27 +92,27 @@ func (c *poolsCommand) busy() float64 { return float64(c.Rate) * c.Hold.Seconds(
 
 // rows are the base, and what lies around it.
 func (c *poolsCommand) rows() []poolRow {
-	base := poolmodel.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
+	base := queueing.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
 	rows := []poolRow{{pool: base}}
 	busy := int(c.busy()) + 1
 	for _, open := range []int{busy + 1, busy + 3} {
 		if open < c.Open {
-			rows = append(rows, poolRow{pool: poolmodel.Pool{Open: open, Idle: min(open, c.Idle), Lifetime: c.Lifetime}})
+			rows = append(rows, poolRow{pool: queueing.Pool{Open: open, Idle: min(open, c.Idle), Lifetime: c.Lifetime}})
 		}
 	}
 	for _, idle := range []int{2, busy + 1, c.Open} {
 		if idle != c.Idle && idle <= c.Open {
-			rows = append(rows, poolRow{pool: poolmodel.Pool{Open: c.Open, Idle: idle, Lifetime: c.Lifetime}})
+			rows = append(rows, poolRow{pool: queueing.Pool{Open: c.Open, Idle: idle, Lifetime: c.Lifetime}})
 		}
 	}
 	for _, lifetime := range []time.Duration{time.Second, 3 * time.Second} {
-		rows = append(rows, poolRow{pool: poolmodel.Pool{Open: c.Open, Idle: c.Idle, Lifetime: lifetime}})
+		rows = append(rows, poolRow{pool: queueing.Pool{Open: c.Open, Idle: c.Idle, Lifetime: lifetime}})
 	}
 	return rows
 }
 
-func (c *poolsCommand) load(hold, dial time.Duration) poolmodel.Load {
-	return poolmodel.Load{Rate: float64(c.Rate), Hold: queueing.Exponential(hold), Dial: dial, Patience: c.Patience}
+func (c *poolsCommand) load(hold, dial time.Duration) queueing.Demand {
+	return queueing.Demand{Rate: float64(c.Rate), Hold: queueing.Exponential(hold), Dial: dial, Patience: c.Patience}
 }
 
 // dialing is how long it takes to make a connection.
@@ -153,7 +152,7 @@ func (m measuredPool) p99() time.Duration {
 const equalPools = 8
 
 // measureAll lends from one pool, or from several that have loads of their own.
-func (c *poolsCommand) measureAll(ctx context.Context, dsn string, p poolmodel.Pool, seed uint64) (measuredPool, error) {
+func (c *poolsCommand) measureAll(ctx context.Context, dsn string, p queueing.Pool, seed uint64) (measuredPool, error) {
 	if p.Open == c.Open {
 		return c.measure(ctx, dsn, p, seed, c.Duration)
 	}
@@ -182,7 +181,7 @@ func (c *poolsCommand) measureAll(ctx context.Context, dsn string, p poolmodel.P
 	return all, errors.Join(failures[:]...)
 }
 
-func (c *poolsCommand) measure(ctx context.Context, dsn string, p poolmodel.Pool, seed uint64, duration time.Duration) (m measuredPool, err error) {
+func (c *poolsCommand) measure(ctx context.Context, dsn string, p queueing.Pool, seed uint64, duration time.Duration) (m measuredPool, err error) {
 	o := store.PoolOptions{Client: store.PgxSQL, MaxOpen: p.Open, MaxIdle: p.Idle, MaxLifetime: p.Lifetime, Health: "off", Timeout: c.Patience}
 	if err := o.Validate(); err != nil {
 		return m, err
@@ -253,7 +252,7 @@ func (c *poolsCommand) table(out io.Writer, rows []poolRow) {
 		}
 		fmt.Fprintf(t, "%d/%d/%v\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%.4f\t%.4f\t%v\t%s\t%d of %d\t%d of %d\t\n", r.pool.Open, r.pool.Idle, r.pool.Lifetime,
 			float64(c.Rate)*m.hold.Seconds()/float64(r.pool.Open), s.Reuse(), m.Reuse(), s.MadePerSecond(), float64(m.Made)/m.seconds,
-			s.Waiting(), float64(m.Waited)/float64(m.Acquired+m.TimedOut), s.Wait(0.99).Round(10*time.Microsecond), p99, s.TimedOut, s.Loans+s.TimedOut, m.TimedOut, m.Acquired+m.TimedOut)
+			s.Waiting(), float64(m.Waited)/float64(m.Acquired+m.TimedOut), s.Wait(0.99).Round(10*time.Microsecond), p99, s.TimedOut, s.Served+s.TimedOut, m.TimedOut, m.Acquired+m.TimedOut)
 	}
 	t.Flush()
 	fmt.Fprintf(out, "\nA load test of a match-making service in Go says %.0f %% reuse of 50 open, 20 idle and 30m at 300 a second. Steady arrivals do not give that: here it is %.1f %% simulated and %.1f %% measured.\n",
@@ -266,28 +265,28 @@ func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) {
 	fmt.Fprintln(out, "\nA fifth less and a fifth more of one parameter, simulated (reuse; made a second; P99 of the wait):")
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "parameter\tless\tas it is\tmore\t")
-	base := poolmodel.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
-	say := func(p poolmodel.Pool, rate float64) string {
+	base := queueing.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
+	say := func(p queueing.Pool, rate float64) string {
 		l := c.load(c.Hold, dial)
 		l.Rate = rate
-		r := poolmodel.Simulate(p, l, 200_000, 1)
+		r := p.Simulate(l, 200_000, 1)
 		return fmt.Sprintf("%.4f; %.3f; %v", r.Reuse(), r.MadePerSecond(), r.Wait(0.99).Round(10*time.Microsecond))
 	}
 	for _, parameter := range []struct {
 		name   string
-		change func(p *poolmodel.Pool, rate *float64, by float64)
+		change func(p *queueing.Pool, rate *float64, by float64)
 	}{
-		{"max open", func(p *poolmodel.Pool, _ *float64, by float64) {
+		{"max open", func(p *queueing.Pool, _ *float64, by float64) {
 			p.Open = max(1, int(float64(p.Open)*by))
 			p.Idle = min(p.Idle, p.Open)
 		}},
-		{"max idle", func(p *poolmodel.Pool, _ *float64, by float64) {
+		{"max idle", func(p *queueing.Pool, _ *float64, by float64) {
 			p.Idle = min(p.Open, max(1, int(float64(p.Idle)*by)))
 		}},
-		{"lifetime", func(p *poolmodel.Pool, _ *float64, by float64) {
+		{"lifetime", func(p *queueing.Pool, _ *float64, by float64) {
 			p.Lifetime = time.Duration(float64(p.Lifetime) * by)
 		}},
-		{"rate", func(_ *poolmodel.Pool, rate *float64, by float64) { *rate *= by }},
+		{"rate", func(_ *queueing.Pool, rate *float64, by float64) { *rate *= by }},
 	} {
 		cells := parameter.name
 		for _, by := range []float64{0.8, 1, 1.2} {

@@ -1,4 +1,4 @@
-package poolmodel
+package queueing
 
 import (
 	"container/heap"
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A simulation does what database/sql does, one event after the other. Times are in seconds.
-type simulation struct {
+// A simulator does what database/sql does, one event after the other. Times are in seconds.
+type simulator struct {
 	pool    Pool
-	load    Load
+	demand  Demand
 	random  *rand.Rand
 	events  events
 	free    []*conn // the last one is lent next
@@ -21,7 +21,7 @@ type simulation struct {
 	arrived                      int
 	counting                     bool // what arrives now counts
 	nextClean                    float64
-	result                       Result
+	out                          Simulation
 }
 
 type conn struct{ made, back float64 }
@@ -39,19 +39,19 @@ type event struct {
 	loan *loan // whose patience ends, or that the dial is for
 }
 
-func newSimulation(p Pool, l Load, seed uint64) *simulation {
-	s := &simulation{pool: p, load: l, random: rand.New(rand.NewPCG(seed, 1))}
+func newSimulator(p Pool, d Demand, seed uint64) *simulator {
+	s := &simulator{pool: p, demand: d, random: rand.New(rand.NewPCG(seed, 1))}
 	s.due = s.next()
 	s.nextClean = s.period()
 	return s
 }
 
 // next draws the time between two arrivals.
-func (s *simulation) next() float64 { return s.random.ExpFloat64() / s.load.Rate }
+func (s *simulator) next() float64 { return s.random.ExpFloat64() / s.demand.Rate }
 
 // period is how often database/sql looks for idle connections to close: as often as its shortest
 // bound, and not more often than once a second. It is 0 where there is no bound.
-func (s *simulation) period() float64 {
+func (s *simulator) period() float64 {
 	shortest := time.Duration(0)
 	for _, d := range []time.Duration{s.pool.Lifetime, s.pool.IdleTime} {
 		if d > 0 && (shortest == 0 || d < shortest) {
@@ -65,7 +65,7 @@ func (s *simulation) period() float64 {
 }
 
 // arrive is a loan that is asked for.
-func (s *simulation) arrive() {
+func (s *simulator) arrive() {
 	s.lastArrival = s.now
 	s.clean()
 	l := &loan{arrived: s.now, counts: s.counting}
@@ -83,16 +83,16 @@ func (s *simulation) arrive() {
 		return
 	}
 	if s.counting {
-		s.result.Waited++
+		s.out.Waited++
 	}
 	s.waiting = append(s.waiting, l)
-	if s.load.Patience > 0 {
-		heap.Push(&s.events, event{at: s.now + s.load.Patience.Seconds(), loan: l})
+	if s.demand.Patience > 0 {
+		heap.Push(&s.events, event{at: s.now + s.demand.Patience.Seconds(), loan: l})
 	}
 }
 
 // step is the next event.
-func (s *simulation) step() {
+func (s *simulator) step() {
 	e := heap.Pop(&s.events).(event)
 	s.now = e.at
 	switch {
@@ -105,30 +105,32 @@ func (s *simulation) step() {
 	}
 }
 
-func (s *simulation) giveUp(l *loan) {
+func (s *simulator) giveUp(l *loan) {
 	if l.over {
 		return
 	}
 	l.over = true
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *loan) bool { return w == l })
 	if l.counts {
-		s.result.TimedOut++
+		s.out.TimedOut++
 	}
 }
 
 // grant lends a connection.
-func (s *simulation) grant(c *conn, l *loan) {
+func (s *simulator) grant(c *conn, l *loan) {
 	l.over = true
-	hold := s.load.Hold(s.random)
+	hold := s.demand.Hold(s.random)
 	if l.counts {
-		s.result.Loans++
-		s.result.sorted = append(s.result.sorted, s.now-l.arrived)
+		s.out.Served++
+		wait := s.now - l.arrived
+		s.out.waits = append(s.out.waits, wait)
+		s.out.responses = append(s.out.responses, wait+hold.Seconds())
 	}
 	heap.Push(&s.events, event{at: s.now + hold.Seconds(), conn: c})
 }
 
 // back is a connection that is lent no more.
-func (s *simulation) back(c *conn) {
+func (s *simulator) back(c *conn) {
 	if s.aged(c) {
 		s.close(byAge)
 		if len(s.waiting) > 0 {
@@ -137,13 +139,7 @@ func (s *simulation) back(c *conn) {
 		return
 	}
 	if len(s.waiting) > 0 {
-		i := 0
-		if !s.pool.FIFO {
-			i = s.random.IntN(len(s.waiting))
-		}
-		l := s.waiting[i]
-		s.waiting = slices.Delete(s.waiting, i, i+1)
-		s.grant(c, l)
+		s.grant(c, s.nextWaiting())
 		return
 	}
 	if len(s.free) >= s.pool.Idle {
@@ -154,29 +150,42 @@ func (s *simulation) back(c *conn) {
 	s.free = append(s.free, c)
 }
 
+// nextWaiting removes who is served next. In order that takes no time, however long the queue is.
+func (s *simulator) nextWaiting() *loan {
+	if s.pool.FIFO {
+		l := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		return l
+	}
+	i := s.random.IntN(len(s.waiting))
+	l := s.waiting[i]
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	return l
+}
+
 // dial makes a connection, for a loan or for whoever waits.
-func (s *simulation) dial(l *loan) {
+func (s *simulator) dial(l *loan) {
 	s.open++
 	if s.counting {
-		s.result.Made++
+		s.out.Made++
 	}
-	at := s.now + s.load.Dial.Seconds()
+	at := s.now + s.demand.Dial.Seconds()
 	heap.Push(&s.events, event{at: at, conn: &conn{made: at}, loan: l})
 }
 
-func (s *simulation) close(reason int) {
+func (s *simulator) close(reason int) {
 	s.open--
 	if s.counting {
-		s.result.closed[reason]++
+		s.out.closed[reason]++
 	}
 }
 
-func (s *simulation) aged(c *conn) bool {
+func (s *simulator) aged(c *conn) bool {
 	return s.pool.Lifetime > 0 && s.now-c.made > s.pool.Lifetime.Seconds()
 }
 
 // clean closes idle connections that are past a bound, at the times at which database/sql does.
-func (s *simulation) clean() {
+func (s *simulator) clean() {
 	period := s.period()
 	if period == 0 || s.now < s.nextClean {
 		return
