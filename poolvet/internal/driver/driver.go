@@ -1,0 +1,144 @@
+// Package driver runs poolvet's checks, as a tool of go vet and by itself.
+package driver
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/dewpond/dewpond/poolvet"
+	"github.com/dewpond/dewpond/poolvet/internal/flow"
+)
+
+const aboutPools = "more pools: path.Type.Put:0 puts its first argument back, path.Type.Get:get gets"
+
+// Main runs the command with its arguments and returns its exit status: 0, 1 if something was
+// found, 2 if it could not look.
+func Main(args []string) int {
+	if forVet(args) {
+		flag.Var(flow.More, "pools", aboutPools)
+		unitchecker.Main(append(poolvet.Analyzers(), poolvet.OnRequest()...)...)
+	}
+	return alone(args, os.Stdout, os.Stderr)
+}
+
+// forVet reports whether go vet has started the command: with -V=full, with -flags, or with
+// flags and one file of configuration.
+func forVet(args []string) bool {
+	return len(args) > 0 && (strings.HasPrefix(args[0], "-V=") || args[0] == "-flags" || strings.HasSuffix(args[len(args)-1], ".cfg"))
+}
+
+// alone loads packages and runs the checks on them.
+func alone(args []string, stdout, stderr io.Writer) int {
+	f := flag.NewFlagSet("poolvet", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	asJSON := f.Bool("json", false, "write JSON to standard output")
+	verbose := f.Bool("v", false, "say which functions were given up on")
+	c := Config{}
+	f.BoolVar(&c.Tests, "test", true, "look at tests too")
+	f.BoolVar(&c.Shallow, "shallow", false, "do not look into functions of other modules: faster, and what they put back or return is not known")
+	f.Var(flow.More, "pools", aboutPools)
+	all := append(poolvet.Analyzers(), poolvet.OnRequest()...)
+	selected := map[*analysis.Analyzer]*bool{}
+	for _, a := range all {
+		title, _, _ := strings.Cut(a.Doc, "\n")
+		if slices.Contains(poolvet.OnRequest(), a) {
+			title += " (on request)"
+		}
+		selected[a] = f.Bool(a.Name, false, title)
+	}
+	f.Usage = func() {
+		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nA check's name as a flag runs that check alone. As a tool of go vet: go vet -vettool=$(which poolvet) ./...\n\n")
+		f.PrintDefaults()
+	}
+	if err := f.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return 0
+		}
+		return 2
+	}
+	var analyzers []*analysis.Analyzer
+	for _, a := range all {
+		if *selected[a] {
+			analyzers = append(analyzers, a)
+		}
+	}
+	if len(analyzers) == 0 {
+		analyzers = poolvet.Analyzers()
+	}
+	c.Patterns = f.Args()
+	if len(c.Patterns) == 0 {
+		c.Patterns = []string{"."}
+	}
+	found, pkgs, err := Run(c, analyzers)
+	if err != nil {
+		fmt.Fprintln(stderr, "poolvet:", err)
+		return 2
+	}
+	return tell(found, pkgs, c, *asJSON, *verbose, stdout, stderr)
+}
+
+func tell(found []Finding, pkgs []*Package, c Config, asJSON, verbose bool, stdout, stderr io.Writer) int {
+	status := 0
+	if len(found) > 0 {
+		status = 1
+	}
+	for _, p := range pkgs {
+		for _, err := range p.Errors {
+			fmt.Fprintln(stderr, err)
+			status = 2
+		}
+		if p.Result == nil || !verbose {
+			continue
+		}
+		for _, f := range p.Result.GivenUp {
+			fmt.Fprintf(stderr, "%s is too large, and was not looked at\n", f)
+		}
+	}
+	if c.Shallow {
+		fmt.Fprintln(stderr, "poolvet: functions of other modules were not looked into: which of them put back, keep or return what they get is not known")
+	}
+	slices.SortFunc(found, func(x, y Finding) int {
+		return cmp.Or(strings.Compare(x.Position.Filename, y.Position.Filename), x.Position.Line-y.Position.Line, x.Position.Column-y.Position.Column)
+	})
+	if asJSON {
+		writeJSON(found, stdout)
+		return status
+	}
+	here, _ := os.Getwd()
+	for _, f := range found {
+		p := f.Position
+		if rel, err := filepath.Rel(here, p.Filename); err == nil && !strings.HasPrefix(rel, "..") {
+			p.Filename = rel
+		}
+		fmt.Fprintf(stderr, "%v: %s\n", p, f.Diagnostic.Message)
+	}
+	return status
+}
+
+// writeJSON writes what go vet -json does: packages, checks, findings.
+func writeJSON(found []Finding, w io.Writer) {
+	type entry struct {
+		Posn    string `json:"posn"`
+		Message string `json:"message"`
+	}
+	tree := map[string]map[string][]entry{}
+	for _, f := range found {
+		if tree[f.Package] == nil {
+			tree[f.Package] = map[string][]entry{}
+		}
+		tree[f.Package][f.Check] = append(tree[f.Package][f.Check], entry{f.Position.String(), f.Diagnostic.Message})
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "\t")
+	e.Encode(tree)
+}

@@ -1,0 +1,264 @@
+package driver
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/packages"
+
+	"github.com/dewpond/dewpond/poolvet/internal/flow"
+)
+
+// A Config says what to load, and how deep.
+type Config struct {
+	Dir      string // where the go command runs; "": here
+	Patterns []string
+	Tests    bool
+	Shallow  bool // functions of other modules have no bodies, so they give no facts
+	Env      []string
+}
+
+// A Package is type-checked, and has what the flow found.
+type Package struct {
+	Path     string
+	Fset     *token.FileSet
+	Files    []*ast.File
+	Types    *types.Package
+	Info     *types.Info
+	Sizes    types.Sizes
+	Module   *packages.Module
+	Result   *flow.Result
+	Errors   []error
+	Initial  bool
+	listed   *packages.Package
+	imported map[string]*Package
+	done     chan struct{}
+}
+
+// load lists packages with the go command and type-checks them and all that they import,
+// from source: nothing is compiled. What Go's own packages do inside is left out.
+func load(c Config) ([]*Package, error) {
+	listed, err := packages.Load(&packages.Config{
+		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedTypesSizes | packages.NeedForTest,
+		Dir:   c.Dir,
+		Tests: c.Tests,
+		Env:   append(append(os.Environ(), "CGO_ENABLED=1"), c.Env...),
+	}, c.Patterns...)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{config: c, fset: token.NewFileSet(), all: map[string]*Package{}, facts: map[factKey]analysis.Fact{}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	var initial []*Package
+	own := map[string]bool{}
+	for _, p := range listed {
+		if p.Module != nil {
+			own[p.Module.Path] = true
+		}
+	}
+	for _, p := range listed {
+		q := l.add(p, own)
+		q.Initial = true
+		initial = append(initial, q)
+	}
+	for _, q := range l.all {
+		go l.check(q)
+	}
+	for _, q := range l.all {
+		<-q.done
+	}
+	return withoutTwins(initial), nil
+}
+
+// withoutTwins drops a package where its test variant has all of its files as well, and the
+// mains that go test generates.
+func withoutTwins(pkgs []*Package) []*Package {
+	tested := map[string]bool{}
+	for _, p := range pkgs {
+		if p.listed.ForTest != "" && p.listed.PkgPath == p.listed.ForTest {
+			tested[p.listed.ForTest] = true
+		}
+	}
+	var kept []*Package
+	for _, p := range pkgs {
+		if strings.HasSuffix(p.listed.ID, ".test") || p.listed.ForTest == "" && tested[p.Path] {
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+type loader struct {
+	config Config
+	fset   *token.FileSet
+	all    map[string]*Package
+	slots  chan struct{}
+	mu     sync.Mutex
+	facts  map[factKey]analysis.Fact
+}
+
+type factKey struct {
+	obj types.Object
+	t   reflect.Type
+}
+
+func (l *loader) add(p *packages.Package, own map[string]bool) *Package {
+	if q := l.all[p.ID]; q != nil {
+		return q
+	}
+	q := &Package{Path: p.PkgPath, Fset: l.fset, Module: p.Module, Sizes: p.TypesSizes, listed: p, imported: map[string]*Package{}, done: make(chan struct{})}
+	q.Initial = p.Module != nil && own[p.Module.Path]
+	l.all[p.ID] = q
+	for path, dep := range p.Imports {
+		q.imported[path] = l.add(dep, own)
+	}
+	return q
+}
+
+// check type-checks one package, once those that it imports are, and runs the flow on it.
+func (l *loader) check(p *Package) {
+	defer close(p.done)
+	for _, dep := range p.imported {
+		<-dep.done
+	}
+	l.slots <- struct{}{}
+	defer func() { <-l.slots }()
+	if p.Path == "unsafe" {
+		p.Types = types.Unsafe
+		return
+	}
+	for _, e := range p.listed.Errors {
+		p.Errors = append(p.Errors, e)
+	}
+	for _, name := range p.listed.GoFiles {
+		file, err := parser.ParseFile(l.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			p.Errors = append(p.Errors, err)
+		}
+		if file != nil {
+			p.Files = append(p.Files, file)
+		}
+	}
+	bodies := p.Initial || p.Module != nil && !l.config.Shallow
+	p.Info = &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Scopes: map[ast.Node]*types.Scope{}, FileVersions: map[*ast.File]string{},
+	}
+	config := types.Config{
+		Importer:         importer(p.imported),
+		IgnoreFuncBodies: !bodies,
+		FakeImportC:      true,
+		Sizes:            p.Sizes,
+		Error:            func(err error) { p.Errors = append(p.Errors, err) },
+	}
+	if p.Module != nil && p.Module.GoVersion != "" {
+		config.GoVersion = "go" + p.Module.GoVersion
+	}
+	p.Types, _ = config.Check(p.Path, l.fset, p.Files, p.Info)
+	if bodies && len(p.Errors) == 0 {
+		l.flow(p)
+	}
+	if !p.Initial {
+		p.Files, p.Info = nil, nil
+	}
+}
+
+// flow runs the flow's analyzer, unless something it stands on panics.
+func (l *loader) flow(p *Package) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.Errors = append(p.Errors, fmt.Errorf("%s: internal error: %v", p.Path, v))
+			if os.Getenv("POOLVET_PANIC") != "" {
+				panic(v)
+			}
+		}
+	}()
+	result, err := flow.Analyzer.Run(l.pass(flow.Analyzer, p, nil))
+	if err != nil {
+		p.Errors = append(p.Errors, err)
+		return
+	}
+	p.Result = result.(*flow.Result)
+}
+
+func (l *loader) pass(a *analysis.Analyzer, p *Package, report func(analysis.Diagnostic)) *analysis.Pass {
+	return &analysis.Pass{
+		Analyzer: a, Fset: l.fset, Files: p.Files, Pkg: p.Types, TypesInfo: p.Info, TypesSizes: p.Sizes,
+		ResultOf: map[*analysis.Analyzer]any{flow.Analyzer: p.Result},
+		Report:   report,
+		ReadFile: os.ReadFile,
+		ImportObjectFact: func(obj types.Object, fact analysis.Fact) bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			got, ok := l.facts[factKey{obj, reflect.TypeOf(fact)}]
+			if ok {
+				reflect.ValueOf(fact).Elem().Set(reflect.ValueOf(got).Elem())
+			}
+			return ok
+		},
+		ExportObjectFact: func(obj types.Object, fact analysis.Fact) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.facts[factKey{obj, reflect.TypeOf(fact)}] = fact
+		},
+	}
+}
+
+type importer map[string]*Package
+
+func (i importer) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	p := i[path]
+	if p == nil || p.Types == nil {
+		return nil, fmt.Errorf("no package %s", path)
+	}
+	return p.Types, nil
+}
+
+// Run loads packages and returns what the analyzers report in them.
+func Run(c Config, analyzers []*analysis.Analyzer) ([]Finding, []*Package, error) {
+	pkgs, err := load(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Finding
+	seen := map[string]bool{}
+	for _, p := range pkgs {
+		if p.Result == nil {
+			continue
+		}
+		for _, a := range analyzers {
+			pass := (&loader{fset: p.Fset}).pass(a, p, func(d analysis.Diagnostic) {
+				f := Finding{Package: p.Path, Check: a.Name, Position: p.Fset.Position(d.Pos), Diagnostic: d}
+				if at := f.Position.String() + f.Check; !seen[at] {
+					seen[at] = true
+					all = append(all, f)
+				}
+			})
+			if _, err := a.Run(pass); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return all, pkgs, nil
+}
+
+// A Finding is what one analyzer reports in one place.
+type Finding struct {
+	Package    string
+	Check      string
+	Position   token.Position
+	Diagnostic analysis.Diagnostic
+}

@@ -1,0 +1,221 @@
+// Package flow follows what is put into pools along the ways through each function, and
+// finds what poolvet's checks report. The checks' own packages only name and document them.
+//
+// It works on the SSA form of one package at a time. [Summary] is what it knows of a
+// function, as a fact, so that wrappers of Get and Put are known in other packages.
+// A walk (walk.go) starts behind a Put with the values and places that have the object
+// (memory.go), and follows each edge of the flow graph with what is known of conditions.
+package flow
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+)
+
+// Analyzer finds everything, and reports nothing: see [Check].
+var Analyzer = &analysis.Analyzer{
+	Name:       "poolflow",
+	Doc:        "follow pooled objects along the ways through each function",
+	URL:        URL,
+	Run:        run,
+	FactTypes:  []analysis.Fact{(*Summary)(nil)},
+	ResultType: reflect.TypeFor[*Result](),
+}
+
+// URL is where the checks are documented.
+const URL = "https://github.com/dewpond/dewpond/blob/main/docs/poolvet.md"
+
+// More is what the flag -pools has.
+var More = Pools{}
+
+// A Result has the findings of all checks.
+type Result struct {
+	Findings []Finding
+	GivenUp  []string // functions that are too large, or that take too long
+}
+
+// A Finding is what one check reports.
+type Finding struct {
+	Check   string
+	Pos     token.Pos
+	Message string
+	Fix     *analysis.SuggestedFix
+}
+
+// Check returns the analyzer that reports the findings of one check.
+func Check(name, doc string) *analysis.Analyzer {
+	c := &analysis.Analyzer{
+		Name:     name,
+		Doc:      doc,
+		URL:      URL + "#" + name,
+		Requires: []*analysis.Analyzer{Analyzer},
+	}
+	c.Run = func(pass *analysis.Pass) (any, error) {
+		for _, f := range pass.ResultOf[Analyzer].(*Result).Findings {
+			if f.Check != name {
+				continue
+			}
+			d := analysis.Diagnostic{Pos: f.Pos, Category: name, Message: f.Message, URL: c.URL}
+			if f.Fix != nil {
+				d.SuggestedFixes = []analysis.SuggestedFix{*f.Fix}
+			}
+			pass.Report(d)
+		}
+		return nil, nil
+	}
+	return c
+}
+
+type flowPass struct {
+	pass      *analysis.Pass
+	pkg       *ssa.Package
+	fns       []*ssa.Function
+	more      Pools
+	globals   map[*ssa.Global]ssa.Value
+	notes     map[types.Object]*Summary
+	facts     map[*types.Func]*Summary
+	summaries map[*ssa.Function]*Summary
+	putCalls  map[*ssa.Function][]ssa.CallInstruction
+	conds     map[*ssa.Function]map[string]bool
+	sharing   map[*ssa.Alloc]sharing
+	nodes     map[token.Pos]ast.Node // calls by their left parenthesis, defers by their keyword
+	seen      map[Finding]bool
+	result    *Result
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	a := &flowPass{
+		pass: pass, more: More,
+		facts:     map[*types.Func]*Summary{},
+		summaries: map[*ssa.Function]*Summary{},
+		putCalls:  map[*ssa.Function][]ssa.CallInstruction{},
+		conds:     map[*ssa.Function]map[string]bool{},
+		sharing:   map[*ssa.Alloc]sharing{},
+		seen:      map[Finding]bool{},
+		result:    &Result{},
+	}
+	if goes := a.worthwhile(); !goes {
+		return a.result, nil
+	}
+	pkg, givenUp := build(pass)
+	a.pkg = pkg
+	for _, f := range givenUp {
+		a.result.GivenUp = append(a.result.GivenUp, pass.Fset.Position(f.Pos()).String()+": "+f.Name.Name)
+	}
+	a.fns = functions(a.pkg)
+	a.globals = onlyStores(a.fns)
+	a.notes = a.annotations()
+	a.summarizeAll()
+	a.index()
+	for _, f := range a.fns {
+		a.check(f)
+	}
+	a.ignore()
+	slices.SortFunc(a.result.Findings, func(x, y Finding) int { return int(x.Pos - y.Pos) })
+	return a.result, nil
+}
+
+// worthwhile reports whether the package may have anything to do with pools: those of the
+// standard library that do not name sync.Pool have not.
+func (a *flowPass) worthwhile() bool {
+	if !standardPath(a.pass.Pkg.Path()) {
+		return true
+	}
+	for _, file := range a.pass.Files {
+		found := false
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Pool" {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "sync" {
+					found = true
+				}
+			}
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *flowPass) summarizeAll() {
+	for range 6 {
+		changed := false
+		for _, f := range a.fns {
+			a.putCalls[f] = a.callsThatPut(f)
+			s := a.summarize(f)
+			if !s.equal(a.summaries[f]) {
+				a.summaries[f], changed = s, true
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+	for _, f := range a.fns {
+		obj, ok := f.Object().(*types.Func)
+		if s := a.summaries[f]; ok && !s.empty() && obj.Pkg() == a.pass.Pkg {
+			a.pass.ExportObjectFact(obj, s)
+		}
+	}
+}
+
+func (a *flowPass) callsThatPut(f *ssa.Function) []ssa.CallInstruction {
+	var calls []ssa.CallInstruction
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if call, ok := in.(ssa.CallInstruction); ok && len(a.puts(call)) > 0 {
+				calls = append(calls, call)
+			}
+		}
+	}
+	return calls
+}
+
+// index finds the syntax of calls by the position that SSA gives them.
+func (a *flowPass) index() {
+	a.nodes = map[token.Pos]ast.Node{}
+	for _, file := range a.pass.Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.CallExpr:
+				a.nodes[x.Lparen] = x
+			case *ast.DeferStmt:
+				a.nodes[x.Defer] = x
+			case *ast.GoStmt:
+				a.nodes[x.Go] = x
+			case *ast.ReturnStmt:
+				a.nodes[x.Return] = x
+			}
+			return true
+		})
+	}
+}
+
+func (a *flowPass) report(check string, pos token.Pos, fix *analysis.SuggestedFix, format string, args ...any) {
+	if !pos.IsValid() {
+		return
+	}
+	f := Finding{Check: check, Pos: pos, Message: fmt.Sprintf(format, args...)}
+	if at := (Finding{Check: check, Pos: pos}); a.seen[at] {
+		return
+	} else {
+		a.seen[at] = true
+	}
+	f.Fix = fix
+	a.result.Findings = append(a.result.Findings, f)
+}
+
+// at is a position as messages name it.
+func (a *flowPass) at(pos token.Pos) string {
+	p := a.pass.Fset.Position(pos)
+	return fmt.Sprintf("%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column)
+}

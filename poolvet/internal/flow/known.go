@@ -1,0 +1,197 @@
+package flow
+
+import (
+	"fmt"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A role is what a known function does with a pool.
+type role struct {
+	gets    bool // its first result is out of a pool
+	puts    int  // which argument it puts back, from 1, not counting a receiver; 0: none
+	boxed   bool // the argument is the address of a variable that it sets to nil
+	moves   bool // it puts back the argument where it returns other memory
+	dewpond bool
+}
+
+const dewpondPath = "github.com/dewpond/dewpond"
+
+var roles = map[string]role{
+	"sync.Pool.Get": {gets: true},
+	"sync.Pool.Put": {puts: 1},
+
+	"github.com/valyala/bytebufferpool.Get":      {gets: true},
+	"github.com/valyala/bytebufferpool.Put":      {puts: 1},
+	"github.com/valyala/bytebufferpool.Pool.Get": {gets: true},
+	"github.com/valyala/bytebufferpool.Pool.Put": {puts: 1},
+
+	"google.golang.org/grpc/mem.BufferPool.Get": {gets: true},
+	"google.golang.org/grpc/mem.BufferPool.Put": {puts: 1},
+	"net/http/httputil.BufferPool.Get":          {gets: true},
+	"net/http/httputil.BufferPool.Put":          {puts: 1},
+
+	dewpondPath + "/dewsync.Pool.Get": {gets: true},
+	dewpondPath + "/dewsync.Pool.Put": {puts: 1},
+
+	dewpondPath + ".Get":                   {gets: true, dewpond: true},
+	dewpondPath + ".Put":                   {puts: 1, dewpond: true},
+	dewpondPath + ".BytePool.Get":          {gets: true, dewpond: true},
+	dewpondPath + ".BytePool.TryGet":       {gets: true, dewpond: true},
+	dewpondPath + ".BytePool.GetContext":   {gets: true, dewpond: true},
+	dewpondPath + ".BytePool.ReadAll":      {gets: true, dewpond: true},
+	dewpondPath + ".BytePool.Put":          {puts: 1, dewpond: true},
+	dewpondPath + ".BytePool.PutWritten":   {puts: 1, dewpond: true},
+	dewpondPath + ".BytePool.Adopt":        {puts: 1, dewpond: true},
+	dewpondPath + ".BytePool.Return":       {puts: 1, boxed: true, dewpond: true},
+	dewpondPath + ".BytePool.Append":       {gets: true, puts: 1, moves: true, dewpond: true},
+	dewpondPath + ".BytePool.AppendString": {gets: true, puts: 1, moves: true, dewpond: true},
+	dewpondPath + ".BytePool.Grow":         {gets: true, puts: 1, moves: true, dewpond: true},
+	dewpondPath + ".BodyPool.Get":          {gets: true, dewpond: true},
+	dewpondPath + ".BodyPool.Put":          {puts: 1, dewpond: true},
+	dewpondPath + ".SlicePool.Get":         {gets: true, dewpond: true},
+	dewpondPath + ".SlicePool.TryGet":      {gets: true, dewpond: true},
+	dewpondPath + ".SlicePool.GetContext":  {gets: true, dewpond: true},
+	dewpondPath + ".SlicePool.Put":         {puts: 1, dewpond: true},
+	dewpondPath + ".SlicePool.Adopt":       {puts: 1, dewpond: true},
+	dewpondPath + ".SlicePool.Return":      {puts: 1, boxed: true, dewpond: true},
+	dewpondPath + ".SlicePool.Append":      {gets: true, puts: 1, moves: true, dewpond: true},
+	dewpondPath + ".SlicePool.Grow":        {gets: true, puts: 1, moves: true, dewpond: true},
+	dewpondPath + ".SliceBodyPool.Get":     {gets: true, dewpond: true},
+	dewpondPath + ".SliceBodyPool.Put":     {puts: 1, dewpond: true},
+	dewpondPath + ".Pool.Get":              {gets: true, dewpond: true},
+	dewpondPath + ".Pool.TryGet":           {gets: true, dewpond: true},
+	dewpondPath + ".Pool.GetContext":       {gets: true, dewpond: true},
+	dewpondPath + ".Pool.Put":              {puts: 1, dewpond: true},
+}
+
+// Pools is the flag -pools: more functions that put an argument back, or get.
+type Pools map[string]role
+
+func (p Pools) String() string { return "" }
+
+// Set reads a list of path.Type.Method:N, where N is the argument that is put back, from 0,
+// or "get".
+func (p Pools) Set(list string) error {
+	for _, item := range strings.Split(list, ",") {
+		name, what, ok := cutLast(item, ":")
+		if !ok || name == "" {
+			return fmt.Errorf("%q is not path.Type.Put:0, nor path.Type.Get:get", item)
+		}
+		if what == "get" {
+			p[name] = role{gets: true}
+			continue
+		}
+		n, err := strconv.Atoi(what)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not path.Type.Put:0, nor path.Type.Get:get", item)
+		}
+		p[name] = role{puts: n + 1}
+	}
+	return nil
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// fullName is path.Func, or path.Type.Method whether or not the receiver is a pointer, and
+// without type parameters.
+func fullName(f *types.Func) string {
+	if f == nil || f.Pkg() == nil {
+		return ""
+	}
+	path := f.Pkg().Path()
+	if i := strings.Index(path, " ["); i >= 0 {
+		path = path[:i]
+	}
+	if recv := f.Signature().Recv(); recv != nil {
+		t := types.Unalias(recv.Type())
+		if p, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(p.Elem())
+		}
+		if named, ok := t.(*types.Named); ok {
+			return path + "." + named.Obj().Name() + "." + f.Name()
+		}
+		return path + ".." + f.Name()
+	}
+	return path + "." + f.Name()
+}
+
+// called is the function that a call names, an interface's method included, and nil for
+// function values.
+func called(c *ssa.CallCommon) *types.Func {
+	if c.IsInvoke() {
+		return c.Method
+	}
+	if f := c.StaticCallee(); f != nil {
+		if obj, ok := f.Object().(*types.Func); ok {
+			return obj.Origin()
+		}
+	}
+	return nil
+}
+
+func (a *flowPass) roleOf(c *ssa.CallCommon) (role, bool) {
+	f := called(c)
+	if f == nil {
+		return role{}, false
+	}
+	name := fullName(f)
+	if r, ok := roles[name]; ok {
+		return r, true
+	}
+	r, ok := a.more[name]
+	return r, ok
+}
+
+// argument is the n-th argument of a call, from 0, not counting a receiver.
+func argument(c *ssa.CallCommon, n int) ssa.Value {
+	if !c.IsInvoke() && c.Signature().Recv() != nil {
+		n++
+	}
+	if n >= len(c.Args) {
+		return nil
+	}
+	return c.Args[n]
+}
+
+// inMemory are methods whose result is memory of their receiver.
+var inMemory = map[string]bool{
+	"bytes.Buffer.Bytes":                                 true,
+	"bytes.Buffer.Next":                                  true,
+	"bytes.Buffer.Peek":                                  true,
+	"bytes.Buffer.AvailableBuffer":                       true,
+	"github.com/valyala/bytebufferpool.ByteBuffer.Bytes": true,
+	"bytes.TrimSpace":                                    true,
+	"bytes.TrimRight":                                    true,
+	"bytes.TrimLeft":                                     true,
+	"bytes.TrimSuffix":                                   true,
+	"bytes.TrimPrefix":                                   true,
+	"bytes.Trim":                                         true,
+}
+
+// holding are functions whose result holds their first argument.
+var holding = map[string]bool{
+	"bytes.NewReader":     true,
+	"bytes.NewBuffer":     true,
+	"bufio.NewReader":     true,
+	"bufio.NewReaderSize": true,
+	"bufio.NewScanner":    true,
+	"io.NopCloser":        true,
+	"io.LimitReader":      true,
+}
+
+// standardPath reports whether a path is of Go's own packages.
+func standardPath(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return standard[first] || first == "internal" || first == "cmd" || first == "go" || first == "vendor" || first == "debug" ||
+		first == "embed" || first == "archive" || first == "index" || first == "plugin"
+}

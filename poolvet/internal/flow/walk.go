@@ -1,0 +1,540 @@
+package flow
+
+import (
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A state is what is known at one point of one way through a function.
+type state struct {
+	vals   map[ssa.Value]taint
+	places map[place]taint
+	known  map[string]fact // of conditions that are tested more than once
+	consts map[*ssa.Phi]*ssa.Const
+}
+
+type fact struct {
+	true bool
+	of   []ssa.Value
+	at   []place
+}
+
+func newState() *state {
+	return &state{map[ssa.Value]taint{}, map[place]taint{}, map[string]fact{}, map[*ssa.Phi]*ssa.Const{}}
+}
+
+func (s *state) clone() *state {
+	return &state{maps.Clone(s.vals), maps.Clone(s.places), maps.Clone(s.known), maps.Clone(s.consts)}
+}
+
+// follows reports whether there is anything left to follow.
+func (s *state) follows() bool { return len(s.vals)+len(s.places) > 0 }
+
+func (s *state) key() string {
+	var parts []string
+	for v, t := range s.vals {
+		parts = append(parts, v.Name()+string('0'+rune(t)))
+	}
+	for p, t := range s.places {
+		parts = append(parts, p.base.Name()+p.path+string('0'+rune(t)))
+	}
+	for k, f := range s.known {
+		if f.true {
+			k += "!"
+		}
+		parts = append(parts, k)
+	}
+	for p, c := range s.consts {
+		parts = append(parts, p.Name()+"="+c.String())
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+// of is the taint of a value that an instruction uses.
+func (s *state) of(v ssa.Value) taint {
+	if v == nil {
+		return 0
+	}
+	return s.vals[v]
+}
+
+// What a visit says of the way that it is on.
+type verdict bool
+
+const (
+	goOn verdict = false
+	stop verdict = true
+)
+
+const (
+	mostStates = 48     // of one block; then the way is given up, which finds nothing
+	mostSteps  = 40_000 // of one walk, in instructions
+)
+
+// walk follows every way on from the instruction after start. visit sees each instruction
+// with the state before it.
+func (a *flowPass) walk(start ssa.Instruction, s *state, visit func(ssa.Instruction, *state) verdict) {
+	block := start.Block()
+	from := slices.Index(block.Instrs, start) + 1
+	a.walkFrom(block, from, s, visit)
+}
+
+func (a *flowPass) walkFrom(block *ssa.BasicBlock, from int, s *state, visit func(ssa.Instruction, *state) verdict) {
+	type item struct {
+		block *ssa.BasicBlock
+		from  int
+		state *state
+	}
+	seen := map[*ssa.BasicBlock]map[string]bool{}
+	work := []item{{block, from, s}}
+	steps := 0
+	repeated := a.repeated(block.Parent())
+next:
+	for len(work) > 0 {
+		it := work[len(work)-1]
+		work = work[:len(work)-1]
+		s := it.state
+		for _, in := range it.block.Instrs[it.from:] {
+			if steps++; steps > mostSteps {
+				return
+			}
+			if visit(in, s) == stop {
+				continue next
+			}
+			a.step(in, s)
+		}
+		if !s.follows() {
+			continue
+		}
+		for i, succ := range it.block.Succs {
+			next := s.clone()
+			if branch, ok := it.block.Instrs[len(it.block.Instrs)-1].(*ssa.If); ok {
+				if !next.take(branch.Cond, i == 0, repeated) {
+					continue
+				}
+			}
+			next.enter(it.block, succ)
+			if !next.follows() {
+				continue
+			}
+			if seen[succ] == nil {
+				seen[succ] = map[string]bool{}
+			}
+			if key := next.key(); !seen[succ][key] && len(seen[succ]) < mostStates {
+				seen[succ][key] = true
+				work = append(work, item{succ, 0, next})
+			}
+		}
+	}
+}
+
+// enter moves the state along one edge: each phi is what that edge has.
+func (s *state) enter(from, to *ssa.BasicBlock) {
+	i := slices.Index(to.Preds, from)
+	vals, consts := map[*ssa.Phi]taint{}, map[*ssa.Phi]*ssa.Const{}
+	for _, in := range to.Instrs {
+		phi, ok := in.(*ssa.Phi)
+		if !ok {
+			break
+		}
+		vals[phi] = s.vals[phi.Edges[i]]
+		switch e := phi.Edges[i].(type) {
+		case *ssa.Const:
+			consts[phi] = e
+		case *ssa.Phi:
+			consts[phi] = s.consts[e]
+		}
+	}
+	for phi, t := range vals {
+		s.set(phi, t)
+		delete(s.consts, phi)
+		if c := consts[phi]; c != nil {
+			s.consts[phi] = c
+		}
+	}
+}
+
+func (s *state) set(v ssa.Value, t taint) {
+	if t == 0 {
+		delete(s.vals, v)
+	} else {
+		s.vals[v] = t
+	}
+	for k, f := range s.known {
+		if slices.Contains(f.of, v) {
+			delete(s.known, k)
+		}
+	}
+}
+
+// take goes along a branch, and says false where the state knows that it is not taken.
+func (s *state) take(cond ssa.Value, branch bool, repeated map[string]bool) bool {
+	if c, ok := s.eval(cond); ok {
+		return c == branch
+	}
+	t := termOf(cond)
+	if t.not {
+		branch = !branch
+	}
+	if f, ok := s.known[t.key]; ok {
+		return f.true == branch
+	}
+	if repeated[t.key] {
+		s.known[t.key] = fact{branch, t.of, t.at}
+	}
+	// A value that is nil is no object any more.
+	if b, ok := bare(cond).(*ssa.BinOp); ok && b.Op == token.EQL && branch != t.not || ok && b.Op == token.NEQ && branch == t.not {
+		if ok && isNil(b.Y) {
+			s.gone(b.X)
+		} else if ok && isNil(b.X) {
+			s.gone(b.Y)
+		}
+	}
+	return true
+}
+
+// gone forgets a value that is nil on this way.
+func (s *state) gone(v ssa.Value) {
+	if s.vals[v] == 0 {
+		return
+	}
+	delete(s.vals, v)
+	if p, ok := loaded(v); ok {
+		delete(s.places, p)
+	}
+}
+
+// eval is what a condition is, where a phi of constants decides it.
+func (s *state) eval(cond ssa.Value) (is, ok bool) {
+	switch x := cond.(type) {
+	case *ssa.Phi:
+		if c := s.consts[x]; c != nil && c.Value != nil {
+			return c.Value.String() == "true", true
+		}
+	case *ssa.UnOp:
+		if x.Op == token.NOT {
+			is, ok := s.eval(x.X)
+			return !is, ok
+		}
+	case *ssa.BinOp:
+		if x.Op != token.EQL && x.Op != token.NEQ {
+			return false, false
+		}
+		l, lok := s.constant(x.X)
+		r, rok := s.constant(x.Y)
+		if lok && rok {
+			equal := l.IsNil() && r.IsNil() || l.Value != nil && r.Value != nil && l.Value.ExactString() == r.Value.ExactString()
+			return equal == (x.Op == token.EQL), true
+		}
+	}
+	return false, false
+}
+
+func (s *state) constant(v ssa.Value) (*ssa.Const, bool) {
+	switch x := v.(type) {
+	case *ssa.Const:
+		return x, true
+	case *ssa.Phi:
+		c := s.consts[x]
+		return c, c != nil
+	}
+	return nil, false
+}
+
+// A term is a condition in one form, so that two tests of the same thing are one.
+type term struct {
+	key string
+	not bool
+	of  []ssa.Value
+	at  []place
+}
+
+func termOf(cond ssa.Value) term {
+	var t term
+	switch x := cond.(type) {
+	case *ssa.UnOp:
+		if x.Op == token.NOT {
+			t = termOf(x.X)
+			t.not = !t.not
+			return t
+		}
+	case *ssa.BinOp:
+		op := x.Op
+		switch op {
+		case token.NEQ:
+			op, t.not = token.EQL, true
+		case token.GEQ:
+			op, t.not = token.LSS, true
+		case token.LEQ:
+			op, t.not = token.GTR, true
+		}
+		t.key = op.String() + "(" + t.name(x.X) + "," + t.name(x.Y) + ")"
+		return t
+	}
+	t.key = t.name(cond)
+	return t
+}
+
+func (t *term) name(v ssa.Value) string {
+	switch x := v.(type) {
+	case *ssa.Const:
+		return x.String()
+	case *ssa.Call:
+		if b, ok := x.Call.Value.(*ssa.Builtin); ok && (b.Name() == "len" || b.Name() == "cap") {
+			return b.Name() + "(" + t.name(x.Call.Args[0]) + ")"
+		}
+	case *ssa.UnOp:
+		if p, ok := loaded(x); ok {
+			t.at = append(t.at, p)
+			t.of = append(t.of, p.base)
+			return p.base.Name() + p.path
+		}
+	}
+	t.of = append(t.of, v)
+	return v.Name()
+}
+
+// repeated is the conditions that a function tests more than once, and comparisons of
+// errors with nil.
+func (a *flowPass) repeated(f *ssa.Function) map[string]bool {
+	if r := a.conds[f]; r != nil {
+		return r
+	}
+	count, r := map[string]int{}, map[string]bool{}
+	for _, b := range f.Blocks {
+		if branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If); ok {
+			key := termOf(branch.Cond).key
+			count[key]++
+			if count[key] > 1 || testsError(branch.Cond) {
+				r[key] = true
+			}
+		}
+	}
+	a.conds[f] = r
+	return r
+}
+
+func testsError(cond ssa.Value) bool {
+	b, ok := cond.(*ssa.BinOp)
+	return ok && isError(b.X.Type())
+}
+
+var errorType = types.Universe.Lookup("error").Type()
+
+func isError(t types.Type) bool { return types.Identical(t, errorType) }
+
+// before is a state that knows what was tested on every way to an instruction.
+func (a *flowPass) before(in ssa.Instruction) *state {
+	s := newState()
+	repeated := a.repeated(in.Parent())
+	for b := in.Block(); b.Idom() != nil; b = b.Idom() {
+		d := b.Idom()
+		branch, ok := d.Instrs[len(d.Instrs)-1].(*ssa.If)
+		if !ok || len(b.Preds) != 1 || d.Succs[0] == d.Succs[1] {
+			continue
+		}
+		t := termOf(branch.Cond)
+		if !repeated[t.key] {
+			continue
+		}
+		if _, ok := s.known[t.key]; !ok {
+			s.known[t.key] = fact{(b == d.Succs[0]) != t.not, t.of, t.at}
+		}
+	}
+	return s
+}
+
+// step applies an instruction to the state.
+func (a *flowPass) step(in ssa.Instruction, s *state) {
+	switch x := in.(type) {
+	case *ssa.Phi:
+		return // enter did
+	case *ssa.Store:
+		a.stepStore(x, s)
+		return
+	case *ssa.RunDefers:
+		for p := range s.places {
+			if cell, ok := p.base.(*ssa.Alloc); ok && a.shared(cell).closure {
+				delete(s.places, p)
+			}
+		}
+		return
+	}
+	if call, ok := in.(ssa.CallInstruction); ok {
+		if _, deferred := in.(*ssa.Defer); !deferred {
+			a.stepCall(call, s)
+		}
+	}
+	if v, ok := in.(ssa.Value); ok {
+		s.set(v, a.derived(v, s))
+	}
+}
+
+func (a *flowPass) stepStore(x *ssa.Store, s *state) {
+	p, ok := placeOf(x.Addr)
+	if !ok {
+		return
+	}
+	for q := range s.places {
+		if q.within(p) {
+			delete(s.places, q)
+		}
+	}
+	for k, f := range s.known {
+		for _, q := range f.at {
+			if q.within(p) {
+				delete(s.known, k)
+			}
+		}
+	}
+	if t := s.of(x.Val); t != 0 {
+		s.places[p] = t
+	}
+	for q, t := range s.places {
+		// A whole struct that is copied takes its fields along.
+		if load, ok := loaded(x.Val); ok && q.within(load) && q != load {
+			s.places[place{p.base, p.path + strings.TrimPrefix(q.path, load.path)}] = t
+		}
+	}
+}
+
+// stepCall forgets the places that a call may write.
+func (a *flowPass) stepCall(call ssa.CallInstruction, s *state) {
+	c := call.Common()
+	b, builtin := c.Value.(*ssa.Builtin)
+	if builtin && b.Name() != "copy" {
+		return
+	}
+	r, pool := a.roleOf(c)
+	for p := range s.places {
+		if a.mayWrite(c, p) && !(pool && !r.boxed) {
+			delete(s.places, p)
+		}
+	}
+	for k, f := range s.known {
+		for _, p := range f.at {
+			if a.mayWrite(c, p) && !(pool && !r.boxed) {
+				delete(s.known, k)
+			}
+		}
+	}
+}
+
+// mayWrite reports whether a call may store to a place.
+func (a *flowPass) mayWrite(c *ssa.CallCommon, p place) bool {
+	touches := func(base ssa.Value) bool {
+		for _, op := range c.Operands(nil) {
+			if q, ok := pointee(*op); ok && q.base == base {
+				return true
+			}
+			if m, ok := (*op).(*ssa.MakeClosure); ok && slices.Contains(m.Bindings, base) && a.writesFree(m, base) {
+				return true
+			}
+		}
+		return false
+	}
+	if cell, ok := p.base.(*ssa.Alloc); ok && !strings.Contains(p.path, "*") {
+		sh := a.shared(cell)
+		return sh.closure || sh.escapes && touches(cell)
+	}
+	if touches(p.base) {
+		return true
+	}
+	f := called(c)
+	return f == nil || !inStandardLibrary(f)
+}
+
+func inStandardLibrary(f *types.Func) bool {
+	if f.Pkg() == nil {
+		return true // error.Error
+	}
+	first, _, _ := strings.Cut(f.Pkg().Path(), "/")
+	return !strings.Contains(first, ".") && first != "command-line-arguments" && !strings.HasPrefix(first, "_") && standard[first]
+}
+
+// standard is the first elements of the paths of Go's own packages that code calls.
+var standard = map[string]bool{
+	"bufio": true, "bytes": true, "cmp": true, "compress": true, "container": true, "context": true, "crypto": true,
+	"database": true, "encoding": true, "errors": true, "expvar": true, "fmt": true, "hash": true, "html": true,
+	"image": true, "io": true, "iter": true, "log": true, "maps": true, "math": true, "mime": true, "net": true,
+	"os": true, "path": true, "reflect": true, "regexp": true, "runtime": true, "slices": true, "sort": true,
+	"strconv": true, "strings": true, "sync": true, "syscall": true, "testing": true, "text": true, "time": true,
+	"unicode": true, "unique": true, "unsafe": true, "weak": true,
+}
+
+// A sharing says where the address of a variable goes.
+type sharing struct {
+	closure bool // a closure writes it
+	escapes bool // a call or a store takes it
+}
+
+func (a *flowPass) shared(cell *ssa.Alloc) sharing {
+	if s, ok := a.sharing[cell]; ok {
+		return s
+	}
+	var s sharing
+	var look func(v ssa.Value)
+	look = func(v ssa.Value) {
+		for _, r := range *v.Referrers() {
+			switch x := r.(type) {
+			case *ssa.MakeClosure:
+				s.closure = s.closure || a.writesFree(x, v)
+			case *ssa.FieldAddr:
+				look(x)
+			case *ssa.Store:
+				s.escapes = s.escapes || x.Val == v
+			case *ssa.UnOp, *ssa.DebugRef, *ssa.IndexAddr:
+			default:
+				s.escapes = true
+			}
+		}
+	}
+	look(cell)
+	a.sharing[cell] = s
+	return s
+}
+
+// derived is the taint of the value that an instruction makes.
+func (a *flowPass) derived(v ssa.Value, s *state) taint {
+	if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
+		if p, ok := placeOf(load.X); ok {
+			if t := s.places[p]; t != 0 {
+				return t
+			}
+		}
+	}
+	if c, ok := v.(*ssa.Convert); ok && isUnsafe(c.Type()) {
+		// unsafe.Pointer(&b): what is read through it is what b holds
+		if cell, ok := c.X.(*ssa.Alloc); ok && s.places[place{base: cell}] != 0 {
+			return s.places[place{base: cell}]
+		}
+	}
+	if src := a.source(v); src != nil {
+		if t := s.of(src); t != 0 {
+			return t
+		}
+	}
+	switch x := v.(type) {
+	case *ssa.Call:
+		for _, held := range a.heldBy(x, 0) {
+			if s.of(held) != 0 {
+				return holds
+			}
+		}
+	case *ssa.Extract:
+		if call, ok := x.Tuple.(*ssa.Call); ok {
+			for _, held := range a.heldBy(call, x.Index) {
+				if s.of(held) != 0 {
+					return holds
+				}
+			}
+		}
+	}
+	return 0
+}

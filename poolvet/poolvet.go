@@ -1,0 +1,35 @@
+// Package poolvet finds misuse of pools: use after Put, a second Put, memory that is
+// returned although it goes back to its pool. It knows sync.Pool, dewpond and other pools,
+// and finds the functions that wrap them by itself.
+//
+// Each check is an analyzer in a package of its own, for use in any driver of
+// golang.org/x/tools/go/analysis. The command poolvet runs them:
+//
+//	go vet -vettool=$(which poolvet) ./...
+//
+// docs/poolvet.md has a paragraph on each.
+package poolvet
+
+import (
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/dewpond/dewpond/poolvet/doubleput"
+	"github.com/dewpond/dewpond/poolvet/ignore"
+	"github.com/dewpond/dewpond/poolvet/returnput"
+	"github.com/dewpond/dewpond/poolvet/useafterput"
+)
+
+// Analyzers returns the checks that are on unless they are asked not to be.
+func Analyzers() []*analysis.Analyzer {
+	return []*analysis.Analyzer{
+		useafterput.Analyzer,
+		doubleput.Analyzer,
+		returnput.Analyzer,
+		ignore.Analyzer,
+	}
+}
+
+// OnRequest returns the checks that run if they are asked for by name.
+func OnRequest() []*analysis.Analyzer {
+	return nil
+}
