@@ -38,7 +38,7 @@ var layers = []layer{
 	{"instruments/internal/...", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
 	{"instruments/cmd/dewload", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
 	{"poolvet/...", []string{ownModule}}, // it names the pools that it knows, and imports none
-	{"tools/release", nil}, // it reads modules as files, and no package imports it
+	{"tools/release", nil},               // it reads modules as files, and no package imports it
 	{"tools/...", nil},
 
 	// The packages that measure import nothing of what they measure.
