@@ -121,7 +121,7 @@ func (s *bodyPools) reportLeaks(c *checks) (n int) {
 	for _, p := range kept {
 		out := max(0, p.out.Load())
 		for range out - p.reported.Swap(out) {
-			c.report(check.Violation{Kind: check.Leak, Size: p.fits.Size(), Got: p.maker})
+			c.report(check.Violation{Kind: check.Leak, Size: p.fits.Size(), Count: 1, Bytes: p.fits.Size(), Got: p.maker})
 			n++
 		}
 	}

@@ -188,9 +188,12 @@ func TestBodyPoolLeaks(t *testing.T) {
 		t.Fatalf("of two leaks %d are reported: %v", n, found)
 	}
 	for _, v := range found {
-		if v.Kind != dewpond.Leak || !strings.Contains(v.String(), "hintOfTheTest") {
+		if v.Kind != dewpond.Leak || v.Count != 1 || v.Bytes != v.Size || !strings.Contains(v.String(), "hintOfTheTest") {
 			t.Errorf("%v", v)
 		}
+	}
+	if s := p.Stats(); s.Violations != 2 {
+		t.Errorf("%d violations are counted", s.Violations)
 	}
 	h.Put(kept)
 }

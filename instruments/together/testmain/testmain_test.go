@@ -358,6 +358,9 @@ var scenarios = []scenario{
 	{name: "Main: leak", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		held = takeBytes(dewpond.Default())
 	}},
+	{name: "Main: body pool: leak", main: true, want: "leak", stack: "bodiesOf", play: func(t *testing.T) {
+		bodiesOf(dewpond.Default()).Get()
+	}},
 	{name: "Main: leak of a closed pool", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
 		takeBytes(p)
