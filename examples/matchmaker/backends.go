@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/dewpond/dewpond/instruments/kit/command"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
@@ -106,13 +108,13 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 // addressed returns an error if a backend that nothing stands in for has an address that is none.
 func (c *serveCommand) addressed(w wanted) error {
 	if _, err := region.Parse(c.Redis); err != nil && !w.redis {
-		return usageError{fmt.Errorf("--redis: %w", err)}
+		return command.UsageError{Err: fmt.Errorf("--redis: %w", err)}
 	}
 	if _, err := pgx.ParseConfig(c.Postgres); err != nil && !w.postgres {
-		return usageError{fmt.Errorf("--postgres: %w; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin", err)}
+		return command.UsageError{Err: fmt.Errorf("--postgres: %w; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin", err)}
 	}
 	if u, err := url.Parse(c.Scorer); !w.scorer && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
-		return usageError{fmt.Errorf("--scorer %q is no address: write http://HOST:PORT/PATH, or --scorer standin", c.Scorer)}
+		return command.UsageError{Err: fmt.Errorf("--scorer %q is no address: write http://HOST:PORT/PATH, or --scorer standin", c.Scorer)}
 	}
 	return nil
 }
@@ -128,7 +130,7 @@ func (b *backends) awaitRedis(ctx context.Context, connectWithin time.Duration) 
 		}
 		refused := (*net.OpError)(nil)
 		if errors.As(err, &refused) && refused.Op == "dial" && !refused.Timeout() || within.Err() != nil {
-			return usageError{fmt.Errorf("--redis: %w; start it, give the address of one that answers, or --redis standin", err)}
+			return command.UsageError{Err: fmt.Errorf("--redis: %w; start it, give the address of one that answers, or --redis standin", err)}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -154,7 +156,7 @@ func (b *backends) openStore(ctx context.Context, dsn string, o store.PoolOption
 	}
 	err = store.Fit(making, c, o.MaxOpen)
 	if errors.As(err, new(*store.BoundError)) {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	if err != nil {
 		return fmt.Errorf("PostgreSQL at %s: %w", at, err)

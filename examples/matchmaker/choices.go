@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/memory"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
@@ -24,7 +25,7 @@ func (c *serveCommand) source(pool *dewpond.BytePool) (memory.Source, error) {
 	case "none":
 		return memory.None(), nil
 	default:
-		return nil, usageError{fmt.Errorf("--memory %s: give dewpond, sync.Pool or none", name)}
+		return nil, command.UsageError{Err: fmt.Errorf("--memory %s: give dewpond, sync.Pool or none", name)}
 	}
 }
 
@@ -38,7 +39,7 @@ func (c *serveCommand) client() (*store.Client, error) {
 	case "pq":
 		return store.PQ, nil
 	default:
-		return nil, usageError{fmt.Errorf("--db-client %s: give pgxpool, pgx-sql or pq", name)}
+		return nil, command.UsageError{Err: fmt.Errorf("--db-client %s: give pgxpool, pgx-sql or pq", name)}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
@@ -41,7 +42,7 @@ func TestChoices(t *testing.T) {
 	_, source := (&serveCommand{Memory: "stack"}).source(pool)
 	_, client := (&serveCommand{DBClient: "odbc"}).client()
 	for err, want := range map[error]string{source: "give dewpond, sync.Pool or none", client: "give pgxpool, pgx-sql or pq"} {
-		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, new(command.UsageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error of usage that says: %s", err, want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/dewpond/dewpond/instruments/kit/command"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/fault"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
@@ -35,7 +37,7 @@ func standIns(w wanted) (s substitutes, err error) {
 	}
 	if !w.postgres && !w.redis && !w.scorer {
 		if w.faults {
-			err = usageError{errors.New("--faults plays on stand-ins, and there is none: leave out --postgres, --redis or --scorer, or --faults")}
+			err = command.UsageError{Err: errors.New("--faults plays on stand-ins, and there is none: leave out --postgres, --redis or --scorer, or --faults")}
 		}
 		return s, err
 	}

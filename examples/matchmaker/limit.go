@@ -7,12 +7,14 @@ import (
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/dewpond/dewpond/instruments/kit/command"
 )
 
 // collect sets the collector as the options say, and returns where its memory limit comes from.
 func (c *serveCommand) collect(cgroup func() (uint64, error)) (from string, err error) {
 	if c.GOGC < -1 {
-		return "", usageError{fmt.Errorf("--gogc %d: give a percentage such as 100, or -1 for none", c.GOGC)}
+		return "", command.UsageError{Err: fmt.Errorf("--gogc %d: give a percentage such as 100, or -1 for none", c.GOGC)}
 	}
 	if c.GOGC != 0 {
 		debug.SetGCPercent(c.GOGC)
@@ -30,7 +32,7 @@ func (c *serveCommand) collect(cgroup func() (uint64, error)) (from string, err 
 		limit, err = parseLimit(text)
 	}
 	if err != nil {
-		return "", usageError{fmt.Errorf("--memory-limit: %w", err)}
+		return "", command.UsageError{Err: fmt.Errorf("--memory-limit: %w", err)}
 	}
 	debug.SetMemoryLimit(limit)
 	return from, nil

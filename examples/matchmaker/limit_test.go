@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/dewpond/dewpond/instruments/kit/command"
 )
 
 // The limit is nine tenths of the cgroup's, what was asked for, or none.
@@ -38,7 +40,7 @@ func TestCollect(t *testing.T) {
 		debug.SetMemoryLimit(20 << 30)
 		from, err := (&serveCommand{MemoryLimit: tt.flag}).collect(tt.cgroup)
 		if tt.limit == 0 {
-			if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), tt.says) || debug.SetMemoryLimit(-1) != 20<<30 {
+			if !errors.As(err, new(command.UsageError)) || !strings.Contains(err.Error(), tt.says) || debug.SetMemoryLimit(-1) != 20<<30 {
 				t.Errorf("--memory-limit %s: %v, want %q", tt.flag, err, tt.says)
 			}
 			continue
@@ -88,7 +90,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--faults", "--postgres=postgres://matchmaker@127.0.0.1:1/x", "--redis=us=127.0.0.1:1", "--scorer=http://127.0.0.1:1"}, "--faults plays on stand-ins"},
 	} {
 		err := run(context.Background(), append(append([]string{"serve"}, free...), tt.args...))
-		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), tt.says) {
+		if !errors.As(err, new(command.UsageError)) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
 		}
 	}
@@ -114,7 +116,7 @@ func TestServeWithoutItsDatabase(t *testing.T) {
 		}
 		s := &serveCommand{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Postgres: "postgres://matchmaker@" + at + "/x", Redis: standIn, UploadBudget: "64MiB", substitute: standIns}
 		err = s.serve(t.Context(), io.Discard)
-		if err == nil || errors.As(err, new(usageError)) || !containsAll(err.Error(), at+"/x", c.why, "--postgres standin") {
+		if err == nil || errors.As(err, new(command.UsageError)) || !containsAll(err.Error(), at+"/x", c.why, "--postgres standin") {
 			t.Errorf("want %q: %v", c.why, err)
 		}
 	}

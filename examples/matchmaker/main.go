@@ -8,28 +8,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
 	"github.com/dewpond/dewpond/instruments/kit/plain"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/signals"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 )
-
-// Exit codes.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// A usageError is a mistake in the arguments; it says the valid form.
-type usageError struct{ error }
 
 type commands struct {
 	Serve serveCommand `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
@@ -42,19 +32,12 @@ type commands struct {
 }
 
 func main() {
-	standin.RunChild(signals.Stop...)
-	ctx, stop := signal.NotifyContext(context.Background(), signals.Stop...)
-	endWithParent(stop)
+	standin.RunChild()
+	ctx, end := interrupt.Context()
+	endWithParent(end)
 	err := run(ctx, os.Args[1:])
-	stop()
-	if err == nil {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "matchmaker:", plain.Text(err.Error()))
-	if errors.As(err, new(usageError)) {
-		os.Exit(exitUsage)
-	}
-	os.Exit(exitFailure)
+	end()
+	os.Exit(command.Exit("matchmaker", err, plain.Text)) // a signal is no error: that is how a service ends
 }
 
 func run(ctx context.Context, args []string) error {
@@ -62,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 		kong.Description("A match-making site with dewpond in it."), kong.BindTo(ctx, (*context.Context)(nil)))
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usageError{err}
+		return command.UsageError{Err: err}
 	}
 	return parsed.Run()
 }
@@ -75,5 +58,5 @@ type movedCommand struct {
 // Run says where it is.
 func (c *movedCommand) Run(k *kong.Context) error {
 	words := append([]string{k.Selected().Name}, c.Arguments...)
-	return usageError{fmt.Errorf("%s has moved, with all of its flags: go run ./instruments/lab %s", words[0], strings.Join(words, " "))}
+	return command.UsageError{Err: fmt.Errorf("%s has moved, with all of its flags: go run ./instruments/lab %s", words[0], strings.Join(words, " "))}
 }

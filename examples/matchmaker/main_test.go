@@ -21,16 +21,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
-	"github.com/dewpond/dewpond/examples/matchmaker/signals"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )
 
 func TestMain(m *testing.M) {
-	standin.RunChild(signals.Stop...) // this program is what the service starts for its stand-ins
-	realserver.RunMonitor()           // and what a test starts for its servers
-	if os.Getenv(asService) != "" {   // and what tests start
+	standin.RunChild()              // this program is what the service starts for its stand-ins
+	realserver.RunMonitor()         // and what a test starts for its servers
+	if os.Getenv(asService) != "" { // and what tests start
 		main()
 		os.Exit(0)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"github.com/dewpond/dewpond/instruments/kit/command"
+
 	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
@@ -84,7 +86,7 @@ func TestServeWithAFalseReplica(t *testing.T) {
 func TestServeRefusesIdleAboveOpen(t *testing.T) {
 	c := &serveCommand{Postgres: standIn, Redis: standIn, RedisMaxOpen: 16, RedisMaxIdle: 20}
 	err := c.serve(context.Background(), io.Discard)
-	if !errors.As(err, new(usageError)) || !containsAll(err.Error(), "--redis-max-idle: 20 idle connections of at most 16", "give at most 16") {
+	if !errors.As(err, new(command.UsageError)) || !containsAll(err.Error(), "--redis-max-idle: 20 idle connections of at most 16", "give at most 16") {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/sessionlog"
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
@@ -81,7 +82,7 @@ func (c *serveCommand) regionOptions() (region.Options, error) {
 		o.Password = cmp.Or(c.RedisPassword, os.Getenv(redisPassword))
 	}
 	if err := o.Validate(); err != nil {
-		return o, usageError{fmt.Errorf("--redis-max-open, --redis-max-idle: %w", err)}
+		return o, command.UsageError{Err: fmt.Errorf("--redis-max-open, --redis-max-idle: %w", err)}
 	}
 	return o, nil
 }
@@ -97,7 +98,7 @@ func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
 	}
 	o := store.PoolOptions{Client: client, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
 	if err := o.Validate(); err != nil {
-		return o, usageError{err}
+		return o, command.UsageError{Err: err}
 	}
 	return o, nil
 }
@@ -109,7 +110,7 @@ func (c *serveCommand) sessions() (*sessionlog.Log, func() error, error) {
 	}
 	f, err := os.Create(c.SessionLog)
 	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("--session-log: %w; give a file in a directory that is there", err)}
+		return nil, nil, command.UsageError{Err: fmt.Errorf("--session-log: %w; give a file in a directory that is there", err)}
 	}
 	log := sessionlog.New(f)
 	return log, func() error { return errors.Join(log.Err(), f.Close()) }, nil

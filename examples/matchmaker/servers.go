@@ -21,6 +21,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/chat"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/degrade"
@@ -151,11 +152,11 @@ func listen(addresses ...string) (listeners []net.Listener, err error) {
 	for i, a := range addresses {
 		l, err := net.Listen("tcp", a)
 		if err != nil {
-			return listeners, usageError{fmt.Errorf("%w; give another address, or port 0 for a free one", err)}
+			return listeners, command.UsageError{Err: fmt.Errorf("%w; give another address, or port 0 for a free one", err)}
 		}
 		listeners = append(listeners, l)
 		if at, ok := l.Addr().(*net.TCPAddr); i == len(addresses)-1 && (!ok || !at.IP.IsLoopback()) {
-			return listeners, usageError{fmt.Errorf("--admin %s: it has no passwords, so it must be a loopback address, such as 127.0.0.1:8082", a)}
+			return listeners, command.UsageError{Err: fmt.Errorf("--admin %s: it has no passwords, so it must be a loopback address, such as 127.0.0.1:8082", a)}
 		}
 	}
 	return listeners, nil
@@ -174,11 +175,11 @@ const leastImages = 32 << 20
 func (c *serveCommand) uploads(b *backends) (u web.Uploads, err error) {
 	budget, err := amount.Parse(c.UploadBudget)
 	if err != nil || budget < 2*web.MostPhoto {
-		return u, usageError{fmt.Errorf("--upload-budget %s: give %d bytes or more, such as 64MiB: two uploads must have room", c.UploadBudget, 2*web.MostPhoto)}
+		return u, command.UsageError{Err: fmt.Errorf("--upload-budget %s: give %d bytes or more, such as 64MiB: two uploads must have room", c.UploadBudget, 2*web.MostPhoto)}
 	}
 	images, err := amount.Parse(cmp.Or(c.ImageBudget, "256MiB"))
 	if err != nil || images < leastImages {
-		return u, usageError{fmt.Errorf("--image-budget %s: give %d bytes or more, such as 256MiB", c.ImageBudget, leastImages)}
+		return u, command.UsageError{Err: fmt.Errorf("--image-budget %s: give %d bytes or more, such as 256MiB", c.ImageBudget, leastImages)}
 	}
 	if u.Pool, err = web.NewUploadPool(budget); err != nil {
 		return u, err
@@ -210,7 +211,7 @@ func share(name, text string, auto int64) (*intake.Share, error) {
 	}
 	n, err := amount.Parse(text)
 	if err != nil || n < web.LargestUpload {
-		return nil, usageError{fmt.Errorf("%s %s: give %d bytes or more, such as 16MiB, for one upload must have room; or off", name, text, web.LargestUpload)}
+		return nil, command.UsageError{Err: fmt.Errorf("%s %s: give %d bytes or more, such as 16MiB, for one upload must have room; or off", name, text, web.LargestUpload)}
 	}
 	return intake.NewShare(n), nil
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/signals"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
 )
 
 // A service that is told to stop while requests are in flight says that it is not ready, closes
@@ -109,7 +109,7 @@ func TestTerminateUnderLoad(t *testing.T) {
 	for count.Load() < 500 {
 		runtime.Gosched()
 	}
-	if err := service.Process.Signal(signals.Stop[1]); err != nil {
+	if err := service.Process.Signal(interrupt.Signals[1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := service.Wait(); err != nil { // an exit code but 0 is one

@@ -44,8 +44,7 @@ var (
 		"cmd/dewpond/interrupt_test.go",       // Ctrl-C goes to a process group; os/signal reaches one process
 		"instruments/kit/interrupt",           // os has no name for SIGTERM
 		"instruments/kit/process_linux.go",    // /proc has processor time in steps of 10 ms
-		"examples/matchmaker/signals",         // the same
-		"examples/http/main.go",               // the same
+		"examples/http/main.go",               // os has no name for SIGTERM
 
 		"examples/matchmaker/liveness/peek_linux.go", // net cannot peek
 		"tools/childless", // has the kernel refuse one

@@ -13,6 +13,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/dewpond/dewpond/instruments/kit/child"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
 	"github.com/dewpond/dewpond/instruments/kit/plain"
 )
 
@@ -40,12 +41,12 @@ const childOf = "MATCHMAKER_STANDIN"
 // RunChild runs the stand-ins, and exits, if this process was started for them. It is the first
 // thing that main does. Signals that end the parent are for the parent, which still needs the
 // stand-ins: a terminal and a service manager send them to both.
-func RunChild(ignored ...os.Signal) {
+func RunChild() {
 	text := os.Getenv(childOf)
 	if text == "" {
 		return
 	}
-	signal.Ignore(ignored...)
+	signal.Ignore(interrupt.Signals...)
 	if err := serve(text, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "stand-in:", plain.Text(err.Error()))
 		os.Exit(1)

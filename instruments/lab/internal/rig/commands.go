@@ -4,7 +4,6 @@ package rig
 
 import (
 	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
-	"github.com/dewpond/dewpond/examples/matchmaker/signals"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 )
 
@@ -22,6 +21,6 @@ type Commands struct {
 // RunChild does the work of a process that a command has started for its stand-ins or its servers,
 // and exits then. In any other process it returns at once. main calls it first.
 func RunChild() {
-	standin.RunChild(signals.Stop...)
+	standin.RunChild()
 	realserver.RunMonitor()
 }
