@@ -5,7 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/dewpond/dewpond/instruments/kit/columns"
 )
 
 // Once writes one table of what a snapshot says, for scripts: a line of names, a line for each
@@ -16,15 +17,19 @@ func Once(w io.Writer, s *Snapshot, order Order) error {
 		ByGrowth: func(p *Pool) float64 { return p.Out },
 		ByBytes:  func(p *Pool) float64 { return p.Idle + p.Used },
 	}[order]
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "POOL\tGETS\tHIT%\tMISSES\tPUTS\tOUT\tUSED_BYTES\tIDLE_BYTES\tDROPPED\tREFUSED\tWAITS\tVIOLATIONS")
+	rows := [][]string{{"POOL", "GETS", "HIT%", "MISSES", "PUTS", "OUT", "USED_BYTES", "IDLE_BYTES", "DROPPED", "REFUSED", "WAITS", "VIOLATIONS"}}
 	for _, name := range sorted(s.Pools, value) {
 		p := s.Pools[name]
-		fmt.Fprintf(t, "%s\t%.0f\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\n", word(name),
-			p.Gets, 100*p.HitRate(), p.Misses, p.Puts, p.Out, p.Used, p.Idle, p.Dropped, p.Refused, p.Waits, p.Violations)
+		row := []string{word(name), whole(p.Gets), fmt.Sprintf("%.1f", 100*p.HitRate())}
+		for _, v := range []float64{p.Misses, p.Puts, p.Out, p.Used, p.Idle, p.Dropped, p.Refused, p.Waits, p.Violations} {
+			row = append(row, whole(v))
+		}
+		rows = append(rows, row)
 	}
-	return t.Flush()
+	return columns.Write(w, rows)
 }
+
+func whole(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
 // word returns a name as one word, without what a terminal would obey.
 func word(name string) string {

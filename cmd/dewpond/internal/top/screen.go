@@ -139,7 +139,7 @@ func (s *Screen) Lines(style terminal.Style, height int) []string {
 			notes = max(notes, len("NOTES"), n)
 		}
 	}
-	lines[4] = columns("POOL", "GETS/s", "  HIT%", notes, "NOTES", "MISS/s", "USED", "GROWTH/s", "IDLE", "OUT", strings.ToUpper(string(s.Order)))
+	lines[4] = tableLine("POOL", "GETS/s", "  HIT%", notes, "NOTES", "MISS/s", "USED", "GROWTH/s", "IDLE", "OUT", strings.ToUpper(string(s.Order)))
 	alarms := map[int]bool{1: s.full(), 2: !s.gone.IsZero()}
 	for _, name := range sorted(s.pools, func(r *row) float64 { return r.value(s.Order) }) {
 		r := s.pools[name]
@@ -173,8 +173,8 @@ func (s *Screen) full() bool {
 	return false
 }
 
-// columns lays out a line of the table. What a narrow terminal cuts stands last.
-func columns(name, gets, hit string, width int, notes, misses, used, growth, idle, out, trend string) string {
+// tableLine lays out a line of the table. What a narrow terminal cuts stands last.
+func tableLine(name, gets, hit string, width int, notes, misses, used, growth, idle, out, trend string) string {
 	if width > 0 {
 		hit += fmt.Sprintf("  %-*s", width, notes)
 	}
@@ -195,7 +195,7 @@ func (r *row) line(name string, o Order, notes int) string {
 	if r.gets > 0 {
 		hit = fmt.Sprintf("%.1f", 100*(1-r.misses/r.gets))
 	}
-	return columns(cut(word(name), 20), number(r.gets), fmt.Sprintf("%6s", hit), notes, r.notes(), number(r.misses),
+	return tableLine(cut(word(name), 20), number(r.gets), fmt.Sprintf("%6s", hit), notes, r.notes(), number(r.misses),
 		amount(r.Used), amount(r.growth), amount(r.Idle), number(r.Out), sparkline(r.history[o]))
 }
 

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/instruments/kit/child"
+	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/result"
 	"github.com/dewpond/dewpond/instruments/kit/rounds"
@@ -189,7 +189,7 @@ func writeClients(out io.Writer, names []string, answers map[string][]clientAnsw
 		}
 		return v
 	}
-	columns := []struct {
+	figures := []struct {
 		name string
 		f    func(clientAnswer) float64
 		show func(float64) string
@@ -202,16 +202,15 @@ func writeClients(out io.Writer, names []string, answers map[string][]clientAnsw
 		{"left after Close", func(a clientAnswer) float64 { return a.Left }, whole},
 	}
 	fmt.Fprintf(out, "%d connections, %d goroutines that ask for a user, %d rounds of each client, interleaved: medians, and the ratio to %s.\n\n", clientConnections, clientAskers, n, names[0])
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := "client\t"
-	for _, c := range columns {
-		head += c.name + "\t"
+	head := []string{"client"}
+	for _, c := range figures {
+		head = append(head, c.name)
 	}
-	fmt.Fprintln(t, head)
+	rows := [][]string{head}
 	ratios := map[string]result.Ratio{}
 	for _, name := range names {
-		row := name + "\t"
-		for _, c := range columns {
+		row := []string{name}
+		for _, c := range figures {
 			v, base := of(name, c.f), of(names[0], c.f)
 			cell := c.show(summary.Interval(v).Median)
 			if quotients := divided(v, base); name != names[0] && quotients != nil {
@@ -219,11 +218,13 @@ func writeClients(out io.Writer, names []string, answers map[string][]clientAnsw
 				ratios[name+" "+c.name] = r
 				cell += fmt.Sprintf(" (%.2fx [%.2f, %.2f])", r.Median, r.Low, r.High)
 			}
-			row += cell + "\t"
+			row = append(row, cell)
 		}
-		fmt.Fprintln(t, row)
+		rows = append(rows, row)
 	}
-	t.Flush()
+	if err := columns.Write(out, rows); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, "\nA load test of a match-making service in Go (its address is not known) says of pgxpool after lib/pq: memory 1.24 to 0.65 GB (-47 %), goroutines 412 to 89 (-78 %).")
 	for _, claim := range []struct {
 		column string

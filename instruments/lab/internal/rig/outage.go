@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
@@ -110,8 +110,7 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 	what := about(servers.AboutPostgres, postgres, "PostgreSQL") + "; " + about(servers.AboutRedis, c.Redis, "Redis")
 	fmt.Fprintf(out, "%s; through a proxy; %d callers; each outage lasts %v. Slow is %v or more. Noticed is from when on a command fails at once, back from when on one is answered after the end.\n\n",
 		what, c.Callers, c.Duration, slowFrom)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "outage\tof\thealth\tcommands\terrors\tslow\tworst\tnoticed after\tback after\t")
+	rows := [][]string{{"outage", "of", "health", "commands", "errors", "slow", "worst", "noticed after", "back after"}}
 	failed := map[string]int{}
 	for _, o := range outages {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, o.name) {
@@ -130,12 +129,14 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 				return err
 			}
 			for i, of := range []string{"PostgreSQL", "Redis"} {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", o.name, of, health, seen[i])
+				rows = append(rows, append([]string{o.name, of, health}, seen[i].cells()...))
 				failed[health] += seen[i].slow
 			}
 		}
 	}
-	t.Flush()
+	if err := columns.Write(out, rows); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "\nSlow commands: %d with health off, %d with both", failed[liveness.Off], failed[liveness.Both])
 	if off := failed[liveness.Off]; off > 0 {
 		fmt.Fprintf(out, ", which is %+.0f %%", 100*(float64(failed[liveness.Both])/float64(off)-1))
@@ -151,14 +152,14 @@ type observed struct {
 	worst, noticed, back   time.Duration // noticed and back are negative where they were not seen
 }
 
-func (o observed) String() string {
+func (o observed) cells() []string {
 	shown := func(d time.Duration) string {
 		if d < 0 {
 			return "-"
 		}
 		return d.Round(time.Millisecond).String()
 	}
-	return fmt.Sprintf("%d\t%d\t%d\t%v\t%s\t%s\t", o.commands, o.failed, o.slow, o.worst.Round(time.Millisecond), shown(o.noticed), shown(o.back))
+	return []string{strconv.Itoa(o.commands), strconv.Itoa(o.failed), strconv.Itoa(o.slow), shown(o.worst), shown(o.noticed), shown(o.back)}
 }
 
 // observe makes one of what each caller did.

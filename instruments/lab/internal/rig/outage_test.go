@@ -30,7 +30,7 @@ func TestObserve(t *testing.T) {
 	if o != want {
 		t.Errorf("%+v\nwant %+v", o, want)
 	}
-	if s := observe(nil, at(0), at(0)).String(); s != "0\t0\t0\t0s\t-\t-\t" {
+	if s := strings.Join(observe(nil, at(0), at(0)).cells(), " "); s != "0 0 0 0s - -" {
 		t.Errorf("%q", s)
 	}
 }

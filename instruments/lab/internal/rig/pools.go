@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/quantile"
 	"github.com/dewpond/dewpond/instruments/load/queueing"
@@ -82,8 +82,9 @@ func (c *poolsCommand) pools(ctx context.Context, out io.Writer) error {
 	if err := errors.Join(failures...); err != nil {
 		return err
 	}
-	c.table(out, rows)
-	c.sensitivity(out, dial)
+	if err := errors.Join(c.table(out, rows), c.sensitivity(out, dial)); err != nil {
+		return err
+	}
 	return ctx.Err()
 }
 
@@ -143,7 +144,7 @@ func (m measuredPool) p99() time.Duration {
 	if len(m.waits) < 1000 {
 		return -1
 	}
-	return m.waits[len(m.waits)*99/100]
+	return quantile.Of(m.waits, 0.99)
 }
 
 // Loans that wait come in bunches, so the P99 of a few thousand waits can be off by half. Where
@@ -240,31 +241,40 @@ func (c *poolsCommand) measure(ctx context.Context, dsn string, p queueing.Pool,
 	return m, nil
 }
 
-func (c *poolsCommand) table(out io.Writer, rows []poolRow) {
+func (c *poolsCommand) table(out io.Writer, rows []poolRow) error {
 	fmt.Fprintln(out)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "open/idle/lifetime\tload\treuse, simulated\tmeasured\tmade/s, simulated\tmeasured\twaiting, simulated\tmeasured\tP99 wait, simulated\tmeasured\ttimed out, simulated\tmeasured\t")
+	cells := [][]string{{
+		"open/idle/lifetime", "load", "reuse, simulated", "measured", "made/s, simulated", "measured",
+		"waiting, simulated", "measured", "P99 wait, simulated", "measured", "timed out, simulated", "measured",
+	}}
 	for _, r := range rows {
 		s, m := r.simulated, r.measured
 		p99 := "few samples"
 		if m.p99() >= 0 {
 			p99 = m.p99().Round(10 * time.Microsecond).String()
 		}
-		fmt.Fprintf(t, "%d/%d/%v\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%.4f\t%.4f\t%v\t%s\t%d of %d\t%d of %d\t\n", r.pool.Open, r.pool.Idle, r.pool.Lifetime,
-			float64(c.Rate)*m.hold.Seconds()/float64(r.pool.Open), s.Reuse(), m.Reuse(), s.MadePerSecond(), float64(m.Made)/m.seconds,
-			s.Waiting(), float64(m.Waited)/float64(m.Acquired+m.TimedOut), s.Wait(0.99).Round(10*time.Microsecond), p99, s.TimedOut, s.Served+s.TimedOut, m.TimedOut, m.Acquired+m.TimedOut)
+		cells = append(cells, []string{
+			fmt.Sprintf("%d/%d/%v", r.pool.Open, r.pool.Idle, r.pool.Lifetime), fmt.Sprintf("%.2f", float64(c.Rate)*m.hold.Seconds()/float64(r.pool.Open)),
+			fmt.Sprintf("%.3f", s.Reuse()), fmt.Sprintf("%.3f", m.Reuse()),
+			fmt.Sprintf("%.2f", s.MadePerSecond()), fmt.Sprintf("%.2f", float64(m.Made)/m.seconds),
+			fmt.Sprintf("%.4f", s.Waiting()), fmt.Sprintf("%.4f", float64(m.Waited)/float64(m.Acquired+m.TimedOut)),
+			s.Wait(0.99).Round(10 * time.Microsecond).String(), p99,
+			fmt.Sprintf("%d of %d", s.TimedOut, s.Served+s.TimedOut), fmt.Sprintf("%d of %d", m.TimedOut, m.Acquired+m.TimedOut),
+		})
 	}
-	t.Flush()
+	if err := columns.Write(out, cells); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "\nA load test of a match-making service in Go says %.0f %% reuse of 50 open, 20 idle and 30m at 300 a second. Steady arrivals do not give that: here it is %.1f %% simulated and %.1f %% measured.\n",
 		100*published, 100*rows[0].simulated.Reuse(), 100*rows[0].measured.Reuse())
 	fmt.Fprintln(out, "It takes 1/lifetime for a rate at which connections end. It is none: a connection is closed when it is one certain age, not at any time.")
+	return nil
 }
 
 // sensitivity says what a fifth more or less of one parameter changes, by the simulation.
-func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) {
+func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) error {
 	fmt.Fprintln(out, "\nA fifth less and a fifth more of one parameter, simulated (reuse; made a second; P99 of the wait):")
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "parameter\tless\tas it is\tmore\t")
+	rows := [][]string{{"parameter", "less", "as it is", "more"}}
 	base := queueing.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
 	say := func(p queueing.Pool, rate float64) string {
 		l := c.load(c.Hold, dial)
@@ -288,13 +298,13 @@ func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) {
 		}},
 		{"rate", func(_ *queueing.Pool, rate *float64, by float64) { *rate *= by }},
 	} {
-		cells := parameter.name
+		row := []string{parameter.name}
 		for _, by := range []float64{0.8, 1, 1.2} {
 			p, rate := base, float64(c.Rate)
 			parameter.change(&p, &rate, by)
-			cells += "\t" + say(p, rate)
+			row = append(row, say(p, rate))
 		}
-		fmt.Fprintln(t, cells+"\t")
+		rows = append(rows, row)
 	}
-	t.Flush()
+	return columns.Write(out, rows)
 }

@@ -19,7 +19,7 @@ func TestPools(t *testing.T) {
 	if err := c.pools(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if !containsAll(out.String(), "\n         50/20/30m0s  ", "50/2/30m0s", "50/50/30m0s", "50/20/1s", "max idle", "87 % reuse") {
+	if !containsAll(out.String(), "\n50/20/30m0s ", "50/2/30m0s", "50/50/30m0s", "50/20/1s", "max idle", "87 % reuse") {
 		t.Error(out.String())
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
 	"github.com/dewpond/dewpond/instruments/load"
@@ -70,20 +70,18 @@ func (c *pressureCommand) pressure(ctx context.Context, out io.Writer) (err erro
 	e := kit.Environment()
 	fmt.Fprintf(out, "%s, %d processors, %s, %s, load average %.2f; stand-ins, %g requests a second, memory limit %s, ballast %s for %v.\n\n",
 		e.Machine, e.CPUs, e.GoVersion, e.Time, e.LoadAverage[0], c.Rate, c.Limit, c.Ballast, c.Duration)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "degradation\tballast\trequests\tfailed\tP50\tP99\tpeak RSS\tcollections\tcollector's share\toff\tback after\t")
+	rows := [][]string{{"degradation", "ballast", "requests", "failed", "P50", "P99", "peak RSS", "collections", "collector's share", "off", "back after"}}
 	for _, degrade := range []string{"on", "off"} {
 		with, without, err := c.turn(ctx, degrade)
 		if err != nil {
 			return err
 		}
-		writeStretch(t, degrade, "none", without)
-		writeStretch(t, degrade, c.Ballast, with)
+		rows = append(rows, without.row(degrade, "none"), with.row(degrade, c.Ballast))
 	}
-	return t.Flush()
+	return columns.Write(out, rows)
 }
 
-func writeStretch(t io.Writer, degrade, ballast string, s stretch) {
+func (s stretch) row(degrade, ballast string) []string {
 	shown := func(ns *float64) string {
 		if ns == nil {
 			return "-"
@@ -94,8 +92,10 @@ func writeStretch(t io.Writer, degrade, ballast string, s stretch) {
 	if len(s.off) > 0 {
 		off, back = strings.Join(s.off, ", "), s.back.Round(100*time.Millisecond).String()
 	}
-	fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%d MiB\t%d\t%.1f %%\t%s\t%s\t\n", degrade, ballast, s.Offered, s.Failed+s.Dropped,
-		shown(s.Session.Response.P50), shown(s.Session.Response.P99), s.Window.PeakRSS>>20, s.Cycles, 100*s.GCShare, off, back)
+	return []string{
+		degrade, ballast, fmt.Sprint(s.Offered), fmt.Sprint(s.Failed + s.Dropped), shown(s.Session.Response.P50), shown(s.Session.Response.P99),
+		fmt.Sprintf("%d MiB", s.Window.PeakRSS>>20), fmt.Sprint(s.Cycles), fmt.Sprintf("%.1f %%", 100*s.GCShare), off, back,
+	}
 }
 
 // turn measures one service before and with the ballast.
