@@ -167,16 +167,16 @@ func TestParseStages(t *testing.T) {
 // TestBadStages wants each mistake to be said, and what to do.
 func TestBadStages(t *testing.T) {
 	for text, want := range map[string]string{
-		"-5s:200/s":           "arrivals.stages[0].for: stage 1 goes back in time: it takes -5s: give 0s for a step, or more",
-		"30s:-1/s":            "arrivals.stages[0].rate: stage 1 has a rate of -1: give sessions a second, 0 to 1000000",
-		"5s:1/s,30s:1e7/s":    "arrivals.stages[1].rate: stage 2 has a rate of 10000000: give sessions a second, 0 to 1000000",
-		"5s:NaN":              "a rate of NaN: give",
-		"5s:Inf":              "a rate of +Inf: give",
-		"0s:200/s":            "arrivals.stages: the stages take no time: give one",
-		"5s:0/s":              "arrivals.stages: no session is due: give one",
-		"5s:9/s:back":         "arrivals.stages[0].back: stage 1 has nothing to go back to: give a stage before it",
-		"5s:9/s,0s:99/s:back": "arrivals.stages[1].for: stage 2 goes back at once: give it a time",
-		"20h:1/s,20h:1/s":     "arrivals.stages[1].for: the stages take more than 24h0m0s: give less",
+		"-5s:200/s":                              "arrivals.stages[0].for: stage 1 goes back in time: it takes -5s: give 0s for a step, or more",
+		"30s:-1/s":                               "arrivals.stages[0].rate: stage 1 has a rate of -1: give sessions a second, 0 to 1000000",
+		"5s:1/s,30s:1e7/s":                       "arrivals.stages[1].rate: stage 2 has a rate of 10000000: give sessions a second, 0 to 1000000",
+		"5s:NaN":                                 "a rate of NaN: give",
+		"5s:Inf":                                 "a rate of +Inf: give",
+		"0s:200/s":                               "arrivals.stages: the stages take no time: give one",
+		"5s:0/s":                                 "arrivals.stages: no session is due: give one",
+		"5s:9/s:back":                            "arrivals.stages[0].back: stage 1 has nothing to go back to: give a stage before it",
+		"5s:9/s,0s:99/s:back":                    "arrivals.stages[1].for: stage 2 goes back at once: give it a time",
+		"20h:1/s,20h:1/s":                        "arrivals.stages[1].for: the stages take more than 24h0m0s: give less",
 		strings.Repeat("1s:1/s,", 50) + "1s:1/s": "arrivals.stages: 51 stages: give at most 50",
 	} {
 		s := get(t, bubbleURL, load.Arrivals{Stages: stages(t, text)})

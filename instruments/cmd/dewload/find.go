@@ -63,6 +63,9 @@ func (c *findCommand) Run() error {
 	if s.Arrivals.Users > 0 {
 		return command.UsageError{Err: errors.New("find: looks for a rate, and in closed mode the target sets it")}
 	}
+	if len(s.Arrivals.Stages) > 0 {
+		return command.UsageError{Err: errors.New("find: looks for one rate, and the scenario has stages: give it one with rate and duration, or give --stage to dewload run")}
+	}
 	o.From = s.Arrivals.Rate
 	files, err := command.OpenFiles(c.JSON, c.HTML)
 	if err != nil {

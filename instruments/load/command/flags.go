@@ -27,6 +27,7 @@ type ScenarioFlags struct {
 	Target      *string        `placeholder:"URL" help:"Where the session's paths are."`
 	Rate        *Rate          `placeholder:"N" help:"Sessions a second, such as 200 or 200/s."`
 	Duration    *time.Duration `placeholder:"TIME" help:"How long sessions begin that are measured, such as 30s."`
+	Stage       []string       `sep:"none" placeholder:"TIME:RATE,..." help:"In the place of --rate and --duration, a rate that changes, such as 30s:200/s,5s:800/s,60s:800/s: a straight line to each rate in its time, from the first one on; 0s is a step. @TIME says when a stage ends, and :back makes a spike that returns."`
 	Warmup      *time.Duration `placeholder:"TIME" help:"How long sessions begin before, which count nowhere."`
 	Process     *string        `placeholder:"constant|poisson" help:"How arrivals are spread: evenly, or as those of many users are."`
 	Seed        *uint64        `placeholder:"N" help:"The same seed gives the same arrivals, data and thinking."`
@@ -59,8 +60,12 @@ func (f *ScenarioFlags) Apply(s *load.Scenario) (load.Options, error) {
 	}
 	err := s.Validate()
 	var invalid *load.InvalidError
-	if errors.As(err, &invalid) && f.gives(invalid.Where) {
+	switch {
+	case !errors.As(err, &invalid):
+	case f.gives(invalid.Where):
 		return o, UsageError{Err: fmt.Errorf("--header: %s", invalid.Problem)}
+	case len(f.Stage) > 0 && strings.HasPrefix(invalid.Where, "arrivals.stages"):
+		return o, UsageError{Err: fmt.Errorf("--stage: %s", invalid.Problem)}
 	}
 	return o, err
 }
@@ -79,8 +84,9 @@ func (f *ScenarioFlags) override(s *load.Scenario) error {
 	sends := f.body(s) // before --name, for it names what is sent
 	override(&s.Name, f.Name)
 	override(&s.Target, f.Target)
-	override(&s.Arrivals.Rate, (*float64)(f.Rate))
-	override(&s.Arrivals.Duration, f.Duration)
+	if err := f.rate(&s.Arrivals); err != nil {
+		return err
+	}
 	override(&s.Arrivals.Warmup, f.Warmup)
 	override(&s.Arrivals.Seed, f.Seed)
 	override(&s.Limits.InFlight, f.InFlight)
@@ -105,6 +111,27 @@ func (f *ScenarioFlags) override(s *load.Scenario) error {
 		s.Connections = n
 	}
 	return errors.Join(f.headers(s), sends)
+}
+
+// rate is how many sessions are due, at one rate or in stages.
+func (f *ScenarioFlags) rate(a *load.Arrivals) error {
+	if len(f.Stage) > 0 {
+		if f.Rate != nil || f.Duration != nil {
+			return errors.New("--stage: does not go with --rate and --duration, for it says which rate there is for how long: leave these out")
+		}
+		stages, err := load.ParseStages(strings.Join(f.Stage, ","))
+		if err != nil {
+			return fmt.Errorf("--stage: %w", err)
+		}
+		a.Rate, a.Duration, a.Users, a.Stages = 0, 0, 0, stages
+		return nil
+	}
+	if len(a.Stages) > 0 && (f.Rate != nil || f.Duration != nil) {
+		return errors.New("--rate and --duration: the scenario has stages: give --stage, such as 30s:200/s, in their place")
+	}
+	override(&a.Rate, (*float64)(f.Rate))
+	override(&a.Duration, f.Duration)
+	return nil
 }
 
 func override[T any](value, given *T) {

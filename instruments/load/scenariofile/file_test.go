@@ -2,6 +2,7 @@ package scenariofile_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,31 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestStages reads stages, by how long they take and by when they end.
+func TestStages(t *testing.T) {
+	f, err := scenariofile.Parse("s.yaml", []byte(`target: http://h
+arrivals:
+  process: poisson
+  stages:
+    - {for: 30s, rate: 200/s}
+    - {at: 35s, rate: 800}
+    - {name: peak, for: 1m, rate: 800/s}
+    - {for: 0s, rate: 200/s}
+    - {for: 5s, rate: 900/s, back: true}
+session: [{name: a, get: /}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []load.Stage{{"", 30 * time.Second, 200, false}, {"", 5 * time.Second, 800, false}, {"peak", time.Minute, 800, false}, {"", 0, 200, false}, {"", 5 * time.Second, 900, true}}
+	if got := f.Scenario.Arrivals.Stages; !slices.Equal(got, want) {
+		t.Errorf("read as %+v, want %+v", got, want)
+	}
+	if err := f.Scenario.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestMistakes wants each mistake to be one line that has the place, an excerpt, and what would do.
 func TestMistakes(t *testing.T) {
 	base := `name: a
@@ -113,6 +139,17 @@ session:
 		{"duration: 1s", "duration: 0s", `a duration of 0s: give more than 0s`},
 		{"duration: 1s", "duration: [1]", `duration: a list is no text`},
 		{"duration: 1s", "duration: 1s, users: 1000001", `s.yaml:3:45: 1000001 users: give 1 to 1000000`},
+		{"rate: 10/s, duration: 1s", "stages: 5s", `s.yaml:3:20: stages: "5s" is no list`},
+		{"rate: 10/s, duration: 1s", "stages: []", `s.yaml:3:20: stages: give one at least, as in [{for: 30s, rate: 200/s}]`},
+		{"rate: 10/s, duration: 1s", "stages: [{rate: 5}]", `give for (how long the stage takes, 0s for a step) or at (when it ends), as in {for: 30s, rate: 200/s}`},
+		{"rate: 10/s, duration: 1s", "stages: [{at: 5s, for: 5s, rate: 5}]", `give for (how long`},
+		{"rate: 10/s, duration: 1s", "stages: [{for: 5s}]", `the stage has no rate: give one`},
+		{"rate: 10/s, duration: 1s", "stages: [{for: 5s, rate: lots}]", `s.yaml:3:37: rate: "lots": give sessions a second, such as 200/s`},
+		{"rate: 10/s, duration: 1s", "stages: [{for: 5s, rate: -1}]", `s.yaml:3:37: stage 1 has a rate of -1: give sessions a second, 0 to 1000000`},
+		{"rate: 10/s, duration: 1s", "stages: [{for: 5s, rate: 1e9}]", `s.yaml:3:37: stage 1 has a rate of 1000000000: give sessions a second, 0 to 1000000`},
+		{"rate: 10/s, duration: 1s", "stages: [{for: -5s, rate: 5}]", `s.yaml:3:27: stage 1 goes back in time: it takes -5s: give 0s for a step, or more`},
+		{"rate: 10/s, duration: 1s", "stages: [{at: 9s, rate: 5}, {at: 5s, rate: 5}]", `s.yaml:3:45: at: "5s" goes back in time: it ends at 5s, and the stage before it at 9s: give 9s or more`},
+		{"duration: 1s", "stages: [{for: 5s, rate: 5}]", `s.yaml:3:18: rate and stages: give one`},
 		{"data:", "limits: {in_flight: 1000001}\ndata:", `s.yaml:4:21: 1000001 sessions in flight: give 1 to 1000000`},
 		{"data:", "connections: 1000001\ndata:", `"1000001": give 1 to 1000000, or each`},
 		{"duration: 1s", "rate: 5", `already defined`},

@@ -78,19 +78,52 @@ func (f *File) scenario(n ast.Node) {
 }
 
 func (f *File) arrivals(n ast.Node) load.Arrivals {
-	o := f.object(n, "arrivals", "rate", "process", "warmup", "duration", "seed", "users")
+	o := f.object(n, "arrivals", "rate", "process", "warmup", "duration", "stages", "seed", "users")
 	a := load.Arrivals{
 		Process: load.Process(o.text("process")), Warmup: o.duration("warmup"), Duration: o.duration("duration"),
 		Seed: uint64(o.integer("seed", 0, 1<<53)), Users: o.integer("users", 0, math.MaxInt32),
 	}
 	if o.has("rate") {
-		rate, err := amount.ParseRate(o.text("rate"))
-		if err != nil {
-			f.fail(o.fields["rate"], "rate: %s: give sessions a second, such as 200/s", what(o.fields["rate"]))
-		}
-		a.Rate = float64(rate)
+		a.Rate = f.rate(o)
+	}
+	for i, n := range o.list("stages") {
+		where := "arrivals.stages[" + strconv.Itoa(i) + "]"
+		f.places[where] = n.GetToken()
+		a.Stages = append(a.Stages, f.stage(n, where, a.Stages))
+	}
+	if o.has("stages") && len(a.Stages) == 0 {
+		f.fail(o.fields["stages"], "stages: give one at least, as in [{for: 30s, rate: 200/s}]")
 	}
 	return a
+}
+
+func (f *File) rate(o *object) float64 {
+	rate, err := amount.ParseRate(o.text("rate"))
+	if err != nil {
+		f.fail(o.fields["rate"], "rate: %s: give sessions a second, such as 200/s", what(o.fields["rate"]))
+	}
+	return float64(rate)
+}
+
+// stage reads a stage that follows others.
+func (f *File) stage(n ast.Node, where string, before []load.Stage) load.Stage {
+	o := f.object(n, where, "name", "for", "at", "rate", "back")
+	s := load.Stage{Name: o.text("name"), For: o.duration("for"), Back: o.boolean("back")}
+	switch {
+	case !o.has("rate"):
+		f.fail(n, "the stage has no rate: give one, as in {for: 30s, rate: 200/s}")
+	case o.has("for") == o.has("at"):
+		f.fail(n, "give for (how long the stage takes, 0s for a step) or at (when it ends), as in {for: 30s, rate: 200/s}")
+	default:
+		s.Rate = f.rate(o)
+	}
+	if o.has("at") {
+		var err error
+		if s.For, err = load.Until(before, o.duration("at")); err != nil {
+			f.fail(o.fields["at"], "at: %s %v", what(o.fields["at"]), err)
+		}
+	}
+	return s
 }
 
 func (f *File) protocols(n ast.Node) []load.Share {
