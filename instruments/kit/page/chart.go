@@ -18,7 +18,7 @@ type Chart struct {
 	Unit        string // of Y: ns, bytes or none
 	X, Y        axis.Axis
 	Curves      []Curve
-	Mark        *Mark // nil is none
+	Marks       []Mark
 }
 
 // Over says what a chart's X is, so that the page can name the place below the mouse.
@@ -63,7 +63,7 @@ type drawing struct {
 	X, Y        []Tick
 	Grid        string // a path
 	Lines       []line
-	Marked      *marked
+	Marked      []marked
 	Key         []Legend // names the lines, where the page has no legend
 	Number      int      // of its data on the page
 }
@@ -139,12 +139,13 @@ func (c Chart) draw() (drawing, chartData) {
 			d.Grid += fmt.Sprintf("M0 %.1fH%d", side-m.At*side/100, side)
 		}
 	}
-	if c.Mark != nil {
-		at := 100 * c.X.At(c.Mark.At)
-		d.Marked = &marked{Path: fmt.Sprintf("M%.1f 0V%d", at*side/100, side), Name: c.Mark.Name, Side: "left", At: at}
-		if at > 50 {
-			d.Marked.Side, d.Marked.At = "right", 100-at
+	for _, mark := range c.Marks {
+		at := 100 * c.X.At(mark.At)
+		m := marked{Path: fmt.Sprintf("M%.1f 0V%d", at*side/100, side), Name: mark.Name, Side: "left", At: at}
+		if at > 85 || at > 50 && len(c.Marks) == 1 { // names of several do not run into each other
+			m.Side, m.At = "right", 100-at
 		}
+		d.Marked = append(d.Marked, m)
 	}
 	return d, data
 }

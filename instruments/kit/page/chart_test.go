@@ -33,7 +33,7 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 func TestChart(t *testing.T) {
 	ten := axis.Linear(0, 10, 5, plain)
 	c := Chart{
-		Title: "T & U", Over: Plain, X: ten, Y: ten, Mark: &Mark{At: 8, Name: "8 > 7"},
+		Title: "T & U", Over: Plain, X: ten, Y: ten, Marks: []Mark{{At: 8, Name: "8 > 7"}},
 		Curves: []Curve{{Name: "a<b", Points: [][2]float64{{0, 0}, {10, 10}}}, {Name: "c", Points: [][2]float64{{0, 5}, {10, 5}}}},
 	}
 	s := shown(t, c, "a<b", "c")
@@ -47,12 +47,19 @@ func TestChart(t *testing.T) {
 			t.Errorf("no %s in %s", want, s)
 		}
 	}
-	c.Mark.At = 2
+	c.Marks[0].At = 2
 	c.Curves = c.Curves[:1]
 	c.Curves[0].Name = ""
 	s = shown(t, c, "a<b")
 	if !strings.Contains(s, `<span class="marked" style="left:20%">`) || strings.Contains(s, `class="key"`) || strings.Contains(s, "ZgotmplZ") {
 		t.Errorf("one line without a name, and a mark at the left: %s", s)
+	}
+	c.Marks = []Mark{{At: 1, Name: "one"}, {At: 6, Name: "two"}, {At: 9, Name: "three"}}
+	s = shown(t, c, "a<b")
+	for _, want := range []string{`style="left:10%">one<`, `style="left:60%">two<`, `style="right:10%">three<`, `d="M600.0 0V1000"`} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s in %s", want, s)
+		}
 	}
 }
 

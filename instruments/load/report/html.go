@@ -85,12 +85,15 @@ func WriteHTML(w io.Writer, r *load.Result) error {
 		return err
 	}
 	p.KneeCharts = p.draw(kneeCharts(r)...)
-	p.Charts = p.draw(slices.Concat([]page.Chart{latency}, timeCharts(r), metricCharts(r))...)
+	p.Charts = p.draw(slices.Concat([]page.Chart{latency}, marked(r, slices.Concat(timeCharts(r), metricCharts(r))))...)
 	if r.Knee != nil {
 		p.KneeTable, p.KneeNotes, p.KneeRate = kneeTable(r.Knee), kneeNotes(r.Knee), rates.Text(r.Rate)
 	}
-	times, marked := timesTable(r)
-	p.Tables, p.Marked = [][][]string{times}, marked
+	times, generator := timesTable(r)
+	p.Tables, p.Marked = [][][]string{times}, generator
+	if len(r.Stages) > 0 {
+		p.Tables = append(p.Tables, stagesTable(r), courseTable(r))
+	}
 	if statuses := statusesTable(r); len(statuses) > 1 {
 		p.Tables = append(p.Tables, statuses)
 	}

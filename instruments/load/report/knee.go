@@ -93,9 +93,9 @@ func kneeCharts(r *load.Result) []page.Chart {
 		add(&achieved, func(r load.KneeRate) *float64 { return &r.Achieved })
 		rows = rows[n:]
 	}
-	var mark *page.Mark
+	var marks []page.Mark
 	if r.Knee.Holds > 0 {
-		mark = &page.Mark{At: r.Knee.Holds, Name: rates.Text(r.Knee.Holds) + " holds"}
+		marks = []page.Mark{{At: r.Knee.Holds, Name: rates.Text(r.Knee.Holds) + " holds"}}
 	}
 	var charts []page.Chart
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func kneeCharts(r *load.Result) []page.Chart {
 		if c.time {
 			unit, y = "ns", axis.Log(max(1, 0.85*low), 1.15*high, axis.Of("_ns"))
 		}
-		charts = append(charts, page.Chart{Title: c.title, Over: page.Plain, Unit: unit, X: axis.Linear(0, 1.02*right, 8, rates.Text), Y: y, Curves: lines, Mark: mark})
+		charts = append(charts, page.Chart{Title: c.title, Over: page.Plain, Unit: unit, X: axis.Linear(0, 1.02*right, 8, rates.Text), Y: y, Curves: lines, Marks: marks})
 	}
 	return charts
 }

@@ -31,6 +31,14 @@ func WriteText(w io.Writer, r *load.Result) error {
 		fmt.Fprintln(out, "* generator: lag is more than a tenth of it")
 	}
 	fmt.Fprintln(out)
+	if len(r.Stages) > 0 {
+		columns.Write(out, stagesTable(r))
+		fmt.Fprintln(out)
+		for _, line := range columns.Remarked(courseTable(r)) {
+			fmt.Fprintln(out, line)
+		}
+		fmt.Fprintln(out)
+	}
 	if statuses := statusesTable(r); len(statuses) > 1 {
 		columns.Write(out, statuses)
 		fmt.Fprintln(out)

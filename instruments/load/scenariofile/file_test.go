@@ -111,7 +111,10 @@ session: [{name: a, get: /}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []load.Stage{{"", 30 * time.Second, 200, false}, {"", 5 * time.Second, 800, false}, {"peak", time.Minute, 800, false}, {"", 0, 200, false}, {"", 5 * time.Second, 900, true}}
+	want := []load.Stage{
+		{For: 30 * time.Second, Rate: 200}, {For: 5 * time.Second, Rate: 800}, {Name: "peak", For: time.Minute, Rate: 800},
+		{Rate: 200}, {For: 5 * time.Second, Rate: 900, Back: true},
+	}
 	if got := f.Scenario.Arrivals.Stages; !slices.Equal(got, want) {
 		t.Errorf("read as %+v, want %+v", got, want)
 	}
