@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
 // build makes the other builds of the lab that the chosen experiments want. A build that fails
 // leaves its case without figures. remove deletes them all.
 func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "dewpond-lab-")
+	dir, err := tempdir.New("dewpond-lab-builds-")
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +35,7 @@ func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
 			key := goCommand + " " + strings.Join(env, " ")
 			exe, ok := made[key]
 			if !ok {
-				exe = filepath.Join(dir, fmt.Sprintf("lab%d.exe", len(made)))
+				exe = filepath.Join(dir.Path, fmt.Sprintf("lab%d.exe", len(made)))
 				fmt.Fprintf(os.Stderr, "lab: building for %s, case %s\n", e.ID, name)
 				cmd := exec.CommandContext(ctx, goCommand, "build", "-o", exe, "github.com/dewpond/dewpond/instruments/lab")
 				cmd.Env = append(os.Environ(), env...)
@@ -50,5 +52,5 @@ func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
 			l.programs[e.ID][name] = exe
 		}
 	}
-	return func() { os.RemoveAll(dir) }, nil
+	return func() { dir.Close() }, nil
 }

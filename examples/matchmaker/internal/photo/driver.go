@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
 // ErrNotFound says that a user has no photo there.
@@ -55,71 +56,23 @@ func (d *Memory) Get(_ context.Context, uid int64) ([]byte, error) {
 // Close implements [Driver].
 func (d *Memory) Close() error { return nil }
 
-// Disk keeps photos in a directory of its own, which ends with it.
-type Disk struct {
-	dir   string
-	alive net.Listener // nil where there can be none
-}
+// Disk keeps photos in a directory of its own, which ends with it, or at the next start where its
+// process is killed.
+type Disk struct{ dir *tempdir.Dir }
 
-// Names of a Disk's directory, and in it of a socket that answers for as long as its process lives,
-// however that ends.
-const (
-	diskPrefix = "matchmaker-photos-"
-	aliveName  = "alive"
-)
-
-// NewDisk makes the directory, and removes those of processes that were killed.
+// NewDisk makes the directory.
 func NewDisk() (*Disk, error) {
-	sweep()
-	dir, err := os.MkdirTemp("", diskPrefix)
-	if err != nil {
-		return nil, err
-	}
-	d := &Disk{dir: dir}
-	// Without it, as where the path is too long for a socket, the directory is nobody's to remove.
-	if l, err := net.Listen("unix", filepath.Join(dir, aliveName)); err == nil {
-		d.alive = l
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				c.Close()
-			}
-		}()
-	}
-	return d, nil
-}
-
-// sweep removes the directories whose process has ended. One that has no socket may be about to get
-// one.
-func sweep() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), diskPrefix+"*"))
-	for _, dir := range dirs {
-		socket := filepath.Join(dir, aliveName)
-		if _, err := os.Lstat(socket); err != nil {
-			continue
-		}
-		c, err := net.Dial("unix", socket)
-		busy := net.Error(nil)
-		switch {
-		case err == nil:
-			c.Close()
-		case errors.Is(err, fs.ErrPermission), errors.As(err, &busy) && busy.Timeout(): // it may have too many callers at once
-		default:
-			os.RemoveAll(dir)
-		}
-	}
+	dir, err := tempdir.New("matchmaker-photos-")
+	return &Disk{dir}, err
 }
 
 func (d *Disk) path(uid int64) string {
-	return filepath.Join(d.dir, strconv.FormatInt(uid, 10)+".jpg")
+	return filepath.Join(d.dir.Path, strconv.FormatInt(uid, 10)+".jpg")
 }
 
 // Put implements [Driver]. A reader sees the old photo or the new one, and no part of one.
 func (d *Disk) Put(_ context.Context, uid int64, jpeg []byte) error {
-	f, err := os.CreateTemp(d.dir, "new-")
+	f, err := os.CreateTemp(d.dir.Path, "new-")
 	if err != nil {
 		return err
 	}
@@ -143,9 +96,4 @@ func (d *Disk) Get(_ context.Context, uid int64) ([]byte, error) {
 }
 
 // Close implements [Driver].
-func (d *Disk) Close() error {
-	if d.alive != nil {
-		d.alive.Close() // which removes the socket
-	}
-	return os.RemoveAll(d.dir)
-}
+func (d *Disk) Close() error { return d.dir.Close() }

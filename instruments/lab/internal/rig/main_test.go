@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 		end()
 		os.Exit(command.Exit("rig", err, plain.Text))
 	}
+	if os.Getenv(asHolder) != "" {
+		panic(hold())
+	}
 	code := m.Run()
 	if removeBuilt != nil {
 		removeBuilt()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 	"github.com/dewpond/dewpond/instruments/load"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/account"
@@ -23,30 +24,32 @@ type program struct {
 	Service string `type:"existingfile" placeholder:"FILE" help:"The service's program. Without it the Go tool builds the one of this repository."`
 }
 
+// folders is how the names of directories begin with what is built, and where a service listens.
+const folders = "matchmaker-lab-"
+
 // build has the program be there. The caller calls remove.
 func (p *program) build(ctx context.Context) (remove func() error, err error) {
 	if p.Service != "" {
 		return func() error { return nil }, nil
 	}
-	dir, err := os.MkdirTemp("", "matchmaker")
+	dir, err := tempdir.New(folders)
 	if err != nil {
 		return nil, err
 	}
-	remove = func() error { return os.RemoveAll(dir) }
-	file := filepath.Join(dir, "matchmaker.exe")
+	file := filepath.Join(dir.Path, "matchmaker.exe")
 	said, err := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/dewpond/dewpond/examples/matchmaker").CombinedOutput()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the service was not built: %w: %.300s; run this inside the repository, or give --service FILE", err, said), remove())
+		return nil, errors.Join(fmt.Errorf("the service was not built: %w: %.300s; run this inside the repository, or give --service FILE", err, said), dir.Close())
 	}
 	p.Service = file
-	return remove, nil
+	return dir.Close, nil
 }
 
 // A childService is the service in a process of its own.
 type childService struct {
 	command   *exec.Cmd
 	addresses addresses
-	dir       string
+	dir       *tempdir.Dir
 }
 
 // addresses are those of the service's that are asked, as its --addresses writes them.
@@ -59,14 +62,14 @@ type addresses struct {
 func (p *program) start(ctx context.Context, args []string, environment ...string) (*childService, error) {
 	s := &childService{}
 	var err error
-	if s.dir, err = os.MkdirTemp("", "matchmaker"); err != nil {
+	if s.dir, err = tempdir.New(folders); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(s.dir, "addresses.json")
+	file := filepath.Join(s.dir.Path, "addresses.json")
 	s.command = exec.Command(p.Service, append([]string{"serve", "--http=127.0.0.1:0", "--https=127.0.0.1:0", "--grpc=127.0.0.1:0", "--admin=127.0.0.1:0", "--addresses=" + file}, args...)...)
 	s.command.Env = append(append(withoutCollector(os.Environ()), "MATCHMAKER_HAS_PARENT=1"), environment...)
 	if _, err := s.command.StdinPipe(); err != nil { // open until this process ends
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+		return nil, errors.Join(err, s.dir.Close())
 	}
 	said := new(strings.Builder)
 	s.command.Stderr = said
@@ -75,7 +78,7 @@ func (p *program) start(ctx context.Context, args []string, environment ...strin
 		err = s.command.Start()
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+		return nil, errors.Join(err, s.dir.Close())
 	}
 	over := context.AfterFunc(ctx, func() { s.command.Process.Kill() })
 	defer over()
@@ -110,7 +113,7 @@ func (s *childService) stop() error {
 		s.command.Process.Kill()
 	}
 	err := s.command.Wait()
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return errors.Join(err, s.dir.Close())
 }
 
 // measured runs a scenario, and says what the service did meanwhile.
