@@ -8,8 +8,8 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/internal/fault"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/fault"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

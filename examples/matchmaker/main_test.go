@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 
 	pb "github.com/dewpond/dewpond/examples/matchmaker/matchmakerpb"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

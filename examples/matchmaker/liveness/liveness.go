@@ -32,24 +32,24 @@ func Fails(mode string) bool { return mode == Both || mode == FastFail }
 // Pings reports whether a mode looks in the background.
 func Pings(mode string) bool { return mode == Both || mode == Ping }
 
-// A State is what the system knows of a connection.
-type State int
+// A state is what the system knows of a connection.
+type state int
 
 // The states.
 const (
-	Unknown State = iota // the system cannot tell: ask
-	Quiet                // open, and nothing waits to be read
-	Waiting              // bytes wait: a notice, or the reason of a close that follows
-	Closed               // by the other end
+	unknown state = iota // the system cannot tell: ask
+	quiet                // open, and nothing waits to be read
+	waiting              // bytes wait: a notice, or the reason of a close that follows
+	closed               // by the other end
 )
 
 // Alive reports whether a connection that nobody uses can be used. It peeks at the socket, which
 // costs no round trip; where that does not say, it pings, within a time.
 func Alive(ctx context.Context, c net.Conn, ping func(context.Context) error, within time.Duration) bool {
-	switch Peek(c) {
-	case Quiet:
+	switch peek(c) {
+	case quiet:
 		return true
-	case Closed:
+	case closed:
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)

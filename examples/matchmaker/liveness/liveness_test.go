@@ -34,29 +34,29 @@ func TestPeek(t *testing.T) {
 		t.Skip("this system cannot tell: every connection is pinged")
 	}
 	client, server := pair(t)
-	until := func(want State) {
-		for Peek(client) != want {
+	until := func(want state) {
+		for peek(client) != want {
 			runtime.Gosched()
 		}
 	}
-	until(Quiet)
+	until(quiet)
 	server.Write([]byte("x"))
-	until(Waiting)
+	until(waiting)
 	var b [1]byte
 	if n, err := client.Read(b[:]); n != 1 || err != nil {
 		t.Fatalf("what was peeked at is gone: %d bytes, %v", n, err)
 	}
-	until(Quiet)
+	until(quiet)
 	server.Close()
-	until(Closed)
-	if _, other := pair(t); Peek(other) != Quiet {
+	until(closed)
+	if _, other := pair(t); peek(other) != quiet {
 		t.Error("a connection of another pair")
 	}
 	client.Close()
-	if Peek(client) != Closed {
+	if peek(client) != closed {
 		t.Error("this end has closed it")
 	}
-	if Peek(new(net.IPConn)) == Quiet {
+	if peek(new(net.IPConn)) == quiet {
 		t.Error("nothing is open there")
 	}
 }
@@ -81,11 +81,11 @@ func TestPeekBesideAReader(t *testing.T) {
 		})
 	}()
 	<-reads
-	if s := Peek(client); s != Quiet {
-		t.Errorf("%d, want %d", s, Quiet)
+	if s := peek(client); s != quiet {
+		t.Errorf("%d, want %d", s, quiet)
 	}
 	server.Close()
-	for Peek(client) != Closed {
+	for peek(client) != closed {
 		runtime.Gosched()
 	}
 	close(over)

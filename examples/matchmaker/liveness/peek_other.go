@@ -4,5 +4,5 @@ package liveness
 
 import "net"
 
-// Peek cannot say anything here.
-func Peek(net.Conn) State { return Unknown }
+// peek cannot say anything here.
+func peek(net.Conn) state { return unknown }

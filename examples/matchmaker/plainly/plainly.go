@@ -11,16 +11,16 @@ import (
 )
 
 // Stdout is standard output.
-var Stdout io.Writer = &Writer{To: os.Stdout}
+var Stdout io.Writer = &writer{To: os.Stdout}
 
-// A Writer writes texts as package plain shows them. One goroutine at a time writes to it.
-type Writer struct {
+// A writer writes texts as package plain shows them. One goroutine at a time writes to it.
+type writer struct {
 	To   io.Writer
 	rest []byte // the beginning of a character whose end comes later
 }
 
 // Write implements io.Writer.
-func (p *Writer) Write(b []byte) (int, error) {
+func (p *writer) Write(b []byte) (int, error) {
 	all := append(p.rest, b...)
 	end := len(all)
 	for i := max(0, end-utf8.UTFMax+1); i < end; i++ {

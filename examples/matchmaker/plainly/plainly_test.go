@@ -7,7 +7,7 @@ import (
 
 func TestPlainly(t *testing.T) {
 	var out strings.Builder
-	p := &Writer{To: &out}
+	p := &writer{To: &out}
 	const text = "a\tb µs 日本 \x1b]0;title\x07\n\x9b31m \xf0\x9f\x98\x80 end\n"
 	for _, b := range []byte(text) { // characters in pieces
 		if n, err := p.Write([]byte{b}); n != 1 || err != nil {

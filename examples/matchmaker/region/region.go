@@ -18,7 +18,7 @@ import (
 
 // Options are of each node's connections.
 type Options struct {
-	MaxActive int           // connections, and one more for probes; 0: [DefaultMaxActive]
+	MaxActive int           // connections, and one more for probes; 0: 32
 	MaxIdle   int           // at most MaxActive; 0: as many
 	Timeout   time.Duration // of a command; 0: 100 ms
 	Health    string        // a mode of package liveness; empty: both
@@ -30,8 +30,8 @@ type Options struct {
 	blind bool // reads go to any replica, whatever it lacks: a control for tests
 }
 
-// DefaultMaxActive is how many connections a node gets where nothing else is said.
-const DefaultMaxActive = 32
+// defaultMaxActive is how many connections a node gets where nothing else is said.
+const defaultMaxActive = 32
 
 // Validate returns an error that says what is wrong.
 func (o Options) Validate() error { return o.defaults() }
@@ -41,7 +41,7 @@ func (o *Options) defaults() error {
 		return fmt.Errorf("%d connections of which %d may be idle: give 1 or more", o.MaxActive, o.MaxIdle)
 	}
 	if o.MaxActive == 0 {
-		o.MaxActive = DefaultMaxActive
+		o.MaxActive = defaultMaxActive
 	}
 	if o.MaxIdle == 0 {
 		o.MaxIdle = o.MaxActive
@@ -94,7 +94,7 @@ func New(regions []Nodes, o Options) (*Map, error) {
 		return nil, err
 	}
 	if len(regions) == 0 {
-		return nil, errors.New("there is no region: write " + Form)
+		return nil, errors.New("there is no region: write " + form)
 	}
 	m := &Map{regions: map[string]*group{}}
 	for i, n := range regions {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 )
 
 func TestMain(m *testing.M) {

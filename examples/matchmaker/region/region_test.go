@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		"cn-east=a:1,us-west=,": "has no primary",
 		"cn-east=a:1+b:2+b:2":   "has b:2 twice",
 	} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), Form) {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), form) {
 			t.Errorf("%q: %v, want %q and the form", text, err, want)
 		}
 	}

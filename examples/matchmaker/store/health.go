@@ -20,7 +20,7 @@ func alive(ctx context.Context, c *pgx.Conn, within time.Duration) bool {
 const fewAtOnce = 4
 
 // ping has idle connections pinged every so often, until Close.
-func (s *PgxStore) ping(every, within time.Duration) {
+func (s *pgxStore) ping(every, within time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var pinging sync.WaitGroup
 	pinging.Go(func() {
@@ -44,7 +44,7 @@ func (s *PgxStore) ping(every, within time.Duration) {
 // PingIdle pings every idle connection once, and closes those that do not answer; it returns how
 // many these were. A few are pinged at a time, and never all where there are several: the others
 // go back at once.
-func (s *PgxStore) PingIdle(ctx context.Context, within time.Duration) (dead int) {
+func (s *pgxStore) PingIdle(ctx context.Context, within time.Duration) (dead int) {
 	done := map[*pgx.Conn]bool{}
 	for ctx.Err() == nil {
 		some := s.some(ctx, done)
@@ -76,7 +76,7 @@ func (s *PgxStore) PingIdle(ctx context.Context, within time.Duration) (dead int
 }
 
 // some takes a few idle connections that are not done.
-func (s *PgxStore) some(ctx context.Context, done map[*pgx.Conn]bool) (some []*pgxpool.Conn) {
+func (s *pgxStore) some(ctx context.Context, done map[*pgx.Conn]bool) (some []*pgxpool.Conn) {
 	idle := s.Pool.AcquireAllIdle(ctx)
 	most := min(fewAtOnce, max(1, len(idle)-1))
 	for _, c := range idle {

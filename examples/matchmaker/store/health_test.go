@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"net"
 	"runtime"
 	"strings"
@@ -12,6 +14,9 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
+
+// unsure is a ping for where the system does not say that a connection is quiet.
+func unsure(context.Context) error { return errors.New("not asked") }
 
 func TestHealthOptions(t *testing.T) {
 	for client, want := range map[*store.Client]string{store.PgxPool: "both", store.PgxSQL: "fastfail", store.PQ: "off"} {
@@ -54,7 +59,7 @@ func TestKilledConnections(t *testing.T) {
 				runtime.Gosched()
 			}
 			for _, c := range open { // until the news is here too
-				for liveness.Peek(c) == liveness.Quiet {
+				for liveness.Alive(t.Context(), c, unsure, time.Hour) {
 					runtime.Gosched()
 				}
 			}

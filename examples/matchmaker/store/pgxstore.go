@@ -19,8 +19,8 @@ var PgxPool = &Client{
 	open:    openPgx,
 }
 
-// A PgxStore is a [Store] on pgxpool.
-type PgxStore struct {
+// A pgxStore is a [Store] on pgxpool.
+type pgxStore struct {
 	Pool    *pgxpool.Pool
 	held    atomic.Int64
 	stop    func()        // of the pings in the background
@@ -50,7 +50,7 @@ func openPgx(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &PgxStore{Pool: pool, timeout: o.Timeout}
+	s := &pgxStore{Pool: pool, timeout: o.Timeout}
 	if liveness.Pings(o.Health) {
 		s.ping(o.PingEvery, o.PingTimeout)
 	}
@@ -66,7 +66,7 @@ func orNever(d time.Duration) time.Duration {
 }
 
 // PoolStats implements [Store].
-func (s *PgxStore) PoolStats() PoolStats {
+func (s *pgxStore) PoolStats() PoolStats {
 	p := s.Pool.Stat()
 	return PoolStats{
 		InUse: int64(p.AcquiredConns()), Idle: int64(p.IdleConns()), Making: int64(p.ConstructingConns()),
@@ -76,7 +76,7 @@ func (s *PgxStore) PoolStats() PoolStats {
 }
 
 // with lends f a connection, and notes how long each took.
-func (s *PgxStore) with(ctx context.Context, f func(ctx context.Context, c *pgxpool.Conn) error) error {
+func (s *pgxStore) with(ctx context.Context, f func(ctx context.Context, c *pgxpool.Conn) error) error {
 	t := timesOf(ctx)
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -107,7 +107,7 @@ func giveBack(c *pgxpool.Conn) {
 }
 
 // row asks for one row.
-func (s *PgxStore) row(ctx context.Context, sql string, args []any, to ...any) error {
+func (s *pgxStore) row(ctx context.Context, sql string, args []any, to ...any) error {
 	err := s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return c.QueryRow(ctx, sql, args...).Scan(to...) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound
@@ -120,19 +120,19 @@ func (u *User) columns() []any {
 }
 
 // User implements [Store].
-func (s *PgxStore) User(ctx context.Context, uid int64) (u User, err error) {
+func (s *pgxStore) User(ctx context.Context, uid int64) (u User, err error) {
 	err = s.row(ctx, SelectUser, []any{uid}, u.columns()...)
 	return u, err
 }
 
 // PutUser implements [Store].
-func (s *PgxStore) PutUser(ctx context.Context, u User) (User, error) {
+func (s *pgxStore) PutUser(ctx context.Context, u User) (User, error) {
 	err := s.row(ctx, UpdateUser, []any{u.UID, u.Name, u.Age, u.Interests, u.MinAge, u.MaxAge}, u.columns()...)
 	return u, err
 }
 
 // Candidates implements [Store].
-func (s *PgxStore) Candidates(ctx context.Context, q Query, each func(uid int64, name string, age int32, interests int64)) error {
+func (s *pgxStore) Candidates(ctx context.Context, q Query, each func(uid int64, name string, age int32, interests int64)) error {
 	return s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, SelectCandidates, q.Region, q.MinAge, q.MaxAge, q.After, q.Most)
 		if err != nil {
@@ -152,7 +152,7 @@ func (s *PgxStore) Candidates(ctx context.Context, q Query, each func(uid int64,
 }
 
 // Popular implements [Store].
-func (s *PgxStore) Popular(ctx context.Context, region string, most int32) (uids []int64, err error) {
+func (s *pgxStore) Popular(ctx context.Context, region string, most int32) (uids []int64, err error) {
 	err = s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, SelectPopular, region, most)
 		if err != nil {
@@ -165,7 +165,7 @@ func (s *PgxStore) Popular(ctx context.Context, region string, most int32) (uids
 }
 
 // PutMessage implements [Store].
-func (s *PgxStore) PutMessage(ctx context.Context, m Message) (id int64, err error) {
+func (s *pgxStore) PutMessage(ctx context.Context, m Message) (id int64, err error) {
 	err = s.row(ctx, InsertMessage, []any{m.From, m.To, m.Seq, m.Nonce, m.Text}, &id)
 	if code(err) == foreignKeyViolation {
 		err = ErrNoRecipient
@@ -174,7 +174,7 @@ func (s *PgxStore) PutMessage(ctx context.Context, m Message) (id int64, err err
 }
 
 // Messages implements [Store].
-func (s *PgxStore) Messages(ctx context.Context, uid, with int64, most int32) (messages []Message, err error) {
+func (s *pgxStore) Messages(ctx context.Context, uid, with int64, most int32) (messages []Message, err error) {
 	err = s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, SelectMessages, uid, with, most)
 		if err != nil {
@@ -187,7 +187,7 @@ func (s *PgxStore) Messages(ctx context.Context, uid, with int64, most int32) (m
 }
 
 // PutPhoto implements [Store].
-func (s *PgxStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
+func (s *pgxStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
 	err := s.with(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		_, err := c.Exec(ctx, UpsertPhoto, uid, jpeg)
 		return err
@@ -199,16 +199,16 @@ func (s *PgxStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
 }
 
 // Photo implements [Store].
-func (s *PgxStore) Photo(ctx context.Context, uid int64) (jpeg []byte, err error) {
+func (s *pgxStore) Photo(ctx context.Context, uid int64) (jpeg []byte, err error) {
 	err = s.row(ctx, SelectPhoto, []any{uid}, &jpeg)
 	return jpeg, err
 }
 
 // Ping implements [Store].
-func (s *PgxStore) Ping(ctx context.Context) error { return s.Pool.Ping(ctx) }
+func (s *pgxStore) Ping(ctx context.Context) error { return s.Pool.Ping(ctx) }
 
 // Close implements [Store]. It waits for the connections that are out.
-func (s *PgxStore) Close() {
+func (s *pgxStore) Close() {
 	if s.stop != nil {
 		s.stop()
 	}

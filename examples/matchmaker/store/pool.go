@@ -25,13 +25,13 @@ type Client struct {
 // String returns the client's name.
 func (c *Client) String() string { return c.name }
 
-// DefaultMaxOpen is how many connections there are at most where nobody says.
-const DefaultMaxOpen = 50
+// defaultMaxOpen is how many connections there are at most where nobody says.
+const defaultMaxOpen = 50
 
 // PoolOptions are of a pool of connections.
 type PoolOptions struct {
 	Client  *Client // nil: [PgxPool]
-	MaxOpen int     // connections at most; 0: [DefaultMaxOpen]
+	MaxOpen int     // connections at most; 0: 50
 	// MaxIdle is how many are kept that nobody uses; 0: MaxOpen. pgxpool has no such bound.
 	MaxIdle     int
 	MaxLifetime time.Duration // a connection that is older is closed; 0: none is
@@ -50,11 +50,11 @@ func (o *PoolOptions) Validate() error {
 		o.Client = PgxPool
 	}
 	if o.MaxOpen == 0 {
-		o.MaxOpen = DefaultMaxOpen
+		o.MaxOpen = defaultMaxOpen
 	}
 	switch {
 	case o.MaxOpen < 1 || o.MaxOpen > math.MaxInt32:
-		return fmt.Errorf("--db-max-open %d: give 1 or more, such as %d", o.MaxOpen, DefaultMaxOpen)
+		return fmt.Errorf("--db-max-open %d: give 1 or more, such as %d", o.MaxOpen, defaultMaxOpen)
 	case o.MaxIdle < 0:
 		return fmt.Errorf("--db-max-idle %d: give 1 or more, or leave it out: then all may be idle", o.MaxIdle)
 	case o.MaxIdle > 0 && !o.Client.boundsIdle:

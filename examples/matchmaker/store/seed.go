@@ -9,7 +9,7 @@ const Users = 20_000
 const (
 	East    = "cn-east"
 	West    = "us-west"
-	Central = "eu-central"
+	central = "eu-central"
 )
 
 // RegionOf is the region of a user: a uid is given out there, and its last digit says where.
@@ -20,7 +20,7 @@ func RegionOf(uid int64) string {
 	case 5, 6, 7:
 		return West
 	}
-	return Central
+	return central
 }
 
 // Seeded returns a user as every database begins with, the same everywhere. One user in 20 is so

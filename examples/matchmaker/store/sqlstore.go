@@ -23,8 +23,8 @@ var (
 	PQ = &Client{name: "pq", healths: []string{liveness.Off}, boundsIdle: true, open: openSQL(connectPQ)}
 )
 
-// A SQLStore is a [Store] on database/sql.
-type SQLStore struct {
+// A sqlStore is a [Store] on database/sql.
+type sqlStore struct {
 	DB                             *sql.DB
 	timeout                        time.Duration // of a statement, its wait for a connection included
 	made, acquired, timedOut, held atomic.Int64
@@ -37,7 +37,7 @@ func openSQL(connector func(dsn string, o PoolOptions) (driver.Connector, error)
 		if err != nil {
 			return nil, err
 		}
-		s := &SQLStore{timeout: o.Timeout}
+		s := &sqlStore{timeout: o.Timeout}
 		s.DB = sql.OpenDB(&counted{c, &s.made})
 		s.DB.SetMaxOpenConns(o.MaxOpen)
 		s.DB.SetMaxIdleConns(o.MaxIdle)
@@ -84,7 +84,7 @@ func (c *counted) Connect(ctx context.Context) (driver.Conn, error) {
 
 // with lends f a connection, and notes how long each took. f returns [driver.ErrBadConn] where
 // nothing was sent: then there is another connection, as database/sql has for who takes none by hand.
-func (s *SQLStore) with(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) (err error) {
+func (s *sqlStore) with(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	for range 3 {
@@ -101,7 +101,7 @@ func (s *SQLStore) with(ctx context.Context, f func(ctx context.Context, c *sql.
 // errLost is what is said where connections are found dead again and again.
 var errLost = errors.New("the connections to the database are lost")
 
-func (s *SQLStore) once(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
+func (s *sqlStore) once(ctx context.Context, f func(ctx context.Context, c *sql.Conn) error) error {
 	t := timesOf(ctx)
 	begun := time.Now()
 	c, err := s.DB.Conn(ctx)
@@ -131,7 +131,7 @@ func (s *SQLStore) once(ctx context.Context, f func(ctx context.Context, c *sql.
 }
 
 // row asks for one row.
-func (s *SQLStore) row(ctx context.Context, query string, args []any, to ...any) error {
+func (s *sqlStore) row(ctx context.Context, query string, args []any, to ...any) error {
 	err := s.with(ctx, func(ctx context.Context, c *sql.Conn) error {
 		return c.QueryRowContext(ctx, query, args...).Scan(to...)
 	})
@@ -142,7 +142,7 @@ func (s *SQLStore) row(ctx context.Context, query string, args []any, to ...any)
 }
 
 // rows asks for rows, and calls each for every one.
-func (s *SQLStore) rows(ctx context.Context, query string, args []any, each func(r *sql.Rows) error) error {
+func (s *sqlStore) rows(ctx context.Context, query string, args []any, each func(r *sql.Rows) error) error {
 	return s.with(ctx, func(ctx context.Context, c *sql.Conn) error {
 		r, err := c.QueryContext(ctx, query, args...)
 		if err != nil {
@@ -162,19 +162,19 @@ func (s *SQLStore) rows(ctx context.Context, query string, args []any, each func
 }
 
 // User implements [Store].
-func (s *SQLStore) User(ctx context.Context, uid int64) (u User, err error) {
+func (s *sqlStore) User(ctx context.Context, uid int64) (u User, err error) {
 	err = s.row(ctx, SelectUser, []any{uid}, u.columns()...)
 	return u, err
 }
 
 // PutUser implements [Store].
-func (s *SQLStore) PutUser(ctx context.Context, u User) (User, error) {
+func (s *sqlStore) PutUser(ctx context.Context, u User) (User, error) {
 	err := s.row(ctx, UpdateUser, []any{u.UID, u.Name, u.Age, u.Interests, u.MinAge, u.MaxAge}, u.columns()...)
 	return u, err
 }
 
 // Candidates implements [Store].
-func (s *SQLStore) Candidates(ctx context.Context, q Query, each func(uid int64, name string, age int32, interests int64)) error {
+func (s *sqlStore) Candidates(ctx context.Context, q Query, each func(uid int64, name string, age int32, interests int64)) error {
 	var (
 		uid, interests int64
 		name           string
@@ -190,7 +190,7 @@ func (s *SQLStore) Candidates(ctx context.Context, q Query, each func(uid int64,
 }
 
 // Popular implements [Store].
-func (s *SQLStore) Popular(ctx context.Context, region string, most int32) (uids []int64, err error) {
+func (s *sqlStore) Popular(ctx context.Context, region string, most int32) (uids []int64, err error) {
 	err = s.rows(ctx, SelectPopular, []any{region, most}, func(r *sql.Rows) error {
 		var uid int64
 		err := r.Scan(&uid)
@@ -201,7 +201,7 @@ func (s *SQLStore) Popular(ctx context.Context, region string, most int32) (uids
 }
 
 // PutMessage implements [Store].
-func (s *SQLStore) PutMessage(ctx context.Context, m Message) (id int64, err error) {
+func (s *sqlStore) PutMessage(ctx context.Context, m Message) (id int64, err error) {
 	err = s.row(ctx, InsertMessage, []any{m.From, m.To, m.Seq, m.Nonce, m.Text}, &id)
 	if code(err) == foreignKeyViolation {
 		err = ErrNoRecipient
@@ -210,7 +210,7 @@ func (s *SQLStore) PutMessage(ctx context.Context, m Message) (id int64, err err
 }
 
 // Messages implements [Store].
-func (s *SQLStore) Messages(ctx context.Context, uid, with int64, most int32) (messages []Message, err error) {
+func (s *sqlStore) Messages(ctx context.Context, uid, with int64, most int32) (messages []Message, err error) {
 	err = s.rows(ctx, SelectMessages, []any{uid, with, most}, func(r *sql.Rows) error {
 		var m Message
 		err := r.Scan(&m.ID, &m.From, &m.To, &m.Seq, &m.Nonce, &m.Text)
@@ -221,7 +221,7 @@ func (s *SQLStore) Messages(ctx context.Context, uid, with int64, most int32) (m
 }
 
 // PutPhoto implements [Store].
-func (s *SQLStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
+func (s *sqlStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
 	err := s.with(ctx, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, UpsertPhoto, uid, jpeg)
 		return err
@@ -233,16 +233,16 @@ func (s *SQLStore) PutPhoto(ctx context.Context, uid int64, jpeg []byte) error {
 }
 
 // Photo implements [Store].
-func (s *SQLStore) Photo(ctx context.Context, uid int64) (jpeg []byte, err error) {
+func (s *sqlStore) Photo(ctx context.Context, uid int64) (jpeg []byte, err error) {
 	err = s.row(ctx, SelectPhoto, []any{uid}, &jpeg)
 	return jpeg, err
 }
 
 // Ping implements [Store].
-func (s *SQLStore) Ping(ctx context.Context) error { return s.DB.PingContext(ctx) }
+func (s *sqlStore) Ping(ctx context.Context) error { return s.DB.PingContext(ctx) }
 
 // PoolStats implements [Store].
-func (s *SQLStore) PoolStats() PoolStats {
+func (s *sqlStore) PoolStats() PoolStats {
 	p := s.DB.Stats()
 	return PoolStats{
 		InUse: int64(p.InUse), Idle: int64(p.Idle),
@@ -252,4 +252,4 @@ func (s *SQLStore) PoolStats() PoolStats {
 }
 
 // Close implements [Store].
-func (s *SQLStore) Close() { s.DB.Close() }
+func (s *sqlStore) Close() { s.DB.Close() }

@@ -58,7 +58,7 @@ func (r *oneRow) Next(to []driver.Value) error {
 func TestDeadConnections(t *testing.T) {
 	for left := range 5 {
 		d := &dead{left: left}
-		s := &SQLStore{DB: sql.OpenDB(d), timeout: time.Hour}
+		s := &sqlStore{DB: sql.OpenDB(d), timeout: time.Hour}
 		b, err := s.Photo(t.Context(), 7)
 		if left < 3 && (err != nil || len(b) != 1 || d.used != left+1) {
 			t.Errorf("%d dead connections: %v, after %d", left, err, d.used)
@@ -72,7 +72,7 @@ func TestDeadConnections(t *testing.T) {
 
 // What comes too late is out of time, whatever the driver calls it.
 func TestOutOfTimeIsNoDeadConnection(t *testing.T) {
-	s := &SQLStore{DB: sql.OpenDB(&dead{until: make(chan struct{})}), timeout: time.Millisecond}
+	s := &sqlStore{DB: sql.OpenDB(&dead{until: make(chan struct{})}), timeout: time.Millisecond}
 	defer s.Close()
 	if _, err := s.Photo(t.Context(), 7); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
 		t.Errorf("%v", err)

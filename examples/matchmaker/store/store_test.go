@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/verdict"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

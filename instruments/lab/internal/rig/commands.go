@@ -3,8 +3,8 @@
 package rig
 
 import (
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 )
 
 // Commands are the commands, for kong, which is given a context.Context to bind.

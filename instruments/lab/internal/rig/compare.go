@@ -18,9 +18,9 @@ import (
 	"github.com/dewpond/dewpond/instruments/load/queueing"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 	"github.com/dewpond/dewpond/instruments/lab/internal/rig/comparison"
 	"github.com/dewpond/dewpond/instruments/lab/internal/rig/variant"

@@ -21,10 +21,10 @@ import (
 
 	"github.com/dewpond/dewpond/examples/matchmaker/liveness"
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
-	"github.com/dewpond/dewpond/examples/matchmaker/proxy"
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/proxy"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

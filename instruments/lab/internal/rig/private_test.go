@@ -6,7 +6,7 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 )
 
 func TestPrimaryOf(t *testing.T) {

@@ -27,9 +27,9 @@ import (
 	lines "github.com/dewpond/dewpond/instruments/load/command"
 	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/proxy"
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/proxy"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
 

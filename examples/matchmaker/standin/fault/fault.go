@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/proxy"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/proxy"
 	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 

@@ -85,7 +85,7 @@ func TestDropKillRefuse(t *testing.T) {
 	c, r := dial(t, p)
 	p.Drop(true)
 	io.WriteString(c, "lost\n")
-	for p.Dropped() < len("lost\n") {
+	for p.lost() < len("lost\n") {
 		runtime.Gosched()
 	}
 	p.Drop(false)

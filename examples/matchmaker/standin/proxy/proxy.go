@@ -25,8 +25,8 @@ type Proxy struct {
 	dropped int // bytes
 }
 
-// Dropped is how many bytes were lost so far.
-func (p *Proxy) Dropped() int {
+// lost is how many bytes were lost so far.
+func (p *Proxy) lost() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dropped
