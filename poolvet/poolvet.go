@@ -13,23 +13,34 @@ package poolvet
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/dewpond/dewpond/poolvet/badget"
+	"github.com/dewpond/dewpond/poolvet/buffer"
 	"github.com/dewpond/dewpond/poolvet/doubleput"
 	"github.com/dewpond/dewpond/poolvet/ignore"
+	"github.com/dewpond/dewpond/poolvet/lease"
+	"github.com/dewpond/dewpond/poolvet/missingput"
+	"github.com/dewpond/dewpond/poolvet/percall"
 	"github.com/dewpond/dewpond/poolvet/returnput"
+	"github.com/dewpond/dewpond/poolvet/scope"
+	"github.com/dewpond/dewpond/poolvet/unfit"
 	"github.com/dewpond/dewpond/poolvet/useafterput"
+	"github.com/dewpond/dewpond/poolvet/wrongput"
 )
 
-// Analyzers returns the checks that are on unless they are asked not to be.
+// Analyzers returns the checks.
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		useafterput.Analyzer,
 		doubleput.Analyzer,
 		returnput.Analyzer,
+		wrongput.Analyzer,
+		lease.Analyzer,
+		scope.Analyzer,
+		buffer.Analyzer,
+		unfit.Analyzer,
+		badget.Analyzer,
+		percall.Analyzer,
+		missingput.Analyzer,
 		ignore.Analyzer,
 	}
-}
-
-// OnRequest returns the checks that run if they are asked for by name.
-func OnRequest() []*analysis.Analyzer {
-	return nil
 }

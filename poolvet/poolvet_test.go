@@ -7,12 +7,13 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/dewpond/dewpond/poolvet"
+	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
 // all reports what every check does, so that what one check takes for right is held to be
 // right by the others too.
 var all = func() *analysis.Analyzer {
-	checks := append(poolvet.Analyzers(), poolvet.OnRequest()...)
+	checks := poolvet.Analyzers()
 	a := &analysis.Analyzer{Name: "all", Doc: "every check", Requires: checks[0].Requires}
 	a.Run = func(pass *analysis.Pass) (any, error) {
 		for _, c := range checks {
@@ -29,11 +30,14 @@ func TestChecks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the go command")
 	}
+	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
+		t.Fatal(err)
+	}
 	analysistest.Run(t, analysistest.TestData(), all, "./src/...")
 }
 
 func TestAnalyzersAreValid(t *testing.T) {
-	checks := append(poolvet.Analyzers(), poolvet.OnRequest()...)
+	checks := poolvet.Analyzers()
 	if err := analysis.Validate(checks); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const aboutPools = "more pools: path.Type.Put:0 puts its first argument back, pa
 func Main(args []string) int {
 	if forVet(args) {
 		flag.Var(flow.More, "pools", aboutPools)
-		unitchecker.Main(append(poolvet.Analyzers(), poolvet.OnRequest()...)...)
+		unitchecker.Main(poolvet.Analyzers()...)
 	}
 	return alone(args, os.Stdout, os.Stderr)
 }
@@ -47,14 +47,12 @@ func alone(args []string, stdout, stderr io.Writer) int {
 	f.BoolVar(&c.Tests, "test", true, "look at tests too")
 	f.BoolVar(&c.Shallow, "shallow", false, "do not look into functions of other modules: faster, and what they put back or return is not known")
 	f.Var(flow.More, "pools", aboutPools)
-	all := append(poolvet.Analyzers(), poolvet.OnRequest()...)
+	all := poolvet.Analyzers()
 	selected := map[*analysis.Analyzer]*bool{}
 	for _, a := range all {
 		title, _, _ := strings.Cut(a.Doc, "\n")
-		if slices.Contains(poolvet.OnRequest(), a) {
-			title += " (on request)"
-		}
 		selected[a] = f.Bool(a.Name, false, title)
+		a.Flags.VisitAll(func(g *flag.Flag) { f.Var(g.Value, a.Name+"."+g.Name, g.Usage) })
 	}
 	f.Usage = func() {
 		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nA check's name as a flag runs that check alone. As a tool of go vet: go vet -vettool=$(which poolvet) ./...\n\n")

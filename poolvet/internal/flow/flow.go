@@ -60,7 +60,7 @@ func Check(name, doc string) *analysis.Analyzer {
 	}
 	c.Run = func(pass *analysis.Pass) (any, error) {
 		for _, f := range pass.ResultOf[Analyzer].(*Result).Findings {
-			if f.Check != name {
+			if f.Check != name && !(c.Flags.Lookup("sync") != nil && c.Flags.Lookup("sync").Value.String() == "true" && f.Check == name+" of sync.Pool") {
 				continue
 			}
 			d := analysis.Diagnostic{Pos: f.Pos, Category: name, Message: f.Message, URL: c.URL}
@@ -87,6 +87,8 @@ type flowPass struct {
 	conds     map[*ssa.Function]map[string]bool
 	sharing   map[*ssa.Alloc]sharing
 	nodes     map[token.Pos]ast.Node // calls by their left parenthesis, defers by their keyword
+	names     map[token.Pos]string   // variables by the parenthesis of the call that is assigned to them
+	given     map[ssa.Value]bool     // slices that a deferred call ends, as they are handed out
 	seen      map[Finding]bool
 	result    *Result
 }
@@ -97,6 +99,7 @@ func run(pass *analysis.Pass) (any, error) {
 		facts:     map[*types.Func]*Summary{},
 		summaries: map[*ssa.Function]*Summary{},
 		putCalls:  map[*ssa.Function][]ssa.CallInstruction{},
+		names:     map[token.Pos]string{},
 		conds:     map[*ssa.Function]map[string]bool{},
 		sharing:   map[*ssa.Alloc]sharing{},
 		seen:      map[Finding]bool{},
@@ -118,6 +121,7 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, f := range a.fns {
 		a.check(f)
 	}
+	a.poolsMade()
 	a.ignore()
 	slices.SortFunc(a.result.Findings, func(x, y Finding) int { return int(x.Pos - y.Pos) })
 	return a.result, nil
@@ -194,9 +198,38 @@ func (a *flowPass) index() {
 				a.nodes[x.Go] = x
 			case *ast.ReturnStmt:
 				a.nodes[x.Return] = x
+			case *ast.AssignStmt:
+				if len(x.Rhs) == 1 {
+					a.assigned(x.Lhs[0], x.Rhs[0])
+				}
 			}
 			return true
 		})
+	}
+}
+
+// assigned notes the name that the result of a call gets.
+func (a *flowPass) assigned(to, from ast.Expr) {
+	for {
+		switch x := from.(type) {
+		case *ast.ParenExpr:
+			from = x.X
+			continue
+		case *ast.TypeAssertExpr:
+			from = x.X
+			continue
+		case *ast.StarExpr:
+			from = x.X
+			continue
+		case *ast.SliceExpr:
+			from = x.X
+			continue
+		case *ast.CallExpr:
+			if id, ok := to.(*ast.Ident); ok && id.Name != "_" {
+				a.names[x.Lparen] = id.Name
+			}
+		}
+		return
 	}
 }
 

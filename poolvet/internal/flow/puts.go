@@ -299,6 +299,7 @@ func (a *flowPass) always(f *ssa.Function, ref Ref, calls []ssa.CallInstruction)
 	for _, c := range calls {
 		at[c.Block()] = true
 	}
+	reach := reaching(at)
 	seen := map[*ssa.BasicBlock]bool{}
 	var misses func(b *ssa.BasicBlock) bool
 	misses = func(b *ssa.BasicBlock) bool {
@@ -306,17 +307,39 @@ func (a *flowPass) always(f *ssa.Function, ref Ref, calls []ssa.CallInstruction)
 			return false
 		}
 		seen[b] = true
+		excused := false
 		switch last := b.Instrs[len(b.Instrs)-1].(type) {
 		case *ssa.Return:
 			return true
 		case *ssa.If:
-			if a.aboutSize(last.Cond) || leavesLoop(b, at) {
-				return false
+			excused = a.aboutSize(last.Cond) || leavesLoop(b, at)
+		}
+		for _, succ := range b.Succs {
+			if !(excused && !reach[succ]) && misses(succ) {
+				return true
 			}
 		}
-		return slices.ContainsFunc(b.Succs, misses)
+		return false
 	}
 	return !misses(f.Blocks[0])
+}
+
+// reaching is the blocks from which a way leads to one of the given.
+func reaching(at map[*ssa.BasicBlock]bool) map[*ssa.BasicBlock]bool {
+	reach := map[*ssa.BasicBlock]bool{}
+	var mark func(b *ssa.BasicBlock)
+	mark = func(b *ssa.BasicBlock) {
+		if !reach[b] {
+			reach[b] = true
+			for _, p := range b.Preds {
+				mark(p)
+			}
+		}
+	}
+	for b := range at {
+		mark(b)
+	}
+	return reach
 }
 
 // leavesLoop reports whether b is the head of a loop that has one of the calls: one that looks

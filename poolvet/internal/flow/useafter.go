@@ -20,6 +20,11 @@ func (a *flowPass) check(f *ssa.Function) {
 			}
 		}
 	}
+	a.handedOn(f)
+	a.wrongPut(f)
+	a.tools(f)
+	a.perCall(f)
+	a.missing(f)
 }
 
 // explicitPut follows what one call puts back.
@@ -154,7 +159,7 @@ func (a *flowPass) returned(ret *ssa.Return, s *state) (token.Pos, string) {
 
 // failed reports whether an error is known not to be nil.
 func (a *flowPass) failed(err ssa.Value, s *state) bool {
-	if f, ok := s.known[termOf(&ssa.BinOp{Op: token.EQL, X: err, Y: ssa.NewConst(nil, errorType)}).key]; ok {
+	if f, ok := s.known[nilKey(err)]; ok {
 		return !f.true
 	}
 	switch x := err.(type) {
@@ -178,9 +183,6 @@ func (a *flowPass) failed(err ssa.Value, s *state) bool {
 				if st, ok := b.Instrs[i].(*ssa.Store); ok && st.Addr == cell && st.Val != err {
 					return a.failed(st.Val, s)
 				}
-			}
-			if f, ok := s.known[termOf(&ssa.BinOp{Op: token.EQL, X: err, Y: ssa.NewConst(nil, errorType)}).key]; ok {
-				return !f.true
 			}
 		}
 	case *ssa.Phi:

@@ -138,6 +138,7 @@ next:
 func (s *state) enter(from, to *ssa.BasicBlock) {
 	i := slices.Index(to.Preds, from)
 	vals, consts := map[*ssa.Phi]taint{}, map[*ssa.Phi]*ssa.Const{}
+	nils := map[string]fact{}
 	for _, in := range to.Instrs {
 		phi, ok := in.(*ssa.Phi)
 		if !ok {
@@ -150,6 +151,9 @@ func (s *state) enter(from, to *ssa.BasicBlock) {
 		case *ssa.Phi:
 			consts[phi] = s.consts[e]
 		}
+		if f, ok := s.known[nilKey(phi.Edges[i])]; ok {
+			nils[nilKey(phi)] = fact{f.true, []ssa.Value{phi}, nil}
+		}
 	}
 	for phi, t := range vals {
 		s.set(phi, t)
@@ -158,6 +162,16 @@ func (s *state) enter(from, to *ssa.BasicBlock) {
 			s.consts[phi] = c
 		}
 	}
+	maps.Copy(s.known, nils)
+}
+
+// nilKey is the key of the condition that v is nil.
+func nilKey(v ssa.Value) string {
+	switch v.Type().Underlying().(type) {
+	case *types.Pointer, *types.Interface, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+		return termOf(&ssa.BinOp{Op: token.EQL, X: v, Y: ssa.NewConst(nil, v.Type())}).key
+	}
+	return ""
 }
 
 func (s *state) set(v ssa.Value, t taint) {
@@ -311,7 +325,7 @@ func (a *flowPass) repeated(f *ssa.Function) map[string]bool {
 		if branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If); ok {
 			key := termOf(branch.Cond).key
 			count[key]++
-			if count[key] > 1 || testsError(branch.Cond) {
+			if count[key] > 1 || testsError(branch.Cond) || testsPhi(branch.Cond) {
 				r[key] = true
 			}
 		}
@@ -323,6 +337,21 @@ func (a *flowPass) repeated(f *ssa.Function) map[string]bool {
 func testsError(cond ssa.Value) bool {
 	b, ok := cond.(*ssa.BinOp)
 	return ok && isError(b.X.Type())
+}
+
+// testsPhi reports whether a condition compares with nil what a phi has or joins.
+func testsPhi(cond ssa.Value) bool {
+	b, ok := cond.(*ssa.BinOp)
+	if !ok || !isNil(b.Y) {
+		return false
+	}
+	if _, ok := b.X.(*ssa.Phi); ok {
+		return true
+	}
+	return b.X.Referrers() != nil && slices.ContainsFunc(*b.X.Referrers(), func(in ssa.Instruction) bool {
+		_, ok := in.(*ssa.Phi)
+		return ok
+	})
 }
 
 var errorType = types.Universe.Lookup("error").Type()
@@ -502,6 +531,9 @@ func (a *flowPass) shared(cell *ssa.Alloc) sharing {
 
 // derived is the taint of the value that an instruction makes.
 func (a *flowPass) derived(v ssa.Value, s *state) taint {
+	if a.given[v] {
+		return own
+	}
 	if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
 		if p, ok := placeOf(load.X); ok {
 			if t := s.places[p]; t != 0 {

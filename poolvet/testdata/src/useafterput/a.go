@@ -9,7 +9,7 @@ import (
 	"testdata.example/src/wrap"
 )
 
-var pool sync.Pool
+var pool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 type conn struct {
 	buf *bytes.Buffer

@@ -1,0 +1,324 @@
+package flow
+
+import (
+	"go/token"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// missing finds the returns that an object out of a pool reaches although it was neither put
+// back nor handed on, where another way of the function has a Put of it.
+func (a *flowPass) missing(f *ssa.Function) {
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			if v := a.got(call); v != nil {
+				a.missingFrom(f, call, v)
+			}
+		}
+	}
+}
+
+// got is what a call has got out of a pool, and nil if it has not.
+func (a *flowPass) got(call *ssa.Call) ssa.Value {
+	if r, ok := a.roleOf(call.Common()); ok && r.moves {
+		return nil
+	}
+	if a.isGet(call) && call.Common().Signature().Results().Len() == 1 {
+		return call
+	}
+	if call.Referrers() == nil {
+		return nil
+	}
+	for _, r := range *call.Referrers() {
+		if e, ok := r.(*ssa.Extract); ok && a.isGet(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
+	has := false
+	for _, put := range a.putCalls[f] {
+		for _, t := range a.puts(put) {
+			switch {
+			case t.inPlace:
+				if cell, ok := t.place.base.(*ssa.Alloc); ok && t.place.path == "" {
+					for _, r := range *cell.Referrers() {
+						if st, ok := r.(*ssa.Store); ok && st.Addr == cell && a.root(st.Val) == v {
+							has = true
+						}
+					}
+				}
+			case a.root(t.val) == v || a.boxed(t.val) == v:
+				has = true
+			default:
+				if phi, ok := a.root(t.val).(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return a.root(e) == v }) {
+					has = true
+				}
+			}
+		}
+	}
+	if !has {
+		return
+	}
+	name := "what was got"
+	if n := a.names[call.Pos()]; n != "" {
+		name = n
+	}
+	s := a.before(call)
+	for w, t := range a.closure(v) {
+		s.vals[w] |= t
+	}
+	start := ssa.Instruction(call)
+	if e, ok := v.(*ssa.Extract); ok {
+		start = e
+	}
+	dewpond := a.getsDewpond(v)
+	a.walk(start, s, func(in ssa.Instruction, s *state) verdict {
+		switch x := in.(type) {
+		case *ssa.Return:
+			if a.noObject(call, s) || a.partOfResult(x, s) {
+				return stop
+			}
+			check := "missingput"
+			if !dewpond {
+				check = "missingput of sync.Pool"
+			}
+			a.report(check, x.Pos(), nil, "%s, got at %s, is not put back on this way, as it is on another (missingput)", name, a.at(call.Pos()))
+			return stop
+		case *ssa.Store:
+			if s.of(x.Val) != 0 && !localPlace(x.Addr) {
+				return stop
+			}
+		case *ssa.Send:
+			if s.of(x.X) != 0 {
+				return stop
+			}
+		case *ssa.Select:
+			for _, st := range x.States {
+				if st.Send != nil && s.of(st.Send) != 0 {
+					return stop
+				}
+			}
+		case *ssa.MapUpdate:
+			if s.of(x.Value)|s.of(x.Key) != 0 {
+				return stop
+			}
+		case *ssa.MakeClosure:
+			for _, b := range x.Bindings {
+				if s.places[place{base: b}] != 0 && !a.onlyBorrowed(x, b) {
+					return stop
+				}
+			}
+		case *ssa.Go:
+			for _, v := range x.Call.Args {
+				if s.of(v) != 0 {
+					return stop
+				}
+			}
+		case ssa.CallInstruction:
+			if a.putsFollowed(x, s) || a.passesOn(x, s) {
+				return stop
+			}
+		}
+		return goOn
+	})
+}
+
+// noObject reports whether the Get is known to have failed.
+func (a *flowPass) noObject(call *ssa.Call, s *state) bool {
+	for _, r := range *call.Referrers() {
+		e, ok := r.(*ssa.Extract)
+		if !ok {
+			continue
+		}
+		f, known := s.known[nilKey(e)]
+		if isError(e.Type()) && known && !f.true {
+			return true
+		}
+		for _, r := range *e.Referrers() {
+			if st, ok := r.(*ssa.Store); ok && isError(e.Type()) {
+				if p, ok := placeOf(st.Addr); ok {
+					if f, ok := s.known["==("+p.base.Name()+p.path+",nil:error)"]; ok && !f.true {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// partOfResult reports whether what is returned has the object, or was made of it.
+func (a *flowPass) partOfResult(ret *ssa.Return, s *state) bool {
+	for _, v := range ret.Results {
+		if s.of(v) != 0 {
+			return true
+		}
+		if cell, ok := bare(v).(*ssa.Alloc); ok {
+			for p := range s.places {
+				if p.base == cell {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// onlyBorrowed reports whether a closure is but called or deferred by this function, and does
+// not put back what it captures, for whatever reason.
+func (a *flowPass) onlyBorrowed(c *ssa.MakeClosure, cell ssa.Value) bool {
+	for _, r := range *c.Referrers() {
+		if call, ok := r.(ssa.CallInstruction); !ok || call.Common().Value != c {
+			return false
+		} else if _, ok := r.(*ssa.Go); ok {
+			return false
+		}
+	}
+	return len(a.putCalls[c.Fn.(*ssa.Function)]) == 0
+}
+
+// passesOn reports whether a call may keep what the state follows. Interfaces of the standard
+// library borrow.
+func (a *flowPass) passesOn(call ssa.CallInstruction, s *state) bool {
+	c := call.Common()
+	for _, v := range c.Args {
+		if s.of(v) == 0 {
+			continue
+		}
+		if a.handsOn(call, v) {
+			return true
+		}
+		f := called(c)
+		if f == nil {
+			if _, builtin := c.Value.(*ssa.Builtin); !builtin {
+				if fn, _ := a.callee(c); fn == nil {
+					return true
+				}
+			}
+			continue
+		}
+		if c.IsInvoke() && !inStandardLibrary(f) && a.imported(f) == nil && s.of(v)&own != 0 && !isSlice(v.Type()) {
+			return true
+		}
+		if fn, _ := a.callee(c); fn != nil && a.mayPut(fn, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayPut reports whether a function of this package has a Put somewhere.
+func (a *flowPass) mayPut(f *ssa.Function, depth int) bool {
+	return len(a.putCalls[f]) > 0 && depth < 2 && a.putsAParameter(f)
+}
+
+func (a *flowPass) putsAParameter(f *ssa.Function) bool {
+	for _, call := range a.putCalls[f] {
+		for _, t := range a.puts(call) {
+			if _, ok := a.parameter(f, t); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// handedOn finds what was sent, or given to a goroutine, and is then put back with nothing
+// between that could have waited for the other side.
+func (a *flowPass) handedOn(f *ssa.Function) {
+	if len(a.putCalls[f]) == 0 {
+		return
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			s := newState()
+			how := "sent"
+			switch x := in.(type) {
+			case *ssa.Send:
+				if pointerLike(x.X.Type()) {
+					for w, t := range a.closure(a.root(x.X)) {
+						s.vals[w] |= t
+					}
+				}
+			case *ssa.Go:
+				how = "given to a goroutine"
+				if len(a.puts(x)) > 0 {
+					continue
+				}
+				for _, v := range x.Call.Args {
+					if pointerLike(v.Type()) {
+						for w, t := range a.closure(a.root(v)) {
+							s.vals[w] |= t
+						}
+					}
+				}
+				if c, ok := x.Call.Value.(*ssa.MakeClosure); ok {
+					for _, cell := range c.Bindings {
+						s.places[place{base: cell}] = own
+						if alloc, ok := cell.(*ssa.Alloc); ok {
+							if v := a.lastStored(alloc, in); v != nil {
+								for w, t := range a.closure(a.root(v)) {
+									s.vals[w] |= t
+								}
+							}
+						}
+					}
+				}
+			}
+			if !s.follows() {
+				continue
+			}
+			a.walk(in, s, func(at ssa.Instruction, s *state) verdict {
+				if mayWait(at) {
+					return stop
+				}
+				call, ok := at.(ssa.CallInstruction)
+				if !ok {
+					return goOn
+				}
+				if _, deferred := at.(*ssa.Defer); deferred {
+					return goOn
+				}
+				for _, t := range a.puts(call) {
+					if a.follows(t, s) {
+						a.report("useafterput", call.Pos(), nil, "%s is put back, but was %s at %s, which may still use it (useafterput)", a.expr(call, t), how, a.at(in.Pos()))
+						return stop
+					}
+				}
+				return goOn
+			})
+		}
+	}
+}
+
+// mayWait reports whether an instruction may wait for another goroutine.
+func mayWait(in ssa.Instruction) bool {
+	switch x := in.(type) {
+	case *ssa.UnOp:
+		return x.Op == token.ARROW
+	case *ssa.Select:
+		return true
+	case *ssa.Range, *ssa.Next:
+		return false
+	case *ssa.Call:
+		f := called(x.Common())
+		if f == nil {
+			_, builtin := x.Call.Value.(*ssa.Builtin)
+			return !builtin
+		}
+		switch f.Name() {
+		case "Wait", "Lock", "Close", "Shutdown", "Stop", "Flush", "Join":
+			return true
+		}
+		return !inStandardLibrary(f) && x.Call.StaticCallee() == nil
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package missingput
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/dewpond/dewpond"
+)
+
+var errShort = errors.New("short")
+
+// Early returns: https://github.com/syncthing/syncthing/pull/7409.
+func early(p *dewpond.BytePool, r io.Reader) error {
+	b := p.Get(64)
+	if _, err := r.Read(b); err != nil {
+		return err // want `b, got at a.go:16:12, is not put back on this way, as it is on another \(missingput\)`
+	}
+	p.Put(b)
+	return nil
+}
+
+func mended(p *dewpond.BytePool, r io.Reader) error {
+	b := p.Get(64)
+	if _, err := r.Read(b); err != nil {
+		p.Put(b)
+		return err
+	}
+	p.Put(b)
+	return nil
+}
+
+func deferred(p *dewpond.BytePool, r io.Reader) error {
+	b := p.Get(64)
+	defer p.Put(b)
+	_, err := r.Read(b)
+	return err
+}
+
+func nothingGot(ctx context.Context, p *dewpond.BytePool) error {
+	b, err := p.GetContext(ctx, 64)
+	if err != nil {
+		return err
+	}
+	p.Put(b)
+	return nil
+}
+
+func handedOn(p *dewpond.BytePool, to chan []byte, done bool) {
+	b := p.Get(64)
+	if done {
+		p.Put(b)
+		return
+	}
+	to <- b
+}
+
+func selected(p *dewpond.BytePool, to chan []byte) {
+	b := p.Get(64)
+	select {
+	case to <- b:
+	default:
+		p.Put(b)
+	}
+}
+
+type queue struct{ all [][]byte }
+
+func (q *queue) push(b []byte) { q.all = append(q.all, b) }
+
+func queued(p *dewpond.BytePool, q *queue, done bool) {
+	b := p.Get(64)
+	if done {
+		p.Put(b)
+		return
+	}
+	q.push(b)
+}
+
+func returned(p *dewpond.BytePool, n int) ([]byte, error) {
+	b := p.Get(64)
+	if n < 3 {
+		p.Put(b)
+		return nil, errShort
+	}
+	return b, nil
+}
+
+func ifNotNil(p *dewpond.BytePool, n int) {
+	var b []byte
+	if n > 3 {
+		b = p.Get(n)
+	}
+	if b != nil {
+		p.Put(b)
+	}
+}
+
+var pool = sync.Pool{New: func() any { return new(int) }}
+
+func ofSync(n int) bool {
+	i := pool.Get().(*int)
+	if *i == n {
+		return true // want `i, got at a.go:\d+:\d+, is not put back on this way`
+	}
+	pool.Put(i)
+	return false
+}

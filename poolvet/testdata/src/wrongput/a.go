@@ -1,0 +1,63 @@
+package wrongput
+
+import "github.com/dewpond/dewpond"
+
+var (
+	small = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "small"})
+	large = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "large"})
+)
+
+func late() {
+	b := small.Get(64)
+	b = b[8:]
+	small.Put(b) // want `b starts later than its block`
+}
+
+func shorter() {
+	b := small.Get(64)
+	b = b[:8]
+	small.Put(b)
+}
+
+func appended(x []byte) {
+	b := small.Get(64)[:0]
+	b = append(b, x...)
+	small.Put(b) // want `append may have moved b`
+}
+
+func grown(x []byte) {
+	b := small.Get(64)[:0]
+	b = small.Append(b, x...)
+	small.Put(b)
+}
+
+func oldAfterGrow(x []byte) byte {
+	b := small.Get(64)
+	c := small.Grow(b, 1000)
+	defer small.Put(c)
+	return b[0] // want `b is used after its Put`
+}
+
+func made() {
+	b := make([]byte, 64)
+	small.Put(b) // want `b was never the pool's`
+	small.Adopt(make([]byte, 64))
+}
+
+func other() {
+	b := small.Get(64)
+	large.Put(b) // want `b is another pool's: it was got from small`
+}
+
+func returned() {
+	b := small.Get(64)
+	small.Return(&b)
+	small.Return(&b)
+}
+
+func returnedUse() byte {
+	b := small.Get(64)
+	c := b[1:]
+	small.Return(&b)
+	return c[0] // want `b is used after its Put`
+}
