@@ -202,6 +202,12 @@ func (s *state) take(cond ssa.Value, branch bool, repeated map[string]bool) bool
 	if repeated[t.key] {
 		s.known[t.key] = fact{branch, t.of, t.at}
 	}
+	// What is of another type is another object, or none.
+	if e, ok := cond.(*ssa.Extract); ok && !branch {
+		if as, ok := e.Tuple.(*ssa.TypeAssert); ok && e.Index == 1 {
+			s.gone(as.X)
+		}
+	}
 	// A value that is nil is no object any more.
 	if b, ok := bare(cond).(*ssa.BinOp); ok && b.Op == token.EQL && branch != t.not || ok && b.Op == token.NEQ && branch == t.not {
 		if ok && isNil(b.Y) {
@@ -213,14 +219,11 @@ func (s *state) take(cond ssa.Value, branch bool, repeated map[string]bool) bool
 	return true
 }
 
-// gone forgets a value that is nil on this way.
+// gone forgets the object if one of its values is nil on this way: then there is none.
 func (s *state) gone(v ssa.Value) {
-	if s.vals[v] == 0 {
-		return
-	}
-	delete(s.vals, v)
-	if p, ok := loaded(v); ok {
-		delete(s.places, p)
+	if s.vals[bare(v)]|s.vals[v] != 0 {
+		clear(s.vals)
+		clear(s.places)
 	}
 }
 

@@ -107,3 +107,26 @@ func ofSync(n int) bool {
 	pool.Put(i)
 	return false
 }
+
+func noneThere() *int {
+	i, ok := pool.Get().(*int)
+	if ok && *i > 3 {
+		return i
+	}
+	if ok {
+		pool.Put(i)
+	}
+	return new(int)
+}
+
+func typeSwitch() int {
+	var i *int
+	switch v := pool.Get().(type) {
+	case nil:
+		return 0
+	case *int:
+		i = v
+	}
+	defer func() { pool.Put(i) }()
+	return *i
+}
