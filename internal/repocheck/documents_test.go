@@ -15,7 +15,7 @@ Get and Put: 0.81
 [map](README.md)
 -- docs/a.md --
 # A heading: of "two" parts
-[to it](#a-heading-of-two-parts), [there](../README.md#more), [code](../bytepool.go), [out](https://example.com/x)
+[to it](#a-heading-of-two-parts), [there](../README.md#more), [code](../bytepool.go), [a line of it](../bytepool.go#L12), [out](https://example.com/x)
 ` + "`[no](link.md)`\n```\n[no](link.md)\n```\n"
 
 const aReadme = `
@@ -35,7 +35,7 @@ func TestDocument(t *testing.T) {
 	breaks(t, documented+`
 -- docs/b.md --
 [gone](c.md) and [moved](a.md#no-heading)
-[code has no headings](../bytepool.go#Get)
+[code has no headings](../bytepool.go#Get), [no line](../bytepool.go#L0), [no line](a.md#L1)
 -- load/go.mod --
 module github.com/dewpond/dewpond/load
 -- go.work --
@@ -52,6 +52,8 @@ use (
 		"docs/b.md:1: document: the link to c.md leads nowhere",
 		"docs/b.md:1: document: docs/a.md has no heading #no-heading",
 		"docs/b.md:2: document: bytepool.go has no heading #Get",
+		"docs/b.md:2: document: bytepool.go has no heading #L0",
+		"docs/b.md:2: document: docs/a.md has no heading #L1",
 		"docs/b.md: document: docs/README.md does not list this document",
 		"docs/results.md: document: docs/README.md does not list this document",
 		"load/go.mod: document: docs/README.md does not list this module",
