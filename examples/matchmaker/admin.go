@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,13 +30,15 @@ func (s *servers) adminHandler(registry *prometheus.Registry, b *backends, photo
 			http.Error(w, "the service starts or stops", http.StatusServiceUnavailable)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
-		if err := b.store.Ping(ctx); err != nil {
+		lacks, err := b.readiness(r.Context())
+		if err != nil {
 			http.Error(w, "the database does not answer: "+err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
+		if lacks != nil {
+			fmt.Fprintf(w, "without what Redis has, and a profile's PUT: %v\n", lacks)
+		}
 	})
 	mux.HandleFunc("PUT /admin/photos/driver", setDriver(photos))
 	mux.HandleFunc("PUT /admin/gc", setCollector)
@@ -44,4 +47,28 @@ func (s *servers) adminHandler(registry *prometheus.Registry, b *backends, photo
 		b.substitutes.routes(mux)
 	}
 	return mux
+}
+
+// How long /readyz waits: for the database, and for Redis, which must not make a probe late that waits a
+// second.
+const (
+	databaseWithin = time.Second
+	redisWithin    = 300 * time.Millisecond
+)
+
+// readiness returns an error where the service cannot serve, and what it lacks where it can. Nothing goes
+// without the database. Without Redis all but a profile's PUT does, and all instances have one Redis: if
+// they were not ready without it, nobody would serve.
+func (b *backends) readiness(ctx context.Context) (lacks, err error) {
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, redisWithin)
+		defer cancel()
+		lacks = b.regions.Ping(ctx)
+	})
+	within, cancel := context.WithTimeout(ctx, databaseWithin)
+	defer cancel()
+	err = b.store.Ping(within)
+	asking.Wait()
+	return lacks, err
 }

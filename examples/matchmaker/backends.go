@@ -13,6 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
@@ -94,6 +95,9 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	if b.regions, err = region.New(nodes, redis); err == nil {
 		err = b.awaitRedis(ctx, c.within(connectWithin))
 	}
+	if err == nil && !w.scorer {
+		err = awaitScorer(ctx, c.Scorer, c.within(connectWithin))
+	}
 	if err == nil {
 		b.regions.Probe(ctx) // from here on, replicas that have all are read
 		b.regions.Replicas(func(region, node string, read bool, _ int64) {
@@ -134,6 +138,16 @@ func (b *backends) awaitRedis(ctx context.Context, connectWithin time.Duration) 
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// awaitScorer wants the scorer to answer with a score.
+func awaitScorer(ctx context.Context, url string, connectWithin time.Duration) error {
+	within, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	if err := upstream.Await(within, url); err != nil {
+		return command.UsageError{Err: fmt.Errorf("--scorer: %w; start it, give the address of one that answers, or --scorer standin", err)}
+	}
+	return nil
 }
 
 func (b *backends) openStore(ctx context.Context, dsn string, o store.PoolOptions, connectWithin time.Duration) error {

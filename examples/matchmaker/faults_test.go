@@ -67,6 +67,9 @@ func TestABackendGoesAway(t *testing.T) {
 	if _, text := r.ask(t, "GET", put, "", 200); !strings.Contains(text, `"name":"Bea"`) {
 		t.Errorf("what is said to be written is not read: %s", text)
 	}
+	if a, text := r.do(t, "GET", "http://"+r.Admin+"/readyz", ""); a.StatusCode != 200 || !strings.HasPrefix(text, "ok\nwithout what Redis has") {
+		t.Errorf("/readyz: %d %s", a.StatusCode, text)
+	}
 	r.fault(t, "redis", "none")
 	r.untilOK(t, "PUT", put, name)
 	r.untilOK(t, "GET", popular, "")

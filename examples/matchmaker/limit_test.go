@@ -84,6 +84,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--scorer=garbage"}, "write http://HOST:PORT/PATH, or --scorer standin"},
 		{[]string{"--scorer=ftp://127.0.0.1/score"}, "write http://HOST:PORT/PATH, or --scorer standin"},
 		{[]string{"--redis=us=127.0.0.1:1"}, "start it, give the address of one that answers, or --redis standin"},
+		{[]string{"--scorer=http://127.0.0.1:1/score"}, "start it, give the address of one that answers, or --scorer standin"},
 		{[]string{"--health=luck"}, "both"},
 		{[]string{"--postgres=127.0.0.1 5432"}, "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, or --postgres standin"},
 		{[]string{"--memory=stack"}, "must be one of"},
