@@ -10,6 +10,7 @@ import (
 // Commands are the commands, for kong, which is given a context.Context to bind.
 type Commands struct {
 	Compare  compareCommand  `cmd:"" group:"service" help:"Measure what each measure is worth that the publication names, beside its control."`
+	Flood    floodCommand    `cmd:"" group:"service" help:"Play a burst and the evening peak on each variant, and say what broke, what was shed and when all was back."`
 	Pools    poolsCommand    `cmd:"" group:"service" help:"Show what the bounds of a pool of connections do, simulated and measured."`
 	Outage   outageCommand   `cmd:"" group:"service" help:"Play what can go wrong with the backends, in each mode of health."`
 	Clients  clientsCommand  `cmd:"" group:"service" help:"Compare three clients of a PostgreSQL."`

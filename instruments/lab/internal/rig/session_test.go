@@ -27,13 +27,49 @@ import (
 	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 )
 
-var update = flag.Bool("update", false, "rewrite session.yaml and session.pb from what they are made of")
+var update = flag.Bool("update", false, "rewrite session.yaml, flood.yaml and session.pb from what they are made of")
 
 // scenario and descriptors are the session of the users, and what its messages are.
 const scenario, descriptors = "../../../../examples/matchmaker/session.yaml", "../../../../examples/matchmaker/session.pb"
 
 // withDescriptors is the line that session.yaml has beside dewload's own example.
 const withDescriptors = "descriptors: session.pb                # its messages, for where the target has no gRPC reflection, as behind a proxy\n"
+
+// flood is the incident that those users have a part in: the same session with other arrivals, which are
+// not judged.
+const flood = "../../../../examples/matchmaker/flood.yaml"
+
+const floodArrivals = `arrivals:
+  process: poisson
+  seed: 1
+  stages:                               # of sessions; the rate goes in a straight line to each
+    - {name: calm, for: 30s, rate: 100/s}
+    - {name: burst, for: 5s, rate: 400/s, back: true}   # 30 s after the start: 400/s at once, and 100/s again
+    - {name: between, for: 25s, rate: 100/s}
+    - {name: to the peak, for: 10s, rate: 400/s}
+    - {name: evening peak, for: 60s, rate: 400/s}       # +300 %
+    - {name: from the peak, for: 10s, rate: 100/s}
+    - {name: after, for: 30s, rate: 100/s}
+`
+
+// floodText is flood.yaml, of what session.yaml is.
+func floodText(session string) string {
+	var out strings.Builder
+	for line := range strings.Lines(session) {
+		switch key, _, _ := strings.Cut(line, ":"); key {
+		case "name":
+			out.WriteString("name: a burst 30 s after the start, and the evening peak\n")
+		case "arrivals":
+			out.WriteString(floodArrivals)
+		case "connections":
+			out.WriteString(strings.Replace(line, " 64 ", " 512", 1)) // a flood comes on more of them
+		case "thresholds", "abort": // it is to be seen what breaks
+		default:
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
 
 // The session is dewload's example, and its descriptors are those of the service.
 func TestDescriptors(t *testing.T) {
@@ -44,7 +80,7 @@ func TestDescriptors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, data := range map[string][]byte{descriptors: data, scenario: []byte(text)} {
+		for name, data := range map[string][]byte{descriptors: data, scenario: []byte(text), flood: []byte(floodText(text))} {
 			if err := os.WriteFile(name, data, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -60,6 +96,9 @@ func TestDescriptors(t *testing.T) {
 	}
 	if is, err := os.ReadFile(scenario); err != nil || string(is) != text {
 		t.Errorf("%s is not dewload's example with descriptors (%v): go test -run TestDescriptors -update", scenario, err)
+	}
+	if is, err := os.ReadFile(flood); err != nil || string(is) != floodText(text) {
+		t.Errorf("%s is not session.yaml with a flood (%v): go test -run TestDescriptors -update", flood, err)
 	}
 }
 
