@@ -47,7 +47,7 @@ var spans = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800}
 
 // courseTable has what there was over time, in steps that are as long as the run wants them, and says
 // where a stage begins. A row of several seconds has the median of their P50, and the worst of their
-// P95.
+// P95, where each has one.
 func courseTable(r *load.Result) [][]string {
 	rows := [][]string{{"until", "begun", "finished", "failed", "dropped", "in flight", "P50", "P95", "slowest", ""}}
 	if len(r.Series) == 0 {
@@ -103,6 +103,9 @@ func courseRow(all []load.Second, seconds float64) []string {
 	times := []string{"-", "-", "-"}
 	if len(p50) > 0 {
 		times[0] = figure.Duration(quantile.Median(p50))
+	}
+	if len(p95) < len(p50) { // the worst of some seconds could be less than the median of all
+		p95 = nil
 	}
 	for i, v := range []float64{slices.Max(append(p95, 0)), slowest} {
 		if v > 0 {
