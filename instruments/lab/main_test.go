@@ -96,6 +96,14 @@ func TestShape(t *testing.T) {
 				if f.Verdict == "" || f.Measured == "" || f.Control == "" || f.Why == "" || f.Do == "" {
 					t.Errorf("%s: its finding is %+v", c.ID, f)
 				}
+				// “Cannot be true” has arithmetic that no figure here can change.
+				impossible := f.Verdict == experiment.Impossible
+				if impossible != (f.Arithmetic != "") || impossible && !c.Reach.Computed {
+					t.Errorf("%s is %q with the arithmetic %q; its own figures decide: %v", c.ID, f.Verdict, f.Arithmetic, c.Reach.Computed)
+				}
+				if c.Reach.Computed && !impossible && f.Verdict != experiment.Inconsistent {
+					t.Errorf("%s is decided by its own figures, and is %q", c.ID, f.Verdict)
+				}
 			}
 			for _, p := range e.Plots {
 				drawn := false

@@ -7,18 +7,33 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/summary"
 )
 
-// A Publication is where a claim comes from. About says what it is about, where its title is not
-// known. Where its address is not known it is empty.
-type Publication struct{ Title, About, Address string }
+// A Publication is where a claim comes from. A title that is not English has a translation. Where the
+// address of an article is not known it is empty, and the title with its translation says what to look
+// for.
+type Publication struct{ Title, Translation, Address string }
+
+// Folklore is what is told of pools and in no publication that is known here. OurOwn is what dewpond itself
+// says; its address is a document here.
+var (
+	Folklore = Publication{Title: "folklore"}
+	OurOwn   = Publication{Title: "ours", Address: "docs/results.md"}
+)
 
 func (a Publication) String() string {
 	switch {
-	case a.Title == "":
-		return "a publication on " + a.About + ", whose title and address are not known here"
-	case a.Address == "":
-		return "“" + a.Title + "”, whose address is not known here"
+	case a == Folklore:
+		return "folklore: no publication is known that says so"
+	case a == OurOwn:
+		return "ours: " + a.Address
 	}
-	return "“" + a.Title + "” (" + a.Address + ")"
+	title := "“" + a.Title + "”"
+	if a.Translation != "" {
+		title += ", in English “" + a.Translation + "”"
+	}
+	if a.Address == "" {
+		return title + ", whose address is not known here"
+	}
+	return title + " (" + a.Address + ")"
 }
 
 // A Claim is one statement of a publication.
@@ -27,7 +42,29 @@ type Claim struct {
 	Text        string // what the publication says, in its own numbers
 	Publication Publication
 	Judge       func(Measured) Finding
+	// Reach is how the experiment itself, as it is run, comes to each verdict.
+	Reach Reach
 }
+
+// A Reach shows that a claim can be confirmed and refused by the run that judges it. Holds puts a case of
+// the same run that has the effect, by how it is made, in the place of what the claim is about, and Fails
+// one that has it not; [Itself] is what the claim is about. A test runs claims that count, with the counts
+// of --quick; what is timed is looked up in the full run that is kept beside the experiments.
+type Reach struct {
+	Holds, Fails Standing
+	// Timed is what a busy machine changes.
+	Timed bool
+	// Ceiling is where the control may show that no case can have the effect on this machine: the verdict is
+	// then that it cannot be told here.
+	Ceiling bool
+	// Short says why --quick is too short to confirm. Then a full run shows it.
+	Short string
+	// Computed says that the publication's own figures decide, and no run.
+	Computed bool
+}
+
+// Itself stands in for nothing.
+func Itself() Standing { return Standing{} }
 
 // An Experiment measures what its claims are about.
 type Experiment struct {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dewpond/dewpond/instruments/kit/result"
@@ -56,12 +57,53 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-func TestContradiction(t *testing.T) {
-	if s := Contradiction(8000, 1.2e6, 4.7e6); s == "" {
-		t.Error("a mean of 6.7 ms above a P99 of 4.7 ms is no contradiction")
+func TestDirection(t *testing.T) {
+	for _, test := range []struct {
+		low, median, high float64
+		above             bool
+		want              Verdict
+	}{
+		{1.2, 1.3, 1.4, true, Reproduced},
+		{1.2, 1.3, 1.4, false, NotReproduced},
+		{0.5, 0.6, 0.7, false, Reproduced},
+		{0.99, 1.01, 1.015, true, NotReproduced},
+		{0.8, 1.1, 1.5, true, CannotTell},
+		{0.3, 1, 3, true, CannotTell},
+	} {
+		r := result.Ratio{Low: test.low, Median: test.median, High: test.high, Rounds: 6}
+		if got, why := Direction(r, test.above); got != test.want {
+			t.Errorf("%+v is %q (%s), want %q", test, got, why, test.want)
+		}
 	}
-	if s := Contradiction(8000, 1.2e6, 20e6); s != "" {
-		t.Error("a mean below the P99 is a contradiction: " + s)
+}
+
+func TestCounts(t *testing.T) {
+	if v, why := Counts(50, 0, 20); v != Reproduced {
+		t.Errorf("50 to none, which is at least 50, is %q (%s)", v, why)
+	}
+	if v, _ := Counts(5, 5, 20); v != NotReproduced {
+		t.Errorf("5 to 5 is %q", v)
+	}
+}
+
+// A mean above the P99 is possible: a hundredth of the answers may carry it. The text says how slow
+// they must be, and what is so is no contradiction.
+func TestStrained(t *testing.T) {
+	s := Strained(8000, 1.2e6, 3.1e6)
+	if !strings.Contains(s, "takes 360 ms") {
+		t.Errorf("8000 users at 1.2 M a second with a P99 of 3.1 ms: %q", s)
+	}
+	if s := Strained(4000, 12840, 86e6); !strings.Contains(s, "takes 22.6 s") || !strings.Contains(s, "only 1104 users") && !strings.Contains(s, "only 1.10 k users") {
+		t.Errorf("4000 users at 12840 a second with a P99 of 86 ms: %q", s)
+	}
+	// 99.1 % of the answers take 3.05 ms and 0.9 % 400 ms.
+	mean, p99 := 0.991*3.05+0.009*400, 3.05
+	s = Strained(8000, 8000/mean*1e3, p99*1e6)
+	if !strings.Contains(s, "unless") {
+		t.Errorf("what there can be has no condition: %q", s)
+	}
+	if s := Strained(8000, 1.2e6, 20e6); s != "" {
+		t.Error("a mean below the P99 has a condition: " + s)
 	}
 }
 
@@ -90,5 +132,20 @@ func TestCollect(t *testing.T) {
 	m := Collect([]result.Round{{Contender: "times", Round: 3, Figures: map[string]float64{"a|x_ns": 6, "b|x_ns": 2, "total": 1}}}, nil)
 	if r := m.Ratio(At("a", "x_ns"), At("b", "x_ns")); r.Median != 3 || m.Median("times", "total") != 1 || len(m.Cases()) != 3 {
 		t.Errorf("%+v of %v", r, m)
+	}
+}
+
+// A stand-in takes the place of what a claim is about, round by round.
+func TestAs(t *testing.T) {
+	m := MadeUp(0, map[string]map[string]float64{"a": {"x": 1, "y": 2}, "b": {"x": 10, "z": 3}})
+	as := m.As(Standing{At("a", "x"): At("b", "z"), At("b", ""): At("a", "")})
+	if x, y := as.Median("a", "x"), as.Median("a", "y"); x != 3 || y != 2 {
+		t.Errorf("a has x %v and y %v, want 3 and 2", x, y)
+	}
+	if x := as.Median("b", "x"); x != 1 || as.Has(At("b", "z")) {
+		t.Errorf("b has x %v and z, want what a had: x 1", x)
+	}
+	if m.Median("a", "x") != 1 {
+		t.Error("what was measured has changed")
 	}
 }

@@ -56,6 +56,43 @@ const Ours = "dewpond"
 // At names a figure of a case.
 func At(name, figure string) Value { return Value{name, figure} }
 
+// A Standing says which figure stands in for which: the keys are those that a claim is judged by.
+// Without a name of a figure all of the case's stand in.
+type Standing map[Value]Value
+
+// As returns what was measured with stand-ins in their places, round by round.
+func (m Measured) As(standing Standing) Measured {
+	out := Measured{Absent: m.Absent}
+	replaced := func(v Value) bool {
+		_, own := standing[v]
+		_, whole := standing[At(v.Case, "")]
+		return own || whole
+	}
+	for _, r := range m.Rounds {
+		own := r
+		own.Figures = map[string]float64{}
+		for name, x := range r.Figures {
+			if !replaced(At(r.Contender, name)) {
+				own.Figures[name] = x
+			}
+		}
+		out.Rounds = append(out.Rounds, own)
+		for to, from := range standing {
+			if from.Case != r.Contender {
+				continue
+			}
+			placed := result.Round{Contender: to.Case, Round: r.Round, Cut: r.Cut, Figures: map[string]float64{}}
+			if from.Figure == "" {
+				maps.Copy(placed.Figures, r.Figures)
+			} else if x, ok := r.Figures[from.Figure]; ok {
+				placed.Figures[to.Figure] = x
+			}
+			out.Rounds = append(out.Rounds, placed)
+		}
+	}
+	return out
+}
+
 // values returns a figure by its round.
 func (m Measured) values(v Value) map[int]float64 {
 	out := map[int]float64{}

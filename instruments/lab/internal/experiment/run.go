@@ -82,3 +82,6 @@ func (r *Run) Count(full int) int {
 
 // Get returns a figure that was set before.
 func (r *Run) Get(figure string) float64 { return r.result.Figures[figure] }
+
+// GetOf returns a figure that was set for another case.
+func (r *Run) GetOf(name, figure string) float64 { return r.result.Figures[name+split+figure] }

@@ -18,20 +18,24 @@ const (
 	Reproduced    Verdict = "reproduced"       // in direction and size
 	DirectionOnly Verdict = "direction only"   // another size
 	NotReproduced Verdict = "not reproduced"   // no such effect here, or the reverse
-	Impossible    Verdict = "cannot be true"   // it contradicts itself, or how Go works
+	Inconsistent  Verdict = "inconsistent"     // its own figures fit together only under a condition that it does not name
+	Impossible    Verdict = "cannot be true"   // its own figures contradict each other, whatever is measured
 	CannotTell    Verdict = "cannot tell here" // the noise is larger than the effect, or something is missing
 )
 
 // Verdicts are all of them, from the best for a claim to no verdict.
-var Verdicts = []Verdict{Reproduced, DirectionOnly, NotReproduced, Impossible, CannotTell}
+var Verdicts = []Verdict{Reproduced, DirectionOnly, NotReproduced, Inconsistent, Impossible, CannotTell}
 
-// A Finding is a verdict with its reasons.
+// A Finding is a verdict with its reasons. One that says [Impossible] has the arithmetic that shows it,
+// in which no figure was measured.
 type Finding struct {
 	Verdict  Verdict `json:"verdict"`
 	Measured string  `json:"measured"` // the figure here, with its spread
 	Control  string  `json:"control"`  // what it is measured against
 	Why      string  `json:"why"`
 	Do       string  `json:"do"` // one sentence: what follows for a user
+
+	Arithmetic string `json:"arithmetic,omitempty"`
 }
 
 // Compare judges a ratio by what a publication says that it is. What a publication says must be off 1.
@@ -49,10 +53,13 @@ func Compare(r result.Ratio, claimed float64) (Verdict, string) {
 	case verdict.None:
 		return CannotTell, tooFew(r)
 	case verdict.Better:
-		if size >= 0.5 && size <= 2 {
-			return Reproduced, text
+		switch {
+		case size > 2:
+			return DirectionOnly, text + Larger
+		case size < 0.5:
+			return DirectionOnly, text + ": it is smaller"
 		}
-		return DirectionOnly, text
+		return Reproduced, text
 	case verdict.Worse:
 		return NotReproduced, text + ": it is the reverse"
 	}
@@ -82,19 +89,49 @@ func Equal(r result.Ratio, share float64) (Verdict, string) {
 	return CannotTell, text + ", which is too wide to tell"
 }
 
+// Larger ends the reason of a finding whose effect is more than twice the published one.
+const Larger = ": it is larger"
+
+// Direction judges a ratio of which a publication says only that it is above 1, or below.
+func Direction(r result.Ratio, above bool) (Verdict, string) {
+	text := "the ratio is " + figure.Bracketed(r) + "; the article names no size"
+	switch verdict.OfRatio(r, above, verdict.Least) {
+	case verdict.None:
+		return CannotTell, tooFew(r)
+	case verdict.Better:
+		return Reproduced, text
+	case verdict.Worse:
+		return NotReproduced, text + ": it is the reverse"
+	case verdict.Level:
+		if r.Low > 0.85 && r.High < 1/0.85 {
+			return NotReproduced, text + ": there is no such effect"
+		}
+	}
+	return CannotTell, text + ", and the interval has room for either"
+}
+
+// Counts judges a ratio of two counts that come out the same each time: one run decides. A count of
+// none is taken for one, so that the ratio is not larger than what was seen.
+func Counts(a, b, claimed float64) (Verdict, string) {
+	ratio := max(a, 1) / max(b, 1)
+	return Compare(result.Ratio{Median: ratio, Low: ratio, High: ratio, Rounds: summary.VerdictRounds}, claimed)
+}
+
 // ClosedMean returns the mean response of a closed loop in nanoseconds, by Little's law: so many
 // users at once, and so many answers a second.
 func ClosedMean(users, rate float64) float64 { return users / rate * 1e9 }
 
-// Contradiction says why a row of a table cannot be true: a closed loop's mean response is above
-// its own P99. It is empty if the row can be true.
-func Contradiction(users, rate, p99 float64) string {
+// Strained says under which condition alone a row of a table of a closed loop can be true: if its mean
+// response, by Little's law, is above its own P99, a hundredth of the answers carries the mean, or
+// some users do nothing. It is empty if the mean is not above the P99.
+func Strained(users, rate, p99 float64) string {
 	mean := ClosedMean(users, rate)
 	if mean <= p99 {
 		return ""
 	}
-	return fmt.Sprintf("by Little's law %s users at %s a second wait %s on average, which is above the P99 of %s",
-		figure.Count(users), figure.Count(rate), figure.Duration(mean), figure.Duration(p99))
+	slowest, busy := (mean-0.99*p99)/0.01, rate*p99/1e9
+	return fmt.Sprintf("by Little's law %s users at %s a second wait %s on average, and the P99 is %s: unless the slowest hundredth of the answers takes %s in the mean, or only %s users were served",
+		figure.Count(users), figure.Count(rate), figure.Duration(mean), figure.Duration(p99), figure.Duration(slowest), figure.Count(busy))
 }
 
 // Lacking returns the finding of a claim for which values are missing, or false.

@@ -34,6 +34,7 @@ func All() []experiment.Experiment {
 		protobufPareto,
 		frameworks,
 		goNext,
+		symbols,
 	}
 }
 

@@ -20,9 +20,9 @@ var capacity = experiment.Experiment{
 	ID:       "capacity",
 	Question: "How much memory does a service need: by which formula?",
 	Claims: []experiment.Claim{{
-		ID: "capacity/formula", Text: "allocation of a request x requests a second x latency x 1.8 to 2.5: 12.4 KiB, 1500 a second and 42 ms need 124 MB", Publication: sizing, Judge: judgeCapacityFormula(124e6),
+		ID: "capacity/formula", Text: "allocation of a request x requests a second x latency x 1.8 to 2.5: 12.4 KiB, 1500 a second and 42 ms need 124 MB", Publication: sizing, Judge: judgeCapacityFormula(124e6), Reach: experiment.Reach{Computed: true},
 	}, {
-		ID: "capacity/honest", Text: "the heap grows to what is live x (1 + GOGC/100), what is in flight counted as live", Publication: gcGuide, Judge: judgeCapacityHonest,
+		ID: "capacity/honest", Text: "the heap grows to what is live x (1 + GOGC/100), what is in flight counted as live", Publication: gcGuide, Judge: judgeCapacityHonest, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("live 5 MB", "predicted_bytes"): experiment.At("live 5 MB", "published_bytes"), experiment.At("live 20 MB", "predicted_bytes"): experiment.At("live 20 MB", "published_bytes"), experiment.At("live 60 MB", "predicted_bytes"): experiment.At("live 60 MB", "published_bytes")}},
 	}},
 	Cases:  []string{"live 5 MB", "live 20 MB", "live 60 MB"},
 	Rounds: 6,
@@ -114,7 +114,8 @@ func judgePublishedFormula(m experiment.Measured, says float64) experiment.Findi
 		Do:      "Size memory by the live heap and GOGC; what is in flight is rate x latency x bytes of a request, and small.",
 	}
 	if off := says / bytes; off > 2 || off < 0.5 {
-		f.Verdict, f.Why = experiment.Impossible, fmt.Sprintf("by its own formula the answer is %s and not %s, and what is live decides", figure.ByteSize(bytes), figure.ByteSize(says))
+		f.Verdict, f.Why = experiment.Impossible, "its own formula gives another answer, and what is live decides"
+		f.Arithmetic = fmt.Sprintf("12.4 KiB x 1500 x 0.042 s x 2.5 = %s, and not %s", figure.ByteSize(bytes), figure.ByteSize(says))
 		return f
 	}
 	// Reproduced if it holds in every case, and not if it fails in one.

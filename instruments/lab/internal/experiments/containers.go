@@ -3,6 +3,7 @@ package experiments
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,9 +24,22 @@ var containers = experiment.Experiment{
 	ID:       "containers",
 	Question: "What must a pool know of a container's CPU limit?",
 	Claims: []experiment.Claim{{
-		ID: "containers/set", Text: "GOMAXPROCS must be set from the limit as int(limit)", Publication: sizing, Judge: judgeContainersSet,
+		ID: "containers/set", Text: "GOMAXPROCS must be set from the limit: half a processor makes 1 by the code's comment and by the table's min(4, ceil(limit)), and floor(limit) by the diagram", Publication: sizing, Judge: judgeContainersSet, Reach: experiment.Reach{
+			Holds: experiment.Standing{experiment.At("GOMAXPROCS 1", "procs_of_half"): experiment.At("GOMAXPROCS 1", "procs_of_ceil")}, Fails: experiment.Itself(),
+		},
 	}, {
-		ID: "containers/reuse", Text: "a pool needs GOMAXPROCS x objects for each P to reuse more than 85 %", Publication: sizing, Judge: judgeContainersReuse,
+		ID: "containers/follows", Text: "since Go 1.25 the runtime follows the limit of its control group", Publication: release125, Judge: judgeContainersFollows, Reach: experiment.Reach{
+			Ceiling: true, Holds: experiment.Standing{experiment.At("control group", "procs_in_group"): experiment.At("control group", "procs_that_follow")},
+			Fails: experiment.Standing{experiment.At("control group", "procs_in_group"): experiment.At("control group", "procs_before")},
+		},
+	}, {
+		ID: "containers/reuse", Text: "a pool needs GOMAXPROCS x objects for each P to reuse more than 85 %", Publication: sizing, Judge: judgeContainersReuse, Reach: experiment.Reach{
+			Holds: experiment.Standing{
+				experiment.At("GOMAXPROCS 1", "sync_hit_share"): experiment.At("GOMAXPROCS 1", "forgetful_hit_share"), experiment.At("GOMAXPROCS 2", "sync_hit_share"): experiment.At("GOMAXPROCS 2", "forgetful_hit_share"),
+				experiment.At("GOMAXPROCS 4", "sync_hit_share"): experiment.At("GOMAXPROCS 4", "forgetful_hit_share"), experiment.At("changing", "sync_hit_share"): experiment.At("changing", "forgetful_hit_share"),
+			},
+			Fails: experiment.Itself(),
+		},
 	}},
 	Cases:  []string{"GOMAXPROCS 1", "GOMAXPROCS 2", "GOMAXPROCS 4", "changing", "control group"},
 	Rounds: 3,
@@ -43,7 +57,11 @@ const cpuGroups = "/sys/fs/cgroup"
 func runContainers(r *experiment.Run) error {
 	half := 0.5
 	before := runtime.GOMAXPROCS(0)
-	r.Set("procs_of_half", float64(runtime.GOMAXPROCS(int(half)))) // 0 asks and sets nothing
+	runtime.GOMAXPROCS(int(half)) // 0 asks and sets nothing
+	r.Set("procs_of_half", float64(runtime.GOMAXPROCS(0)))
+	runtime.GOMAXPROCS(min(4, int(math.Ceil(half))))
+	r.Set("procs_of_ceil", float64(runtime.GOMAXPROCS(0)))
+	runtime.GOMAXPROCS(before)
 	r.Set("procs_before", float64(before))
 	if r.Case == "control group" {
 		return inControlGroup(r)
@@ -61,6 +79,14 @@ func runContainers(r *experiment.Run) error {
 	r.Set("dewpond_hit_share", hitsBeside(r, changing, func() { ours.Put(ours.Get(4096)) }, func() float64 { return ours.Stats().HitRate() }))
 	var news, gets atomic.Int64
 	pool := sync.Pool{New: func() any { news.Add(1); return new([4096]byte) }}
+	var made, asked atomic.Int64
+	forgetful := sync.Pool{New: func() any { made.Add(1); return new([4096]byte) }}
+	r.Set("forgetful_hit_share", hitsBeside(r, changing, func() {
+		b := forgetful.Get()
+		if asked.Add(1)%4 != 0 { // it loses one of four
+			forgetful.Put(b)
+		}
+	}, func() float64 { return 1 - float64(made.Load())/float64(asked.Load()) }))
 	r.Set("sync_hit_share", hitsBeside(r, changing, func() { gets.Add(1); pool.Put(pool.Get()) }, func() float64 { return 1 - float64(news.Load())/float64(gets.Load()) }))
 	return nil
 }
@@ -103,6 +129,8 @@ func inControlGroup(r *experiment.Run) error {
 		r.Set("procs_in_group", float64(runtime.GOMAXPROCS(0)))
 		return nil
 	}
+	// The runtime rounds a limit up, and takes two at the least.
+	r.Set("procs_that_follow", float64(min(runtime.NumCPU(), 2)))
 	joined, leave := joinGroup()
 	if !joined {
 		return nil
@@ -153,23 +181,46 @@ func write(file, text string) error {
 }
 
 func judgeContainersSet(m experiment.Measured) experiment.Finding {
-	after, before := experiment.At("GOMAXPROCS 1", "procs_of_half"), experiment.At("GOMAXPROCS 1", "procs_before")
-	if f, lacking := m.Lacking(after, before); lacking {
+	after, before, ceil := experiment.At("GOMAXPROCS 1", "procs_of_half"), experiment.At("GOMAXPROCS 1", "procs_before"), experiment.At("GOMAXPROCS 1", "procs_of_ceil")
+	if f, lacking := m.Lacking(after, before, ceil); lacking {
 		return f
 	}
 	f := experiment.Finding{
-		Measured: fmt.Sprintf("of a limit of half a processor int makes 0, and GOMAXPROCS(0) leaves %s", m.Text(after)),
-		Control:  "no control group could be made here",
-		Do:       "Set nothing: since Go 1.25 the runtime follows the group's limit by itself, and dewpond's shards follow GOMAXPROCS.",
+		Measured: fmt.Sprintf("of a limit of half a processor the printed int(limit) leaves GOMAXPROCS at %s, for int(0.5) is 0 and 0 only asks", m.Text(after)),
+		Control:  fmt.Sprintf("min(4, ceil(limit)) makes it %s; without either it is %s", m.Text(ceil), m.Text(before)),
+		Do:       "Set nothing. If you must, round up: the three forms of the article disagree below one processor, and only ceil does what its comment says.",
 	}
-	if group := experiment.At("control group", "procs_in_group"); m.Has(group) {
-		f.Control = fmt.Sprintf("in a control group of half a processor Go starts with GOMAXPROCS %s, of %s without", m.Text(group), m.Text(before))
-	}
-	if m.Median(after.Case, after.Figure) != m.Median(before.Case, before.Figure) {
-		f.Verdict, f.Why = experiment.Reproduced, "the setting took effect"
+	if m.Median(after.Case, after.Figure) == 1 {
+		f.Verdict, f.Why = experiment.Reproduced, "half a processor makes 1"
 		return f
 	}
-	f.Verdict, f.Why = experiment.Impossible, "int(0.5) is 0, with which GOMAXPROCS only answers"
+	f.Verdict, f.Why = experiment.NotReproduced, "not with the code: it says that it makes 1 of half a processor, and sets nothing; the table's form does"
+	return f
+}
+
+func judgeContainersFollows(m experiment.Measured) experiment.Finding {
+	group, before, follows := experiment.At("control group", "procs_in_group"), experiment.At("control group", "procs_before"), experiment.At("control group", "procs_that_follow")
+	if f, lacking := m.Lacking(before, follows); lacking {
+		return f
+	}
+	f := experiment.Finding{
+		Measured: "no control group could be made here",
+		Control:  fmt.Sprintf("GOMAXPROCS %s without a limit; a runtime that follows half a processor has %s, for it takes two at the least", m.Text(before), m.Text(follows)),
+		Do:       "Leave GOMAXPROCS alone; dewpond's shards follow it.",
+	}
+	if m.Has(group) {
+		f.Measured = fmt.Sprintf("GOMAXPROCS %s in a control group of half a processor", m.Text(group))
+	}
+	switch {
+	case m.Median(before.Case, before.Figure) <= m.Median(follows.Case, follows.Figure):
+		f.Verdict, f.Why = experiment.CannotTell, "the control has no more processors than a runtime keeps that follows the limit: it takes a machine of three or more"
+	case !m.Has(group):
+		f.Verdict, f.Why = experiment.CannotTell, "no control group could be made here"
+	case m.Median(group.Case, group.Figure) == m.Median(follows.Case, follows.Figure):
+		f.Verdict, f.Why = experiment.Reproduced, "it follows"
+	default:
+		f.Verdict, f.Why = experiment.NotReproduced, "it does not follow"
+	}
 	return f
 }
 

@@ -18,13 +18,16 @@ var gogc = experiment.Experiment{
 	ID:       "gogc",
 	Question: "What does GOGC change: how often, how long, how much?",
 	Claims: []experiment.Claim{{
-		ID: "gogc/frequency", Text: "at GOGC 50, 100 and 200 there are 12.4, 6.1 and 2.8 collections a second", Publication: matching, Judge: judgeGOGCFrequency,
+		ID: "gogc/frequency", Text: "at GOGC 50, 100 and 200 there are 12.4, 6.1 and 2.8 collections a second", Publication: matching, Judge: judgeGOGCFrequency, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
 	}, {
-		ID: "gogc/peak", Text: "the heap peaks at 42, 68 and 105 MB", Publication: matching, Judge: judgeGOGCPeak,
+		ID: "gogc/peak", Text: "the heap peaks at 42, 68 and 105 MB", Publication: matching, Judge: judgeGOGCPeak, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
 	}, {
-		ID: "gogc/pause", Text: "the pause grows with GOGC: 89, 142 and 217 µs", Publication: matching, Judge: judgeGOGCPause,
+		ID: "gogc/pause", Text: "the pause grows with GOGC: 89, 142 and 217 µs", Publication: matching, Judge: judgeGOGCPause, Reach: experiment.Reach{
+			// Nothing in this run makes pauses long: the time between two collections stands in for one.
+			Timed: true, Holds: experiment.Standing{experiment.At("GOGC 200", "pause_ns"): experiment.At("GOGC 200", "between_ns"), experiment.At("GOGC 50", "pause_ns"): experiment.At("GOGC 50", "between_ns")}, Fails: experiment.Standing{experiment.At("GOGC 200", "pause_ns"): experiment.At("GOGC 50", "pause_ns")},
+		},
 	}, {
-		ID: "gogc/lower", Text: "GOGC=30 reduces the pressure of the collector", Publication: matching, Judge: judgeGOGCLower,
+		ID: "gogc/lower", Text: "GOGC=30 reduces the pressure of the collector", Publication: matching, Judge: judgeGOGCLower, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("GOGC 30", ""): experiment.At("GOGC 200", ""), experiment.At("GOGC 100", ""): experiment.At("GOGC 50", "")}, Fails: experiment.Itself()},
 	}},
 	Cases: []string{"GOGC 30", "GOGC 50", "GOGC 100", "GOGC 200"},
 	Each:  2500 * time.Millisecond,
@@ -59,6 +62,7 @@ func runGOGC(r *experiment.Run) error {
 	r.Set("collections_per_sec", cycles/a.Seconds)
 	if cycles > 0 {
 		r.Set("pause_ns", pause)
+		r.Set("between_ns", a.Seconds*1e9/cycles)
 	}
 	r.Set("gc_cpu_share", a.GCCPUShare)
 	return nil
@@ -104,11 +108,20 @@ func judgeGOGCPeak(m experiment.Measured) experiment.Finding {
 func judgeGOGCPause(m experiment.Measured) experiment.Finding {
 	f := judgeGOGC(m, "pause_ns", "GOGC 200", "GOGC 50", 217.0/89)
 	f.Do = "Do not tune GOGC for pauses: the world stops for as long whatever the heap's size."
+	if f.Verdict == experiment.Reproduced || f.Verdict == experiment.DirectionOnly {
+		f.Do = "Here pauses grow with GOGC, in a process whose collector has much of the processors: a pause is mostly the wait until every processor has stopped. Look at yours in /sched/pauses/total/gc:seconds before you tune by it."
+	}
+	if share := experiment.At("GOGC 50", "gc_cpu_share"); m.Has(share) {
+		f.Control += fmt.Sprintf("; the collector takes %s of the work at 50 and %s at 200", figure.Percent(m.Median(share.Case, share.Figure)), figure.Percent(m.Median("GOGC 200", share.Figure)))
+	}
 	return f
 }
 
 func judgeGOGCLower(m experiment.Measured) experiment.Finding {
 	f := judgeGOGC(m, "collections_per_sec", "GOGC 30", "GOGC 100", 0.5)
+	if f.Measured != "nothing" {
+		f.Verdict, f.Why = experiment.Direction(m.Ratio(experiment.At("GOGC 30", "collections_per_sec"), experiment.At("GOGC 100", "collections_per_sec")), false)
+	}
 	f.Do = "Raise GOGC to have the collector work less; lower it only to save memory."
 	if share := experiment.At("GOGC 30", "gc_cpu_share"); m.Has(share) {
 		f.Control += fmt.Sprintf("; the collector takes %s of the work at 30 and %s at 100", figure.Percent(m.Median("GOGC 30", "gc_cpu_share")), figure.Percent(m.Median("GOGC 100", "gc_cpu_share")))

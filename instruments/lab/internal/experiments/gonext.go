@@ -18,11 +18,11 @@ var goNext = experiment.Experiment{
 	ID:       "go-next",
 	Question: "What does a pool still buy with the Go before, this one, and the next?",
 	Claims: []experiment.Claim{{
-		ID: "go-next/malloc", Text: "Go 1.26 allocates small objects up to 30 % faster", Publication: release126, Judge: judgeNextMalloc,
+		ID: "go-next/malloc", Text: "Go 1.26 allocates small objects up to 30 % faster", Publication: release126, Judge: judgeNextMalloc, Reach: experiment.Reach{Timed: true, Holds: experiment.Standing{experiment.At("this Go", "make_64_ns"): experiment.At("this Go", "pool_64_ns")}, Fails: experiment.Standing{experiment.At("this Go", "make_64_ns"): experiment.At("small malloc off", "make_64_ns")}},
 	}, {
-		ID: "go-next/small", Text: "for objects of 80 B and less a pool still pays", Publication: design, Judge: judgeNextSmall,
+		ID: "go-next/small", Text: "for objects of 80 B and less a pool still pays", Publication: ours, Judge: judgeNextSmall, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("this Go", "dewpond_64_ns"): experiment.At("this Go", "make_64_ns")}},
 	}, {
-		ID: "go-next/greentea", Text: "the Green Tea collector takes 10 to 40 % less time", Publication: release126, Judge: judgeNextGreenTea,
+		ID: "go-next/greentea", Text: "the Green Tea collector takes 10 to 40 % less time", Publication: release126, Judge: judgeNextGreenTea, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("this Go", "collect_ns"): experiment.At("Green Tea off", "collect_ns")}},
 	}},
 	Cases: []string{"this Go", "small malloc off", "Green Tea off", "Go 1.27"},
 	Each:  1000 * time.Millisecond,

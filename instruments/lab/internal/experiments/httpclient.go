@@ -21,11 +21,11 @@ var httpClient = experiment.Experiment{
 	ID:       "http-client",
 	Question: "Does http.DefaultClient dial for each request, and what does a tuned Transport buy?",
 	Claims: []experiment.Claim{{
-		ID: "http-client/dials", Text: "DefaultClient opens a connection for each request", Publication: matching, Judge: judgeClientDials,
+		ID: "http-client/dials", Text: "DefaultClient opens a connection for each request", Publication: matching, Judge: judgeClientDials, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("default, 64 at once", "dials_share"): experiment.At("none kept, 64 at once", "dials_share")}, Fails: experiment.Standing{experiment.At("default, 64 at once", "dials_share"): experiment.At("tuned, 64 at once", "dials_share")}},
 	}, {
-		ID: "http-client/tuned", Text: "a Transport with MaxIdleConnsPerHost 200 makes requests three times as fast", Publication: matching, Judge: judgeClientTuned,
+		ID: "http-client/tuned", Text: "a Transport with MaxIdleConnsPerHost 200 makes requests faster", Publication: matching, Judge: judgeClientTuned, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("tuned, 64 at once", "requests_per_sec"): experiment.At("none kept, 64 at once", "requests_per_sec")}},
 	}},
-	Cases: []string{"default, 64 at once", "tuned, 64 at once", "default, 2 at once"},
+	Cases: []string{"default, 64 at once", "tuned, 64 at once", "default, 2 at once", "none kept, 64 at once"},
 	Each:  1200 * time.Millisecond,
 	Run:   runHTTPClient,
 	Plots: []experiment.Plot{
@@ -47,6 +47,7 @@ func runHTTPClient(r *experiment.Run) error {
 	if r.Case == "tuned, 64 at once" {
 		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 200, 200
 	}
+	transport.DisableKeepAlives = r.Case == "none kept, 64 at once"
 	client := &http.Client{Transport: transport}
 	users := 64
 	if r.Case == "default, 2 at once" {
@@ -124,6 +125,6 @@ func judgeClientTuned(m experiment.Measured) experiment.Finding {
 		Control:  fmt.Sprintf("%s and %s connections; by Little's law %s and %s were in flight", m.Text(experiment.At(plain.Case, "dials")), m.Text(experiment.At(tuned.Case, "dials")), m.Text(experiment.At(plain.Case, "in_flight")), m.Text(experiment.At(tuned.Case, "in_flight"))),
 		Do:       "Tune the Transport of a client that has many requests to one host at once; with a few it changes nothing.",
 	}
-	f.Verdict, f.Why = experiment.Compare(m.Ratio(tuned, plain), 3)
+	f.Verdict, f.Why = experiment.Direction(m.Ratio(tuned, plain), true)
 	return f
 }

@@ -87,8 +87,8 @@ func TestIdentifiers(t *testing.T) {
 				t.Errorf("the claim %s of %s: its name must be its own, and begin with that of its experiment", c.ID, e.ID)
 			}
 			seen[c.ID] = true
-			if p := c.Publication; (p.Title == "") == (p.About == "") || p.Title == "" && p.Address != "" {
-				t.Errorf("the publication of %s has a title or what it is about, and an address only with a title: %+v", c.ID, p)
+			if p := c.Publication; p.Title == "" || p.Address == "" && p.Translation == "" && p != experiment.Folklore {
+				t.Errorf("the publication of %s has a title, and an address or a translation: %+v", c.ID, p)
 			}
 		}
 		if e.Question == "" || len(e.Claims) == 0 || len(e.Cases) == 0 || len(e.Plots) == 0 {

@@ -15,13 +15,19 @@ var latencyModel = experiment.Experiment{
 	ID:       "latency-model",
 	Question: "Which model says how long a request waits for a database pool?",
 	Claims: []experiment.Claim{{
-		ID: "latency-model/own", Text: "at 95 % use of the database the formula gives 320 ms, at 92 % 180 ms more", Publication: matching, Judge: judgeModelOwn(320e6),
+		ID: "latency-model/own", Text: "at 95 % use of the database pool the mean P99 rises to 320 ms", Publication: matching, Judge: judgeModelOwn, Reach: experiment.Reach{
+			Holds: experiment.Standing{experiment.At("simulation", "p99_95_ns"): experiment.At("two connections", "p99_95_ns")}, Fails: experiment.Itself(),
+		},
 	}, {
-		ID: "latency-model/predicts", Text: "the wait grows as 1 / (1 - use) whatever the pool's size", Publication: matching, Judge: judgeModelPredicts,
+		ID: "latency-model/predicts", Text: "a response takes 12 ms + 8.2 ms x use / (1 - use), whatever the pool's size", Publication: matching, Judge: judgeModelPredicts, Reach: experiment.Reach{
+			Holds: experiment.Standing{experiment.At("simulation", ""): experiment.At("one connection", "")}, Fails: experiment.Itself(),
+		},
 	}, {
-		ID: "latency-model/erlang", Text: "the wait for one of several connections is that of M/M/c, by Erlang's C formula", Publication: erlang, Judge: judgeModelErlang,
+		ID: "latency-model/erlang", Text: "the wait for one of several connections is that of M/M/c, by Erlang's C formula", Publication: erlang, Judge: judgeModelErlang, Reach: experiment.Reach{
+			Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("simulation", ""): experiment.At("published formula", "")},
+		},
 	}},
-	Cases: []string{"simulation", "Erlang C", "published formula"},
+	Cases: []string{"simulation", "two connections", "one connection", "Erlang C", "published formula"},
 	Each:  700 * time.Millisecond,
 	Run:   runLatencyModel,
 	Plots: []experiment.Plot{
@@ -38,25 +44,30 @@ const (
 
 var modelUses = []float64{0.3, 0.5, 0.7, 0.8, 0.9, 0.92, 0.95, 0.98}
 
-// publishedModel is the database's part of the formula, in nanoseconds: the service time divided
-// by what is left, as of one server. At a use of 1 it divides by zero.
-func publishedModel(use float64) float64 { return float64(modelService) / (1 - use) }
-
-// publishedTotal95 is what the whole formula gives at 95 %, beside the 320 ms that its table has.
-const publishedTotal95 = 156e6
+// publishedModel is the database's part of the published formula, in nanoseconds: 12 ms, and the load of one
+// server times 8.2 ms. At a use of 1 it divides by zero.
+func publishedModel(use float64) float64 { return 12e6 + use/(1-use)*8.2e6 }
 
 func runLatencyModel(r *experiment.Run) error {
 	for _, use := range modelUses {
-		q := queueing.Queue{Rate: use * modelSlots / modelService.Seconds(), Service: modelService, Slots: modelSlots}
+		slots, service := modelSlots, modelService
+		switch r.Case {
+		case "two connections":
+			slots = 2
+		case "one connection": // of the formula's own service time; its 12 ms are on the way
+			slots, service = 1, 8200*time.Microsecond
+		}
+		q := queueing.Queue{Rate: use * float64(slots) / service.Seconds(), Service: service, Slots: slots}
 		var mean float64
 		switch r.Case {
-		case "simulation":
-			n := max(r.Count(800_000), 2000)
-			mean = float64(queueing.Simulate(q, queueing.Exponential(modelService), n, uint64(r.Round)).Mean())
 		case "Erlang C":
 			mean = float64(q.Mean())
-		default:
+		case "published formula":
 			mean = publishedModel(use)
+		default:
+			got := queueing.Simulate(q, queueing.Exponential(service), max(r.Count(800_000), 2000), uint64(r.Round))
+			mean = float64(got.Mean())
+			r.Set(fmt.Sprintf("p99_%.0f_ns", 100*use), float64(got.Quantile(0.99)))
 		}
 		r.Point("mean response", use, mean)
 		r.Set(fmt.Sprintf("mean_%.0f_ns", 100*use), mean)
@@ -64,29 +75,26 @@ func runLatencyModel(r *experiment.Run) error {
 	return nil
 }
 
-// judgeModelOwn judges the publication's figure at 95 % by its own formula first, and then by the
-// simulation.
-func judgeModelOwn(says float64) func(experiment.Measured) experiment.Finding {
-	return func(m experiment.Measured) experiment.Finding { return judgeModelTable(m, says) }
-}
-
-func judgeModelTable(m experiment.Measured, says float64) experiment.Finding {
-	simulated, formula := experiment.At("simulation", "mean_95_ns"), experiment.At("published formula", "mean_95_ns")
-	if f, lacking := m.Lacking(simulated, formula); lacking {
+// judgeModelOwn judges a figure that was published as measured, not as what the formula gives.
+func judgeModelOwn(m experiment.Measured) experiment.Finding {
+	const says = 320e6
+	simulated := experiment.At("simulation", "p99_95_ns")
+	if f, lacking := m.Lacking(simulated, experiment.At("published formula", "mean_95_ns")); lacking {
 		return f
 	}
 	f := experiment.Finding{
-		Measured: fmt.Sprintf("its own formula gives %s at 95 %%; a simulation of 50 connections %s", figure.Duration(publishedTotal95), m.Text(simulated)),
-		Control:  "Erlang C " + m.Text(experiment.At("Erlang C", "mean_95_ns")),
-		Do:       "Put a model's own numbers into it before you plan with it.",
+		Measured: fmt.Sprintf("a simulation of a pool of %d connections and queries of %s: the P99 is %s at 95 %%, the mean %s", modelSlots, figure.Duration(float64(modelService)), m.Text(simulated), m.Text(experiment.At("simulation", "mean_95_ns"))),
+		Control: fmt.Sprintf("two connections: P99 %s; one: %s; the published formula has a mean of %s there", m.Text(experiment.At("two connections", "p99_95_ns")),
+			m.Text(experiment.At("one connection", "p99_95_ns")), m.Text(experiment.At("published formula", "mean_95_ns"))),
+		Do: "Ask how many connections there are: 95 % of two is a queue, 95 % of fifty hardly one.",
 	}
-	if off := says / publishedTotal95; off > 1.1 || off < 0.9 {
-		f.Verdict, f.Why = experiment.Impossible, fmt.Sprintf("%s are not %s, at 92 %% it gives 94 ms and not 180 more, and at 100 %% it divides by zero", figure.Duration(publishedTotal95), figure.Duration(says))
-		return f
-	}
-	f.Verdict, f.Why = experiment.NotReproduced, "a simulation gives another mean"
-	if off := says / m.Median(simulated.Case, simulated.Figure); off > 0.5 && off < 2 {
-		f.Verdict, f.Why = experiment.Reproduced, "a simulation gives nearly the same mean"
+	switch off := m.Median(simulated.Case, simulated.Figure) / says; {
+	case off >= 0.5 && off <= 2:
+		f.Verdict, f.Why = experiment.Reproduced, "the P99 is half to twice as long"
+	case off > 2:
+		f.Verdict, f.Why = experiment.DirectionOnly, "the P99 is above that"+experiment.Larger
+	default:
+		f.Verdict, f.Why = experiment.NotReproduced, "a pool of fifty waits little at 95 %; what is slow there is something else"
 	}
 	return f
 }
@@ -101,7 +109,7 @@ func judgeModelPredicts(m experiment.Measured) experiment.Finding {
 		Control:  fmt.Sprintf("Erlang C %s; at 50 %% %s and %s", m.Text(experiment.At("Erlang C", "mean_95_ns")), m.Text(experiment.At("published formula", "mean_50_ns")), m.Text(experiment.At("simulation", "mean_50_ns"))),
 		Do:       "Model a pool of c connections as M/M/c: one of fifty is free nearly always, where the only one is busy half of the time.",
 	}
-	f.Verdict, f.Why = experiment.Equal(m.Ratio(formula, simulated), 0.2)
+	f.Verdict, f.Why = experiment.Equal(m.Ratio(formula, simulated), 0.35)
 	return f
 }
 

@@ -3,6 +3,7 @@ package experiments
 import (
 	"io"
 	"net"
+	"sync"
 )
 
 // newLoop returns a connection over loopback from which what s yields can be read without an end.
@@ -29,24 +30,30 @@ func newLoop(s io.Reader) (net.Conn, error) {
 	return net.Dial("tcp", l.Addr().String())
 }
 
-// A bufferedReader reads into a buffer of the caller's.
+// A bufferedReader reads into a buffer of a pool, which it has while there is something in it.
 type bufferedReader struct {
 	from   io.Reader
-	buffer []byte
+	pool   *sync.Pool // of *[]byte
+	buffer *[]byte
 	unread []byte
 	reads  int
 }
 
 func (b *bufferedReader) Read(p []byte) (int, error) {
 	if len(b.unread) == 0 {
-		n, err := b.from.Read(b.buffer)
+		b.buffer = b.pool.Get().(*[]byte)
+		n, err := b.from.Read(*b.buffer)
 		b.reads++
-		b.unread = b.buffer[:n]
+		b.unread = (*b.buffer)[:n]
 		if err != nil {
 			return 0, err
 		}
 	}
 	n := copy(p, b.unread)
 	b.unread = b.unread[n:]
+	if len(b.unread) == 0 {
+		b.pool.Put(b.buffer)
+		b.buffer = nil
+	}
 	return n, nil
 }

@@ -15,11 +15,11 @@ var matchContexts = experiment.Experiment{
 	ID:       "match-context",
 	Question: "What does a pool of request contexts save, and what has escape analysis to do with it?",
 	Claims: []experiment.Claim{{
-		ID: "match-context/allocs", Text: "a pool of contexts with a slice of cap 16 and a map of 4 makes requests without allocations", Publication: matching, Judge: judgeContextAllocs,
+		ID: "match-context/allocs", Text: "a pool of contexts with a slice of cap 16 and a map of 4 makes requests without allocations", Publication: matching, Judge: judgeContextAllocs, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("sync.Pool", "allocs_per_op"): experiment.At("new, escapes", "allocs_per_op")}},
 	}, {
-		ID: "match-context/stack", Text: "with the pool the context does not escape to the heap", Publication: matching, Judge: judgeContextStack,
+		ID: "match-context/stack", Text: "with the pool the context does not escape to the heap", Publication: folklore, Judge: judgeContextStack, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("sync.Pool", "made_bytes"): experiment.At("new, on the stack", "alloc_bytes_per_op")}, Fails: experiment.Itself()},
 	}, {
-		ID: "match-context/reset", Text: "a result from the pool is ready for use as it is", Publication: matching, Judge: judgeContextReset,
+		ID: "match-context/reset", Text: "a result from the pool is ready for use as it is", Publication: folklore, Judge: judgeContextReset, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("sync.Pool", "stale_values"): experiment.At("dewpond", "stale_values")}, Fails: experiment.Itself()},
 	}},
 	Cases: []string{"times"},
 	Each:  500 * time.Millisecond,
@@ -166,7 +166,7 @@ func judgeContextStack(m experiment.Measured) experiment.Finding {
 		f.Verdict, f.Why = experiment.Reproduced, "the pool makes contexts without an allocation"
 		return f
 	}
-	f.Verdict = experiment.Impossible
+	f.Verdict = experiment.NotReproduced
 	f.Why = "what is in a pool is reachable from a global, so it is on the heap always: “&matchContext{...} escapes to heap”; the pool saves making it again"
 	return f
 }

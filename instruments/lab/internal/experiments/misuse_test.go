@@ -14,7 +14,7 @@ func TestMisuse(t *testing.T) {
 			"dewpond checked":      {"two_owners": 0, "noticed": noticed},
 		}
 	}
-	judges(t, "misuse/panic", 0, made(0, 5, 0, 9), experiment.Impossible)
+	judges(t, "misuse/panic", 0, made(0, 5, 0, 9), experiment.NotReproduced)
 	judges(t, "misuse/panic", 0, made(1, 5, 0, 9), experiment.Reproduced)
 	judges(t, "misuse/refused", 0, made(0, 5, 0, 9), experiment.Reproduced)
 	judges(t, "misuse/refused", 0, made(0, 3, 0, 9), experiment.DirectionOnly)

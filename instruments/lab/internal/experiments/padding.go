@@ -19,9 +19,9 @@ var padding = experiment.Experiment{
 	ID:       "padding",
 	Question: "How far apart must two counters be?",
 	Claims: []experiment.Claim{{
-		ID: "padding/line", Text: "with 64 B of padding instead of 16 two writers are 2.8 times as fast", Publication: sizing, Judge: judgePaddingLine,
+		ID: "padding/line", Text: "with 64 B of padding instead of 16 two writers are 2.8 times as fast", Publication: sizing, Judge: judgePaddingLine, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("16 B", "add_ns"): experiment.At("64 B", "add_ns")}},
 	}, {
-		ID: "padding/two-lines", Text: "128 B are no better than 64", Publication: sizing, Judge: judgePaddingTwo,
+		ID: "padding/two-lines", Text: "128 B are no better than 64", Publication: sizing, Judge: judgePaddingTwo, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("128 B", "add_ns"): experiment.At("8 B", "add_ns")}},
 	}},
 	Cases: []string{"strides"},
 	Each:  900 * time.Millisecond,

@@ -17,9 +17,9 @@ var privateShared = experiment.Experiment{
 	ID:       "private-shared",
 	Question: "Is a pool for each goroutine faster than one for all?",
 	Claims: []experiment.Claim{{
-		ID: "private-shared/time", Text: "a private pool takes 24 ns, a shared one 89 ns, because of lock contention", Publication: sizing, Judge: judgePrivateTime,
+		ID: "private-shared/time", Text: "a private pool takes 24 ns, a shared one 89 ns, because of lock contention", Publication: sizing, Judge: judgePrivateTime, Reach: experiment.Reach{Timed: true, Holds: experiment.Standing{experiment.At("private", "pair_ns"): experiment.At("nop", "pair_ns")}, Fails: experiment.Standing{experiment.At("private", "pair_ns"): experiment.At("shared", "pair_ns")}},
 	}, {
-		ID: "private-shared/objects", Text: "private pools make 0 new objects, a shared one 1270", Publication: sizing, Judge: judgePrivateObjects,
+		ID: "private-shared/objects", Text: "private pools make 0 new objects, a shared one 1270", Publication: sizing, Judge: judgePrivateObjects, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("private", "new_objects"): experiment.At("shared", "new_objects"), experiment.At("shared", "new_objects"): experiment.At("private", "new_objects")}, Fails: experiment.Itself()},
 	}},
 	Cases: []string{"times"},
 	Each:  600 * time.Millisecond,

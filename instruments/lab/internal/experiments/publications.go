@@ -16,13 +16,21 @@ var (
 		Title:   "为何最终我放弃了 Go 的 sync.Pool",
 		Address: "https://developer.aliyun.com/article/1718728",
 	}
-	matching   = experiment.Publication{About: "the load test of a match-making service in Go (3180 to 12840 requests a second)"}
-	latency    = experiment.Publication{Title: "用Benchmark验证sync.Pool对GC latency的优化效果"}
+	matching = experiment.Publication{
+		Title:       "Go Web服务性能压测实录(QPS突破12,800+):相亲网站高负载场景下的GC调优与连接池重构",
+		Translation: "A load test of a Go web service, past 12,800 requests a second: tuning the collector and rebuilding connection pools, on a dating site under high load",
+	}
+	latency = experiment.Publication{
+		Title:       "用Benchmark验证sync.Pool对GC latency的优化效果",
+		Translation: "Benchmarks that check what sync.Pool does for the latency of the collector",
+	}
 	gcGuide    = experiment.Publication{Title: "A Guide to the Go Garbage Collector", Address: "https://go.dev/doc/gc-guide"}
 	erlang     = experiment.Publication{Title: "Erlang (unit): Erlang C formula", Address: "https://en.wikipedia.org/wiki/Erlang_(unit)"}
 	wireguard  = experiment.Publication{Title: "wireguard-go: device/queueconstants_default.go", Address: "https://git.zx2c4.com/wireguard-go/tree/device/queueconstants_default.go"}
 	jsonBlog   = experiment.Publication{Title: "A new experimental Go API for JSON", Address: "https://go.dev/blog/jsonv2-exp"}
+	release125 = experiment.Publication{Title: "Go 1.25 Release Notes", Address: "https://go.dev/doc/go1.25"}
 	release126 = experiment.Publication{Title: "Go 1.26 Release Notes", Address: "https://go.dev/doc/go1.26"}
-	// design is no publication: it is what dewpond itself says.
-	design = experiment.Publication{Title: "dewpond: what it promises", Address: "docs/results.md"}
+	// These are no publications.
+	ours     = experiment.OurOwn
+	folklore = experiment.Folklore
 )

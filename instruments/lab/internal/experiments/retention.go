@@ -20,11 +20,11 @@ var retention = experiment.Experiment{
 	ID:       "retention",
 	Question: "What is left of a pool after some collections, and what does that cost the next burst?",
 	Claims: []experiment.Claim{{
-		ID: "retention/vanish", Text: "what is in a sync.Pool may go without notice: the name sync.Cache would suit it better", Publication: giveUp, Judge: judgeRetentionVanish,
+		ID: "retention/vanish", Text: "what is in a sync.Pool may go without notice: the name sync.Cache would suit it better", Publication: giveUp, Judge: judgeRetentionVanish, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("sync.Pool", "burst_misses"): experiment.At("channel", "burst_misses")}},
 	}, {
-		ID: "retention/burst", Text: "a pool that keeps its blocks over collections makes the next burst fifty times as fast", Publication: design, Judge: judgeRetentionBurst,
+		ID: "retention/burst", Text: "a pool that keeps its blocks over collections makes the next burst fifty times as fast", Publication: ours, Judge: judgeRetentionBurst, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("dewpond", "burst_ns"): experiment.At("make", "burst_ns")}},
 	}, {
-		ID: "retention/ballast", Text: "off the heap the same blocks leave the collector more to do: 1.7 times the collections, for they are no ballast", Publication: design, Judge: judgeRetentionBallast,
+		ID: "retention/ballast", Text: "off the heap the same blocks leave the collector more to do: 1.7 times the collections, for they are no ballast", Publication: ours, Judge: judgeRetentionBallast, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("dewpond off the heap", "collections_per_sec"): experiment.At("dewpond", "collections_per_sec")}},
 	}},
 	Cases: []string{"make", "sync.Pool", "channel", "dewpond", "dewpond off the heap"},
 	Each:  900 * time.Millisecond,

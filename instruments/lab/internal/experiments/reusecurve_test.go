@@ -18,6 +18,11 @@ func TestReuseCurve(t *testing.T) {
 	}
 	judgesBy(t, "reuse-curve/fit", judgeCurveFit(fits), 0, made(0.95, 100, 1000), experiment.Reproduced)
 	judgesBy(t, "reuse-curve/fit", judgeCurveFit(fits), 0, made(0.2, 100, 1000), experiment.NotReproduced)
+	uses := func(small, large float64) figures {
+		return figures{"dewpond": {"uses_16": small, "uses_1024": large}}
+	}
+	judges(t, "reuse-curve/size", 0, uses(2.1, 7.5), experiment.Reproduced)
+	judges(t, "reuse-curve/size", 0, uses(2, 2), experiment.NotReproduced)
 	judges(t, "reuse-curve/knee", 0, made(0.95, 100, 1000), experiment.Reproduced)
 	judges(t, "reuse-curve/knee", 0, made(0.5, 100, 1000), experiment.DirectionOnly)
 	judges(t, "reuse-curve/knee", 0, made(0.95, 100, 100), experiment.NotReproduced)

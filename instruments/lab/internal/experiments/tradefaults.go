@@ -3,7 +3,9 @@ package experiments
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
@@ -24,15 +26,53 @@ func tradeFaults(r *experiment.Run) error {
 	}
 	r.Set("too_small_share", float64(small)/tradepool.Largest)
 	r.Set("classes_in_use", float64(len(reached)))
+	small, reached = 0, map[int]bool{} // rounded up, as far as the sixteenth class goes
+	for n := 1; n <= tradepool.SizeOf(tradepool.Classes-1); n++ {
+		class := bits.Len(uint(max(n-1, tradepool.Smallest-1) / tradepool.Smallest))
+		reached[class] = true
+		if tradepool.SizeOf(class) < n {
+			small++
+		}
+	}
+	r.Set("too_small_share_up", float64(small))
+	r.Set("classes_in_use_up", float64(len(reached)))
+	r.Set("most_reserved", float64(reserved()))
 	r.Set("most_in_class", float64(overfill(max(r.Count(200), 2))))
 	r.Set("most_held_apart", float64(heldApart()))
 	refused, allocated := exceedLimit()
 	r.Set("refused", refused)
 	r.Set("allocated", allocated)
+	r.Set("allocated_refusing", allocated-refused)
 	r.Set("leaked", leaked(tradeDirty))
 	r.Set("leaked_dewpond", leaked(oursDirty))
-	r.Set("two_owners", recycle())
+	r.Set("two_owners", recycle(true))
+	r.Set("two_owners_fresh", recycle(false))
 	return nil
+}
+
+// reserved is heldApart with a stack whose places are taken before the push: it holds what it may.
+func reserved() int {
+	b := make([]byte, 16)
+	var s tradepool.Stack
+	var places atomic.Int64
+	for range tradepool.Cap - 1 {
+		places.Add(1)
+		s.Push(&b)
+	}
+	var checked, placed sync.WaitGroup
+	checked.Add(512)
+	for range 512 {
+		placed.Go(func() {
+			taken := places.Add(1) <= tradepool.Cap
+			checked.Done()
+			checked.Wait()
+			if taken {
+				s.Place(&b)
+			}
+		})
+	}
+	placed.Wait()
+	return s.Len()
 }
 
 // heldApart has many goroutines push, of which none takes the second step before all have taken the
@@ -124,8 +164,8 @@ func oursDirty(secret []byte) []byte {
 // recycle plays the interleaving that breaks a stack whose nodes are used again: one goroutine
 // stops in the middle of its Pop, meanwhile another pops two values, a and b, and pushes a back
 // with the same node. The first goroutine's compare and swap succeeds, and makes b the head, which
-// is out. It returns how many values have two owners then.
-func recycle() float64 {
+// is out. It returns how many values have two owners then: none where each Push takes a new node.
+func recycle(again bool) float64 {
 	var s tradepool.Recycling
 	var mine, others tradepool.Spares
 	none := func() {}
@@ -146,9 +186,11 @@ func recycle() float64 {
 		interrupted = true
 		a, _ := s.Pop(&others, none) // 2
 		own(s.Pop(&others, none))    // 1: it stays out
-		// The node of a is the one that is used again.
-		first := others.First()
-		s.Push(a, &first)
+		var spare tradepool.Spares
+		if again {
+			spare = others.First() // the node of a
+		}
+		s.Push(a, &spare)
 	})
 	own(value, ok)
 	for range 3 {

@@ -16,20 +16,28 @@ func TestTradePool(t *testing.T) {
 	judges(t, "tradepool/tail", 0.05, two("pair_p999_ns", 492e3, 137e3), experiment.Reproduced)
 	judges(t, "tradepool/tail", 0.05, two("pair_p999_ns", 492e3, 400e3), experiment.DirectionOnly)
 	judges(t, "tradepool/tail", 0.05, two("pair_p999_ns", 300, 900), experiment.NotReproduced)
-	gc := func(cycles, allocs float64) figures {
-		return figures{"stacks": {"collections_5s": cycles, "allocs_per_op": allocs}, "sync.Pool mixed": {"collections_5s": 12}}
+	gc := func(mixed, stacks, off float64) figures {
+		return figures{
+			"stacks": {"collections": stacks, "allocs_per_op": 2}, "sync.Pool mixed": {"collections": mixed},
+			"dewpond off the heap": {"collections": off, "allocs_per_op": 0},
+		}
 	}
-	judges(t, "tradepool/gc", 0, gc(0, 0), experiment.Reproduced)
-	judges(t, "tradepool/gc", 0, gc(30, 2), experiment.Impossible)
-	judges(t, "tradepool/gc", 0, gc(3, 0.5), experiment.NotReproduced)
+	judges(t, "tradepool/gc", 0, gc(4, 10, 0), experiment.Reproduced)
+	judges(t, "tradepool/gc", 0, gc(12, 10, 3), experiment.DirectionOnly)
+	judges(t, "tradepool/gc", 0, gc(4, 10, 4), experiment.NotReproduced)
+	judges(t, "tradepool/gc", 0, gc(0, 10, 0), experiment.CannotTell)
+	judges(t, "tradepool/gc-listing", 0, gc(4, 10, 0), experiment.NotReproduced)
+	judges(t, "tradepool/gc-listing", 0, gc(4, 0, 0), experiment.Reproduced)
 	costs := func(pool, locked float64) figures {
 		return figures{"sync.Pool": {"pair_ns": pool}, "ring with a lock": {"pair_ns": locked}, "ring without synchronization": {"pair_ns": 3}}
 	}
-	judges(t, "tradepool/cause", 0, costs(10, 20), experiment.Impossible)
+	judges(t, "tradepool/cause", 0, costs(10, 20), experiment.NotReproduced)
 	judges(t, "tradepool/cause", 0, costs(200, 20), experiment.DirectionOnly)
 	judges(t, "tradepool/cause", 0, costs(2000, 20), experiment.Reproduced)
-	judges(t, "tradepool/ring", 0.02, costs(12.8, 3.4), experiment.Reproduced)
-	judges(t, "tradepool/ring", 0.02, costs(10, 25), experiment.NotReproduced)
+	judges(t, "tradepool/ring", 0.02, costs(12.8, 20), experiment.Reproduced)
+	judges(t, "tradepool/ring", 0.02, costs(3, 20), experiment.NotReproduced)
+	judges(t, "tradepool/ring-pool", 0.02, costs(12.8, 3.4), experiment.Reproduced)
+	judges(t, "tradepool/ring-pool", 0.02, costs(10, 25), experiment.NotReproduced)
 }
 
 func TestTradeFaults(t *testing.T) {
@@ -51,8 +59,11 @@ func TestTradeFaults(t *testing.T) {
 
 // The faults that do not depend on the machine are there.
 func TestTradeFaultsAreThere(t *testing.T) {
-	if n := recycle(); n == 0 {
-		t.Error("no value has two owners")
+	if again, fresh := recycle(true), recycle(false); again == 0 || fresh != 0 {
+		t.Errorf("%v values have two owners with nodes that are used again, %v with new ones: want some and none", again, fresh)
+	}
+	if n := reserved(); n != 2048 {
+		t.Errorf("512 goroutines that reserve their place leave %d, want 2048", n)
 	}
 	if n := heldApart(); n != 2047+512 {
 		t.Errorf("512 goroutines that have checked before one has pushed leave %d, want each to push", n)

@@ -17,9 +17,9 @@ var unbounded = experiment.Experiment{
 	ID:       "unbounded",
 	Question: "What does a packet pool without a bound do in a burst, and what does a bound cost?",
 	Claims: []experiment.Claim{{
-		ID: "unbounded/growth", Text: "PreallocatedBuffersPerPool = 0 disables the bound “and allows for infinite memory growth”", Publication: wireguard, Judge: judgeUnboundedGrowth,
+		ID: "unbounded/growth", Text: "PreallocatedBuffersPerPool = 0 disables the bound “and allows for infinite memory growth”", Publication: wireguard, Judge: judgeUnboundedGrowth, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("no bound", ""): experiment.At("sync.Pool behind a bound", "")}},
 	}, {
-		ID: "unbounded/throughput", Text: "a bound costs no throughput, for the slowest worker sets the pace either way", Publication: design, Judge: judgeUnboundedThroughput,
+		ID: "unbounded/throughput", Text: "a bound costs no throughput, for the slowest worker sets the pace either way", Publication: ours, Judge: judgeUnboundedThroughput, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("dewpond with a Budget", "packets_per_sec"): experiment.At("dewpond with a Budget", "half_per_sec")}},
 	}},
 	Cases: []string{"no bound", "sync.Pool behind a bound", "dewpond with a Budget"},
 	Each:  700 * time.Millisecond,
@@ -96,6 +96,7 @@ func runUnbounded(r *experiment.Run) error {
 	close(queue)
 	workers.Wait()
 	r.Set("packets_per_sec", float64(packets)/(kit.Now()-began).Seconds())
+	r.Set("half_per_sec", r.Get("packets_per_sec")/2) // what a bound would leave that halves it
 	r.Set("collections", float64(kit.Collections()-before))
 	r.Set("rss_peak_bytes", float64(kit.PeakRSS()))
 	if sum == 0 {
@@ -114,10 +115,7 @@ func judgeUnboundedGrowth(m experiment.Measured) experiment.Finding {
 		Control:  fmt.Sprintf("%s behind a bound of %d packets, %s with a Budget of dewpond", m.Text(with), packetBound, m.Text(experiment.At("dewpond with a Budget", "rss_peak_bytes"))),
 		Do:       "Bound what is in flight, in bytes, and let the reader wait: memory then does not follow the burst.",
 	}
-	f.Verdict, f.Why = experiment.Compare(m.Ratio(without, with), 4)
-	if r := m.Ratio(without, with); f.Verdict == experiment.DirectionOnly && r.Low > 2 {
-		f.Verdict = experiment.Reproduced // how much depends on the burst alone
-	}
+	f.Verdict, f.Why = experiment.Direction(m.Ratio(without, with), true) // how much depends on the burst alone
 	return f
 }
 

@@ -26,7 +26,8 @@ func Markdown(w io.Writer, r Report) error {
 	say("\n## Claims that failed\n\n")
 	for _, o := range r.Outcomes {
 		for i, f := range o.Findings {
-			if f.Verdict == experiment.Impossible || f.Verdict == experiment.NotReproduced {
+			switch f.Verdict {
+			case experiment.NotReproduced, experiment.Inconsistent, experiment.Impossible:
 				say("- %s: %s. %s: %s.\n", o.ID, o.Claims[i].Text, f.Verdict, f.Why)
 			}
 		}
@@ -36,7 +37,11 @@ func Markdown(w io.Writer, r Report) error {
 		for i, f := range o.Findings {
 			c := o.Claims[i]
 			say("\n**%s** (%s)\n\n", c.Text, c.Publication)
-			say("- here: %s\n- control: %s\n- verdict: **%s**: %s\n- %s\n", f.Measured, f.Control, f.Verdict, f.Why, f.Do)
+			say("- here: %s\n- control: %s\n- verdict: **%s**: %s\n", f.Measured, f.Control, f.Verdict, f.Why)
+			if f.Arithmetic != "" {
+				say("- arithmetic: %s\n", f.Arithmetic)
+			}
+			say("- %s\n", f.Do)
 		}
 		head, rows := figures(o)
 		if len(rows) == 0 {

@@ -28,7 +28,7 @@ func made() Report {
 		}, {
 			ID: "made-up/false", Text: "it is false", Publication: experiment.Publication{Title: "An article"},
 			Judge: func(experiment.Measured) experiment.Finding {
-				return experiment.Finding{Verdict: experiment.Impossible, Measured: "m", Control: "c", Why: "w", Do: "d"}
+				return experiment.Finding{Verdict: experiment.Impossible, Measured: "m", Control: "c", Why: "w", Do: "d", Arithmetic: "2 x 2 = 4"}
 			},
 		}},
 	}
@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 	if err := Text(&out, made(), terminal.Style{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"made-up: Is <it> so?", "verdict  reproduced", "1 reproduced, 1 cannot be true.", "an-address", "2026-01-02"} {
+	for _, want := range []string{"made-up: Is <it> so?", "verdict  reproduced", "1 reproduced, 1 cannot be true.", "an-address", "2026-01-02", "2 x 2 = 4"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, out.String())
 		}
@@ -87,7 +87,7 @@ func TestJSONOfWhatFailed(t *testing.T) {
 	r.Outcomes[0].Measured.Rounds[0].Figures["y"] = math.NaN()
 	r.Outcomes[0].Measured.Rounds[0].Figures["z"] = math.Inf(1)
 	r.Outcomes[0].Measured.Absent = map[string]string{"c": "1", "a": "2", "d": "3", "b": "4"}
-	r.Outcomes[0].Claims[0].Publication = experiment.Publication{About: "pools"}
+	r.Outcomes[0].Claims[0].Publication = experiment.Publication{Title: "池", Translation: "Pools"}
 	want := `"failures": [ { "experiment": "made-up", "case": "a", "why": "2" }, { "experiment": "made-up", "case": "b", "why": "4" }, ` +
 		`{ "experiment": "made-up", "case": "c", "why": "1" }, { "experiment": "made-up", "case": "d", "why": "3" } ]`
 	for range 10 {
@@ -96,7 +96,7 @@ func TestJSONOfWhatFailed(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.Join(strings.Fields(out.String()), " ")
-		if !strings.Contains(got, want) || !strings.Contains(got, `"publication": { "about": "pools" }`) || !strings.Contains(got, `"x_ns"`) {
+		if !strings.Contains(got, want) || !strings.Contains(got, `"publication": { "title": "池", "translation": "Pools" }`) || !strings.Contains(got, `"x_ns"`) {
 			t.Fatalf("got %s", got)
 		}
 	}
@@ -115,7 +115,7 @@ func TestHTML(t *testing.T) {
 	if m := regexp.MustCompile(`(?i)src\s*=|url\(|@import|https?://|<link|<iframe|fetch\(`).FindString(s); m != "" {
 		t.Errorf("the page reaches outside by %q", m)
 	}
-	for _, want := range []string{`class="bars"`, `class="lines"`, "is &lt;twice&gt; as slow", "cannot be true", "stroke:var(--c"} {
+	for _, want := range []string{`class="bars"`, `class="lines"`, "is &lt;twice&gt; as slow", "cannot be true", "2 x 2 = 4", "stroke:var(--c"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -135,7 +135,7 @@ func TestMarkdown(t *testing.T) {
 	if err := Markdown(&out, made()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`with \| is <twice> as slow | reproduced |`, "## Claims that failed\n\n- made-up: it is false.", "| x | 200 ns (198 ns to 202 ns) |"} {
+	for _, want := range []string{`with \| is <twice> as slow | reproduced |`, "- arithmetic: 2 x 2 = 4\n", "## Claims that failed\n\n- made-up: it is false.", "| x | 200 ns (198 ns to 202 ns) |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the document lacks %q:\n%s", want, out.String())
 		}

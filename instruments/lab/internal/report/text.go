@@ -27,6 +27,9 @@ func Text(w io.Writer, r Report, style terminal.Style) error {
 			field("control", f.Control)
 			fmt.Fprintln(out, "  verdict  "+painted(f.Verdict, style))
 			field("why", f.Why)
+			if f.Arithmetic != "" {
+				field("since", f.Arithmetic)
+			}
 			field("do", f.Do)
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.Measured.Absent)) {
@@ -43,7 +46,7 @@ func painted(v experiment.Verdict, style terminal.Style) string {
 	switch v {
 	case experiment.Reproduced:
 		return style.Green(string(v))
-	case experiment.NotReproduced, experiment.Impossible:
+	case experiment.NotReproduced, experiment.Inconsistent, experiment.Impossible:
 		return style.Red(string(v))
 	}
 	return style.Bold(string(v))
