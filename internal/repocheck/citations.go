@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // uncitable are the references that a reader of the repository cannot look up.
@@ -34,16 +35,17 @@ var (
 
 const ownAddress = "https://" + modulePath
 
-// unfound are the publications whose title or address nobody has found. Each is cited by
-// what is known of it.
-var unfound = []string{
-	"用Benchmark验证sync.Pool对GC latency的优化效果",
-	"the load test of a match-making service in Go (3180 to 12840 requests a second)",
-}
+// translated is what stands before the translation of a title whose address nobody has found: with both, a
+// reader can look for it.
+var translated = regexp.MustCompile(`in English\s+$`)
+
+// folklore is what is told and in no publication that is known.
+const folklore = "folklore"
 
 // checkCitations requires that whatever the repository refers to is in it, or has a title
-// and an address. It checks each literal of a Publication, the comments of Go files, and
-// all of a file that people read.
+// and an address; or, where nobody has found the address, a title in its own language with its
+// translation. It checks each literal that has a title, the comments of Go files, and all of a file that
+// people read.
 func checkCitations(r *repository, report reporter) {
 	documents := map[string]bool{}
 	for _, f := range r.files {
@@ -96,7 +98,7 @@ func checkTitles(file string, first int, text string, report reporter) {
 	}
 	for _, at := range dated.FindAllStringIndex(text, -1) {
 		cited := text[at[0]:at[1]]
-		if !slices.ContainsFunc(unfound, func(title string) bool { return strings.Contains(cited, title) }) {
+		if !translated.MatchString(text[:at[0]]) {
 			report(file, line(at[0]), "%s has no address: write \"Title\" (https://...)", strings.Join(strings.Fields(cited), " "))
 		}
 	}
@@ -116,12 +118,9 @@ func checkPublications(r *repository, s *source, report reporter) {
 		}
 		title, address := fields["Title"], fields["Address"]
 		isKnown := title != "" && (strings.HasPrefix(address, "https://") || r.hasFile(address))
-		isExcused := slices.Contains(unfound, title) || slices.Contains(unfound, fields["About"])
-		switch {
-		case !isKnown && !isExcused:
-			report(s.path, r.line(literal.Pos()), "a Publication needs a Title and an Address, https:// or a document here: %q has %q", title, address)
-		case isKnown && isExcused:
-			report(s.path, r.line(literal.Pos()), "%q has an address: remove it from the table in internal/repocheck/citations.go", title)
+		isTranslated := address == "" && isForeign(title) && fields["Translation"] != ""
+		if !isKnown && !isTranslated && title != folklore {
+			report(s.path, r.line(literal.Pos()), "a Publication needs a Title and an Address, https:// or a document here: %q has %q; or without an address a title in its own language and its Translation", title, address)
 		}
 	}
 	for n := range ast.Preorder(s.syntax) {
@@ -135,7 +134,7 @@ func checkPublications(r *repository, s *source, report reporter) {
 		case *ast.MapType:
 			checkElements(literal, t.Value, check)
 		default:
-			if isPublication(t) {
+			if isPublication(t) || hasForeignTitle(literal) {
 				check(literal)
 			}
 		}
@@ -156,6 +155,29 @@ func checkElements(of *ast.CompositeLit, element ast.Expr, check func(*ast.Compo
 			check(literal)
 		}
 	}
+}
+
+// hasForeignTitle reports whether a literal of whatever type has a title in another script: it cites.
+func hasForeignTitle(literal *ast.CompositeLit) bool {
+	return slices.ContainsFunc(literal.Elts, func(e ast.Expr) bool {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok || fmt.Sprint(pair.Key) != "Title" {
+			return false
+		}
+		value, ok := pair.Value.(*ast.BasicLit)
+		if !ok {
+			return false
+		}
+		text, _ := strconv.Unquote(value.Value)
+		return isForeign(text)
+	})
+}
+
+// isForeign reports whether a title has letters of another script than the Latin.
+func isForeign(title string) bool {
+	return strings.ContainsFunc(title, func(c rune) bool {
+		return unicode.IsLetter(c) && !unicode.Is(unicode.Latin, c) && !unicode.Is(unicode.Greek, c)
+	})
 }
 
 func isPublication(t ast.Expr) bool {

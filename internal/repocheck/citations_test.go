@@ -60,7 +60,7 @@ package main
 var (
 	known    = experiment.Publication{Title: "How to pool", Address: "https://go.dev/pool"}
 	here     = experiment.Publication{Title: "What it promises", Address: "docs/results.md"}
-	unfound  = Publication{Title: "用Benchmark验证sync.Pool对GC latency的优化效果"}
+	unfound  = Publication{Title: "用Benchmark验证sync.Pool对GC latency的优化效果", Translation: "Benchmarks that check sync.Pool"}
 	untitled = experiment.Publication{Address: "https://go.dev/pool"}
 	nowhere  = &Publication{Title: "How to pool"}
 	gone     = Publication{Title: "How to pool", Address: "docs/gone.txt"}
@@ -72,7 +72,9 @@ var (
 	byName = map[string]experiment.Publication{
 		"b": {Title: "How not to", Address: "go.dev"},
 	}
-	found = Publication{Title: "用Benchmark验证sync.Pool对GC latency的优化效果", Address: "https://go.dev/pool"}
+	told = Publication{Title: "folklore"}
+	bald = Article{Title: "用Benchmark验证sync.Pool"}
+	both = Publication{Title: "How to pool", Translation: "How to pool"}
 )
 -- instruments/lab/publications_test.go --
 package main
@@ -82,7 +84,7 @@ var madeUp = Publication{Title: "An article"} // allowed, in a test
 package dewpond
 
 // "How to pool" (https://go.dev/pool), “How
-// to pool” (https://go.dev/pool), and as "用Benchmark验证sync.Pool对GC latency的优化效果" (2018)
+// to pool” (https://go.dev/pool), and as “用Benchmark验证sync.Pool”, in English “Benchmarks” (2018)
 // has it: see [the pool]. Ours: https://github.com/dewpond/dewpond/issues.
 //
 // [the pool]: https://go.dev/pool
@@ -111,7 +113,8 @@ See https://go.dev/pool.
 		"instruments/lab/publications.go:10: citation: a Publication needs",
 		"instruments/lab/publications.go:13: citation: a Publication needs",
 		"instruments/lab/publications.go:16: citation: a Publication needs",
-		`instruments/lab/publications.go:18: citation: "用Benchmark验证sync.Pool对GC latency的优化效果" has an address: remove it`,
+		"instruments/lab/publications.go:19: citation: a Publication needs",
+		"instruments/lab/publications.go:20: citation: a Publication needs",
 		"titles.go:10: citation: https://go.dev/pool has no title",
 		`titles.go:12: citation: "How to pool", CONF 2001) has no address`,
 		"titles.go:15: citation: https://go.dev/pool has no title",

@@ -23,7 +23,8 @@ var Window = Scenario{
 	Drive:       runWindow,
 }
 
-// A windowed is the buffer of "用Benchmark验证sync.Pool对GC latency的优化效果" (11 May 2018), which
+// A windowed is the buffer of “用Benchmark验证sync.Pool对GC latency的优化效果”, in English “Benchmarks that
+// check what sync.Pool does for the latency of the collector” (11 May 2018, its address is not known), which
 // adds a sync.Pool to the benchmark of "Golang's real-time GC in theory and practice"
 // (https://blog.pusher.com/golangs-real-time-gc-in-theory-and-practice/). That one puts a
 // message back only if highest > window, and so loses the very first; this one loses none.
