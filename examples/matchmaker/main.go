@@ -22,7 +22,7 @@ import (
 )
 
 type commands struct {
-	Serve serveCommand `cmd:"" default:"withargs" help:"Serve, until SIGINT or SIGTERM (the default)."`
+	Serve serveCommand `cmd:"" default:"withargs" help:"Serve until SIGINT or SIGTERM. This is the default command."`
 
 	Compare  movedCommand `cmd:"" hidden:"" passthrough:""`
 	Pools    movedCommand `cmd:"" hidden:"" passthrough:""`

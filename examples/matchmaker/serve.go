@@ -23,41 +23,41 @@ import (
 
 // A serveCommand is the service's options.
 type serveCommand struct {
-	HTTP      string `name:"http" default:"127.0.0.1:8080" placeholder:"ADDR" help:"HTTP/1.1 and h2c (${default}); port 0 takes a free one."`
-	HTTPS     string `name:"https" default:"127.0.0.1:8443" placeholder:"ADDR" help:"TLS with HTTP/2, by a certificate made at the start (${default})."`
-	GRPC      string `name:"grpc" default:"127.0.0.1:8081" placeholder:"ADDR" help:"gRPC (${default}); --http answers it too."`
-	Admin     string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Metrics, profiles and health, on a loopback address (${default})."`
-	Addresses string `type:"path" placeholder:"FILE" help:"Write the addresses to a file, as JSON."`
+	HTTP      string `name:"http" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Listen on ADDR for HTTP/1.1, and for HTTP/2 without TLS (default ${default}). Port 0 takes a free port."`
+	HTTPS     string `name:"https" default:"127.0.0.1:8443" placeholder:"ADDR" help:"Listen on ADDR for HTTP/2 with TLS, with a certificate that is made at the start (default ${default})."`
+	GRPC      string `name:"grpc" default:"127.0.0.1:8081" placeholder:"ADDR" help:"Listen on ADDR for gRPC (default ${default}). --http answers gRPC too."`
+	Admin     string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Listen on ADDR, which must be a loopback address, for metrics, profiles and health checks (default ${default})."`
+	Addresses string `type:"path" placeholder:"FILE" help:"Write the addresses that the service listens on to FILE, as JSON."`
 
-	Scorer       string `default:"standin" env:"MATCHMAKER_SCORER" placeholder:"URL" help:"A scorer that answers as the stand-in does, or standin (the default)."`
-	Postgres     string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL, or standin (the default)."`
-	UploadBudget string `default:"64MiB" placeholder:"BYTES" help:"Memory of uploads, all together; those that find no room wait, then get 503 (${default})."`
+	Scorer       string `default:"standin" env:"MATCHMAKER_SCORER" placeholder:"URL" help:"Ask the scorer at URL for scores. It must answer as the stand-in does, which standin starts (default ${default})."`
+	Postgres     string `default:"standin" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN, or start a stand-in with standin (default ${default})."`
+	UploadBudget string `default:"64MiB" placeholder:"BYTES" help:"Use at most BYTES of memory for all uploads together (default ${default}). An upload that finds no room waits, and then gets status 503."`
 
-	UploadPerConnection string `placeholder:"BYTES" help:"How much of it one connection may have, or off. By itself an eighth, and room for one upload at least. Where a proxy brings many users by one connection of HTTP/2: off."`
-	UploadPerAddress    string `default:"off" placeholder:"BYTES" help:"How much of it one peer address may have, or off (${default}): behind a proxy all users have one."`
-	ImageBudget         string `default:"256MiB" placeholder:"BYTES" help:"Memory of the images that are decoded, all together; one that takes more is refused, and others wait, then get 503 (${default})."`
+	UploadPerConnection string `placeholder:"BYTES" help:"Let one connection use at most BYTES of --upload-budget; off sets no bound. The default is an eighth of it, and at least room for one upload. Give off where a proxy brings many users by one HTTP/2 connection."`
+	UploadPerAddress    string `default:"off" placeholder:"BYTES" help:"Let one client address use at most BYTES of --upload-budget; off sets no bound (default ${default}). Behind a proxy all users have one address."`
+	ImageBudget         string `default:"256MiB" placeholder:"BYTES" help:"Use at most BYTES of memory for all images that are being decoded (default ${default}). An image that needs more is refused; one that finds no room waits, and then gets status 503."`
 
-	DBClient      string        `name:"db-client" default:"pgxpool" placeholder:"CLIENT" help:"pgxpool, pgx-sql (database/sql on pgx) or pq (database/sql on lib/pq) (${default})."`
-	DBMaxOpen     int           `name:"db-max-open" default:"50" placeholder:"N" help:"Connections to PostgreSQL at most (${default})."`
-	DBMaxIdle     int           `name:"db-max-idle" placeholder:"N" help:"How many of them are kept that nobody uses; all by itself. database/sql's own default is 2; pgxpool has no such bound."`
-	DBMaxLifetime time.Duration `name:"db-max-lifetime" default:"30m" placeholder:"TIME" help:"A connection that is older is closed (${default}); 0: none is."`
-	DBMaxIdleTime time.Duration `name:"db-max-idle-time" default:"30m" placeholder:"TIME" help:"A connection that nobody has used for longer is closed (${default}); 0: none is."`
+	DBClient      string        `name:"db-client" default:"pgxpool" placeholder:"CLIENT" help:"Use CLIENT to talk to PostgreSQL: pgxpool, pgx-sql (pgx on database/sql) or pq (lib/pq on database/sql) (default ${default})."`
+	DBMaxOpen     int           `name:"db-max-open" default:"50" placeholder:"N" help:"Open at most N connections to PostgreSQL (default ${default})."`
+	DBMaxIdle     int           `name:"db-max-idle" placeholder:"N" help:"Keep at most N idle connections to PostgreSQL. The default is to keep all; that of database/sql is 2. pgxpool has no such bound and refuses the flag."`
+	DBMaxLifetime time.Duration `name:"db-max-lifetime" default:"30m" placeholder:"TIME" help:"Close a connection to PostgreSQL that is older than TIME (default ${default}); 0 sets no bound."`
+	DBMaxIdleTime time.Duration `name:"db-max-idle-time" default:"30m" placeholder:"TIME" help:"Close a connection to PostgreSQL that nobody has used for TIME (default ${default}); 0 sets no bound."`
 
-	DBTimeout time.Duration `name:"db-timeout" default:"5s" placeholder:"TIME" help:"Of a statement, its wait for a connection included (${default})."`
+	DBTimeout time.Duration `name:"db-timeout" default:"5s" placeholder:"TIME" help:"Fail a statement that takes longer than TIME, including the wait for a connection (default ${default})."`
 
-	Health      string        `placeholder:"MODE" help:"How dead connections and servers are found: fastfail looks before each use, ping in the background; both, or off. By itself both where the client can: pgx-sql has fastfail, and pq is off."`
-	PingEvery   time.Duration `default:"30s" placeholder:"TIME" help:"How often an idle connection to PostgreSQL is pinged (${default})."`
-	PingTimeout time.Duration `default:"2s" placeholder:"TIME" help:"How long it has to answer (${default})."`
+	Health      string        `placeholder:"MODE" help:"Look for dead connections and servers: fastfail looks before each use, ping looks in the background, both does both, and off neither. The default for Redis is both, and for PostgreSQL what the client can do: both with pgxpool, fastfail with pgx-sql, off with pq."`
+	PingEvery   time.Duration `default:"30s" placeholder:"TIME" help:"Ping each idle connection to PostgreSQL every TIME, where --health pings (default ${default})."`
+	PingTimeout time.Duration `default:"2s" placeholder:"TIME" help:"Close a connection to PostgreSQL that does not answer a ping within TIME (default ${default})."`
 
-	ScorerTransport string `default:"tuned" enum:"tuned,default" help:"How the scorer is called: tuned keeps 200 idle connections for 90 s, default is net/http's, which keeps 2 (${default})."`
-	Memory          string `default:"dewpond" enum:"dewpond,sync.Pool,none" help:"Where the memory of a request comes from: dewpond, sync.Pool in the same places, or none: new for each request (${default})."`
+	ScorerTransport string `default:"tuned" enum:"tuned,default" placeholder:"NAME" help:"Call the scorer by this http.Transport: tuned keeps 200 idle connections for 90 s, default is net/http's own and keeps 2 (default ${default})."`
+	Memory          string `default:"dewpond" enum:"dewpond,sync.Pool,none" placeholder:"NAME" help:"Take the memory of requests from dewpond's pools, from sync.Pool in the same places, or from none: new memory for each request (default ${default})."`
 
-	GOGC        int    `name:"gogc" placeholder:"PERCENT" help:"The collector's GOGC; the environment's by itself, -1 for none."`
-	MemoryLimit string `placeholder:"LIMIT" help:"The collector's memory limit: bytes, such as 256MiB, off, or auto: nine tenths of the cgroup's, and none where it has none. By itself GOMEMLIMIT, or else auto."`
-	Degrade     string `default:"on" enum:"on,off" help:"Whether features go off where memory is scarce (${default}); off is there to be compared with."`
+	GOGC        int    `name:"gogc" placeholder:"PERCENT" help:"Set the garbage collector's GOGC to PERCENT; -1 turns the collector off. The default is the environment's GOGC."`
+	MemoryLimit string `placeholder:"LIMIT" help:"Set the garbage collector's memory limit to LIMIT: bytes, such as 256MiB; off; or auto, nine tenths of the cgroup's limit, and off where there is none. The default is the environment's GOMEMLIMIT, and auto where it is not set."`
+	Degrade     string `default:"on" enum:"on,off" placeholder:"on|off" help:"Turn features off where memory is scarce, on or off (default ${default}). off is for comparisons."`
 
-	SessionLog string `type:"path" placeholder:"FILE" help:"Write a line of JSON for each request, as dewload learn reads it."`
-	Faults     bool   `help:"Have POST /admin/fault and POST /admin/ballast, which play what can go wrong with the stand-ins and with memory."`
+	SessionLog string `type:"path" placeholder:"FILE" help:"Write a line of JSON to FILE for each request, for dewload learn."`
+	Faults     bool   `help:"Answer POST /admin/fault, which breaks stand-ins, and POST /admin/ballast, which takes memory."`
 
 	// substitute stands in for backends.
 	substitute func(wanted) (substitutes, error) `kong:"-"`
@@ -65,14 +65,14 @@ type serveCommand struct {
 	// bodyGrace, if it is not 0, is what every body has in any case, of the time to come.
 	bodyGrace time.Duration `kong:"-"`
 
-	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT; the first is the fallback. Or standin (the default). MATCHMAKER_REDIS_PASSWORD has their password."`
+	Redis string `default:"standin" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or start stand-ins with standin (default ${default}). The first region also serves users of a region that is not listed. MATCHMAKER_REDIS_PASSWORD has the password of all."`
 
 	// RedisPassword is that of every Redis of --redis. It comes by the environment: who lists
 	// processes sees flags.
 	RedisPassword string `kong:"-"`
 
-	RedisMaxOpen int `name:"redis-max-open" default:"32" placeholder:"N" help:"Connections to each Redis at most (${default}), and one more for probes."`
-	RedisMaxIdle int `name:"redis-max-idle" placeholder:"N" help:"How many of them are kept that nobody uses; all by itself."`
+	RedisMaxOpen int `name:"redis-max-open" default:"32" placeholder:"N" help:"Open at most N connections to each Redis server, and one more for probes (default ${default})."`
+	RedisMaxIdle int `name:"redis-max-idle" placeholder:"N" help:"Keep at most N idle connections to each Redis server. The default is to keep all."`
 }
 
 // regionOptions are those of the connections to each Redis.

@@ -17,7 +17,7 @@ import (
 )
 
 type commands struct {
-	Run   runCommand   `cmd:"" default:"withargs" help:"Run experiments, or list them. The default."`
+	Run   runCommand   `cmd:"" default:"withargs" help:"Run experiments, or list them. This is the default command."`
 	Round roundCommand `cmd:"" hidden:"" help:"Run one case in this process: run starts it for each round."`
 	rig.Commands
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"github.com/dewpond/dewpond/instruments/lab/internal/experiments"
 )
 
+var update = flag.Bool("update", false, "rewrite the golden help texts")
+
 // TestMain lets scripts run this test binary under the name lab, and a test as its own child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "round" {
@@ -28,7 +31,7 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes; the run without -short does")
 	}
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: *update})
 }
 
 // The document has every experiment and every claim, and no other.

@@ -9,9 +9,9 @@ import (
 
 // outputFlags name the files that a report is written to, besides standard output.
 type outputFlags struct {
-	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write the findings and every figure as JSON."`
-	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads no others."`
-	Markdown string `name:"markdown" type:"path" placeholder:"FILE" help:"Also write the document that the repository keeps of a full run, docs/lab.md."`
+	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Write the findings and all figures to FILE, as JSON."`
+	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Write a report with charts to FILE, as HTML that loads no other files."`
+	Markdown string `name:"markdown" type:"path" placeholder:"FILE" help:"Write the document that the repository keeps of a full run, docs/lab.md, to FILE."`
 }
 
 func (f outputFlags) open() (*outputs.Files[report.Report], error) {

@@ -20,8 +20,8 @@ import (
 )
 
 type runCommand struct {
-	IDs   []string `arg:"" optional:"" name:"id" help:"Experiments, or all. Without any they are listed."`
-	Quick bool     `help:"Small counts and short spans: all of them within ten minutes."`
+	IDs   []string `arg:"" optional:"" name:"id" help:"Run these experiments, or all. The default is to list them."`
+	Quick bool     `help:"Measure with small counts and short spans: all experiments take ten minutes at most."`
 	outputFlags
 }
 

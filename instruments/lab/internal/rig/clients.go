@@ -29,9 +29,9 @@ import (
 
 // A clientsCommand compares the three clients of PostgreSQL.
 type clientsCommand struct {
-	Postgres string        `default:"private" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; or private (the default), a server of its own where it is installed. A stand-in will not do."`
-	Duration time.Duration `default:"3s" placeholder:"TIME" help:"Of a round (${default})."`
-	Rounds   int           `default:"6" placeholder:"N" help:"Of each client (${default})."`
+	Postgres string        `default:"private" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server where PostgreSQL is installed (default ${default}). A stand-in does not do."`
+	Duration time.Duration `default:"3s" placeholder:"TIME" help:"Measure each client for TIME in each round (default ${default})."`
+	Rounds   int           `default:"6" placeholder:"N" help:"Measure each client in N rounds (default ${default})."`
 }
 
 // A clientCommand is one round of one client, in a process of its own.

@@ -9,14 +9,14 @@ import (
 
 // Commands are the commands, for kong, which is given a context.Context to bind.
 type Commands struct {
-	Compare  compareCommand  `cmd:"" group:"service" help:"Measure what each measure is worth that the publication names, beside its control."`
+	Compare  compareCommand  `cmd:"" group:"service" help:"Measure the service with each of the measures that a publication recommends, and without."`
 	Flood    floodCommand    `cmd:"" group:"service" help:"Play a burst and the evening peak on each variant, and say what broke, what was shed and when all was back."`
-	Pools    poolsCommand    `cmd:"" group:"service" help:"Show what the bounds of a pool of connections do, simulated and measured."`
-	Outage   outageCommand   `cmd:"" group:"service" help:"Play what can go wrong with the backends, in each mode of health."`
-	Clients  clientsCommand  `cmd:"" group:"service" help:"Compare three clients of a PostgreSQL."`
+	Pools    poolsCommand    `cmd:"" group:"service" help:"Show what the bounds of a connection pool do, simulated and measured."`
+	Outage   outageCommand   `cmd:"" group:"service" help:"Break PostgreSQL and Redis, and count the errors in each mode of the service's --health."`
+	Clients  clientsCommand  `cmd:"" group:"service" help:"Compare three Go clients of PostgreSQL."`
 	Client   clientCommand   `cmd:"" hidden:""`
-	Soak     soakCommand     `cmd:"" group:"service" help:"Load the service for long while its servers fail, and see that nothing grows or is lost."`
-	Pressure pressureCommand `cmd:"" group:"service" help:"Have the service work beside memory that nobody needs, with degradation and without."`
+	Soak     soakCommand     `cmd:"" group:"service" help:"Load the service while its servers fail, and check that nothing grows or is lost."`
+	Pressure pressureCommand `cmd:"" group:"service" help:"Measure the service where memory is scarce, with features that turn off and without."`
 }
 
 // RunChild does the work of a process that a command has started for its stand-ins or its servers,

@@ -28,14 +28,14 @@ import (
 
 // A compareCommand measures each variant of the service.
 type compareCommand struct {
-	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; private, a server of its own; standin; or auto (the default): private where it is installed, else standin."`
-	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or one of the same words (auto)."`
+	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
+	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
 
-	Quick       bool     `help:"2 rounds instead of 6, and no verdict."`
-	Connections int      `default:"64" placeholder:"N" help:"Users of the closed loop, each with a connection; 4000 is the publication's shape, and takes three times as long (${default})."`
-	Only        []string `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
-	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON."`
-	Markdown    bool     `help:"Print Markdown."`
+	Quick       bool     `help:"Run 2 rounds in place of 6, and give no verdict."`
+	Connections int      `default:"64" placeholder:"N" help:"Run the closed loop with N users, each on a connection of its own (default ${default}). The publication has 4000, which takes three times as long."`
+	Only        []string `placeholder:"NAME" help:"Measure the variant NAME, such as all or '+ db', and the variant before. Repeat the flag for more. The default is every variant." sep:"none"`
+	JSON        string   `name:"json" type:"path" placeholder:"FILE" help:"Write all figures to FILE, as JSON."`
+	Markdown    bool     `help:"Print the tables as Markdown."`
 
 	program
 

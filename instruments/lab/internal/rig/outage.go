@@ -30,11 +30,11 @@ import (
 
 // An outageCommand plays what can go wrong, in each mode of health.
 type outageCommand struct {
-	Postgres string        `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; private, a server of its own; standin; or auto (the default): private where it is installed, else standin."`
-	Redis    string        `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"HOST:PORT" help:"A Redis, or one of the same words (auto)."`
-	Duration time.Duration `default:"3s" placeholder:"TIME" help:"How long each outage lasts (${default})."`
-	Callers  int           `default:"20" placeholder:"N" help:"Goroutines that ask, and connections (${default})."`
-	Only     []string      `placeholder:"NAME" sep:"none" help:"These outages alone: killed, restarted, hung, dropped, slow."`
+	Postgres string        `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
+	Redis    string        `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"HOST:PORT" help:"Use the Redis server at HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
+	Duration time.Duration `default:"3s" placeholder:"TIME" help:"Let each outage last for TIME (default ${default})."`
+	Callers  int           `default:"20" placeholder:"N" help:"Ask from N goroutines, by at most N connections (default ${default})."`
+	Only     []string      `placeholder:"NAME" sep:"none" help:"Play the outage NAME: killed, restarted, hung, dropped or slow. Repeat the flag for more. The default is all."`
 
 	redisSecret string
 

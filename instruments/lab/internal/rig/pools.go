@@ -25,13 +25,13 @@ import (
 
 // A poolsCommand shows what the bounds of a pool of connections do.
 type poolsCommand struct {
-	Rate     amount.Rate   `default:"300" placeholder:"N" help:"Loans a second, such as 300 or 300/s (${default})."`
-	Hold     time.Duration `default:"10ms" placeholder:"TIME" help:"How long a statement takes, in the mean; exponential (${default})."`
-	Open     int           `default:"50" placeholder:"N" help:"Connections at most (${default})."`
-	Idle     int           `default:"20" placeholder:"N" help:"Idle ones at most (${default})."`
-	Lifetime time.Duration `default:"30m" placeholder:"TIME" help:"The oldest that a connection may be (${default})."`
-	Duration time.Duration `default:"10s" placeholder:"TIME" help:"How long each row is measured (${default}), and twice as long where loans wait; three rows are measured at once."`
-	Patience time.Duration `default:"500ms" placeholder:"TIME" help:"A loan that waits for longer is given up (${default})."`
+	Rate     amount.Rate   `default:"300" placeholder:"N" help:"Ask the pool for N connections a second, such as 300 or 300/s (default ${default})."`
+	Hold     time.Duration `default:"10ms" placeholder:"TIME" help:"Hold each connection for TIME on average, exponentially distributed (default ${default})."`
+	Open     int           `default:"50" placeholder:"N" help:"Open at most N connections (default ${default})."`
+	Idle     int           `default:"20" placeholder:"N" help:"Keep at most N idle connections (default ${default})."`
+	Lifetime time.Duration `default:"30m" placeholder:"TIME" help:"Close a connection that is older than TIME (default ${default})."`
+	Duration time.Duration `default:"10s" placeholder:"TIME" help:"Measure each row for TIME, and for twice as long where callers wait (default ${default}). Three rows are measured at once."`
+	Patience time.Duration `default:"500ms" placeholder:"TIME" help:"Give up on a connection after waiting for TIME (default ${default})."`
 }
 
 // Run prints the table.

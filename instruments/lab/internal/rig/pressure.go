@@ -25,10 +25,10 @@ import (
 // A pressureCommand has the service work beside memory that nobody needs, with features that go
 // off where memory is scarce, and without.
 type pressureCommand struct {
-	Rate     amount.Rate   `default:"500" placeholder:"N" help:"Requests a second, such as 500 or 500/s (${default})."`
-	Limit    string        `default:"256MiB" placeholder:"BYTES" help:"The service's memory limit (${default})."`
-	Ballast  string        `default:"200MiB" placeholder:"BYTES" help:"Memory that nobody needs (${default})."`
-	Duration time.Duration `default:"15s" placeholder:"TIME" help:"How long it is there (${default})."`
+	Rate     amount.Rate   `default:"500" placeholder:"N" help:"Send N requests a second (default ${default})."`
+	Limit    string        `default:"256MiB" placeholder:"BYTES" help:"Give the service a memory limit of BYTES (default ${default})."`
+	Ballast  string        `default:"200MiB" placeholder:"BYTES" help:"Have the service take BYTES of memory that nobody needs (default ${default})."`
+	Duration time.Duration `default:"15s" placeholder:"TIME" help:"Keep that memory for TIME (default ${default})."`
 
 	program
 

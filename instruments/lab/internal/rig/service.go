@@ -21,7 +21,7 @@ import (
 
 // A program is the service that is measured.
 type program struct {
-	Service string `type:"existingfile" placeholder:"FILE" help:"The service's program. Without it the Go tool builds the one of this repository."`
+	Service string `type:"existingfile" placeholder:"FILE" help:"Measure the program FILE. The default is to build the service of this repository with the Go tool."`
 }
 
 // folders is how the names of directories begin with what is built, and where a service listens.

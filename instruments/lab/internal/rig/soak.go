@@ -36,9 +36,9 @@ import (
 // A soakCommand loads the service for long, and has its servers fail meanwhile.
 type soakCommand struct {
 	program
-	Duration time.Duration `default:"1h" placeholder:"TIME" help:"How long (${default})."`
-	Every    time.Duration `default:"1m" placeholder:"TIME" help:"From one fault to the next (${default})."`
-	Rate     amount.Rate   `default:"200" placeholder:"N" help:"Sessions a second, such as 200 or 200/s (${default})."`
+	Duration time.Duration `default:"1h" placeholder:"TIME" help:"Run for TIME, at least a minute (default ${default})."`
+	Every    time.Duration `default:"1m" placeholder:"TIME" help:"Break something every TIME (default ${default})."`
+	Rate     amount.Rate   `default:"200" placeholder:"N" help:"Start N sessions a second (default ${default})."`
 }
 
 // Help says what is done and judged.
