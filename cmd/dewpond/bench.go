@@ -52,7 +52,7 @@ func (b *benchFlags) bench(scenario workload.Scenario, read func(*flagReader, *w
 		outputs: b.outputFlags,
 		turns:   rounds.Interleave(p.contenders, p.rounds),
 		measure: p.measure,
-		document: func(e result.Environment, measured []result.Round) (bench.Document, error) {
+		document: func(e bench.Conditions, measured []result.Round) (bench.Document, error) {
 			return p.document(e, measured, b.Quick)
 		},
 		write: report.Text,

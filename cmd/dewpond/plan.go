@@ -74,7 +74,7 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 }
 
 // document makes the document of the plan's rounds.
-func (p plan) document(e result.Environment, measured []result.Round, quick bool) (bench.Document, error) {
+func (p plan) document(e bench.Conditions, measured []result.Round, quick bool) (bench.Document, error) {
 	d, err := digest.Of(e, p.describe(quick), abouts(), measured)
 	if err != nil {
 		return d, err

@@ -23,14 +23,14 @@ type task struct {
 	outputs  outputFlags
 	turns    []rounds.Turn
 	measure  func(context.Context, rounds.Turn) (result.Round, error)
-	document func(result.Environment, []result.Round) (bench.Document, error)
+	document func(bench.Conditions, []result.Round) (bench.Document, error)
 	write    func(io.Writer, bench.Document, terminal.Style) error
 }
 
 // run measures, and writes the report to standard output and the files, progress to standard
 // error.
 func (t *task) run() error {
-	delays, err := kit.Delays()
+	delayed, err := delays()
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
@@ -42,8 +42,7 @@ func (t *task) run() error {
 	ctx, end := interrupt.Context()
 	defer end()
 
-	environment := kit.Environment()
-	environment.Delays = delays
+	environment := bench.Conditions{Environment: kit.Environment(), Delays: delayed}
 	display := progress.New(os.Stderr, "dewpond bench", len(t.turns))
 	measured, err := rounds.Run(ctx, t.turns, display, t.measure)
 	display.Close()

@@ -86,7 +86,7 @@ func (c *tourCommand) Run() error {
 			r.Scenario = turn.Scenario
 			return r, err
 		},
-		document: func(e result.Environment, measured []result.Round) (bench.Document, error) {
+		document: func(e bench.Conditions, measured []result.Round) (bench.Document, error) {
 			d := bench.Document{
 				Schema: bench.Schema, Environment: e, Contenders: []bench.Contender{},
 				Scenario: bench.Scenario{Name: bench.Touring, Rounds: n, Quick: c.Quick},

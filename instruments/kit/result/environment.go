@@ -12,7 +12,4 @@ type Environment struct {
 	GOMEMLIMIT  string     `json:"gomemlimit"`
 	LoadAverage [3]float64 `json:"load_average"` // at the start; -1 on a system that has none
 	Time        string     `json:"time"`         // RFC 3339
-	// Delays are the seams of dewpond's engine that a test build delays by 10 microseconds, or
-	// "none". It is empty in other builds.
-	Delays string `json:"delays,omitempty"`
 }

@@ -17,10 +17,10 @@ const Schema = 1
 // A Document is the whole result of one bench command: --json writes it, and every report is made
 // from it. docs/schema.md describes it.
 type Document struct {
-	Schema      int                `json:"schema"`
-	Command     []string           `json:"command"` // the exact arguments
-	Environment result.Environment `json:"environment"`
-	Scenario    Scenario           `json:"scenario"`
+	Schema      int        `json:"schema"`
+	Command     []string   `json:"command"` // the exact arguments
+	Environment Conditions `json:"environment"`
+	Scenario    Scenario   `json:"scenario"`
 	// Answers are to a user's questions, if dewpond and syncpool-class are among the contenders.
 	Answers    []Answer    `json:"answers,omitempty"`
 	Contenders []Contender `json:"contenders"` // empty in a tour
@@ -32,6 +32,14 @@ type Document struct {
 	Decay       map[string]result.Ratio `json:"decay,omitempty"`
 	Words       []string                `json:"words,omitempty"` // the verdict in sentences; none with --quick, or in a tour
 	Interrupted bool                    `json:"interrupted"`
+}
+
+// Conditions are the machine, and what is made slower on it.
+type Conditions struct {
+	result.Environment
+	// Delays are the seams of dewpond's engine that a test build delays by 10 microseconds, or
+	// "none". It is empty in other builds.
+	Delays string `json:"delays,omitempty"`
 }
 
 // Contender returns the figures of the contender with that name, or nil if it took no part.

@@ -13,7 +13,7 @@ import (
 
 // Of makes the document of one bench command from its rounds: medians with their spread, ratios to
 // syncpool-class and excess over nop. The caller sets Command, and Words (package words).
-func Of(env result.Environment, sc bench.Scenario, about map[string]string, rounds []result.Round) (bench.Document, error) {
+func Of(env bench.Conditions, sc bench.Scenario, about map[string]string, rounds []result.Round) (bench.Document, error) {
 	d := bench.Document{Schema: bench.Schema, Environment: env, Scenario: sc}
 	if len(rounds) == 0 {
 		return d, errors.New("summary: no round was measured")

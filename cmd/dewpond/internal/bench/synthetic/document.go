@@ -14,7 +14,7 @@ func Document(sc bench.Scenario, rounds []result.Round) bench.Document {
 }
 
 // DocumentOn is Document on another machine.
-func DocumentOn(env result.Environment, sc bench.Scenario, rounds []result.Round) bench.Document {
+func DocumentOn(env bench.Conditions, sc bench.Scenario, rounds []result.Round) bench.Document {
 	d, err := digest.Of(env, sc, map[string]string{"nop": "private buffers: the floor of the driver"}, rounds)
 	if err != nil {
 		panic(err)

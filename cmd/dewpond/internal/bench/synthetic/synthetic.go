@@ -74,10 +74,10 @@ func Lognormal(rng *rand.Rand, median, sigma float64, samples int) []byte {
 }
 
 var (
-	Environment = result.Environment{
+	Environment = bench.Conditions{Environment: result.Environment{
 		Machine: "Synthetic CPU", OS: "linux", Arch: "amd64", CPUs: 2, GoVersion: "go1.26.8", GOMAXPROCS: 2,
 		GOGC: "100", GOMEMLIMIT: "none", LoadAverage: [3]float64{0.5, 0.4, 0.3}, Time: "2026-11-21T08:00:00Z",
-	}
+	}}
 	Mixed = bench.Scenario{
 		Name: "mixed", Mode: "closed", Goroutines: 512, Mix: "128:70,8192:30", Hold: "none", Garbage: "0",
 		Rounds: 6, Duration: "1s", Sample: 8, Zero: "ZeroOnPut",

@@ -9,7 +9,6 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
-	"github.com/dewpond/dewpond/instruments/kit/result"
 )
 
 // unsteady is the factor by which the control's own tail may move between rounds before the report
@@ -53,7 +52,7 @@ func limits(d bench.Document, nop *bench.Contender, looked count) []string {
 }
 
 // Busy reports whether others used the machine when the benchmark began.
-func Busy(e result.Environment) bool { return e.LoadAverage[0] > float64(e.CPUs) }
+func Busy(e bench.Conditions) bool { return e.LoadAverage[0] > float64(e.CPUs) }
 
 // unpairedTails returns percentiles that are printed, of all rounds merged, but for which single
 // rounds have too few samples, so that no round can be paired.

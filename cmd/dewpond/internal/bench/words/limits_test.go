@@ -23,7 +23,7 @@ func TestLimits(t *testing.T) {
 	busy.LoadAverage[0] = 7.5
 	for _, test := range []struct {
 		says   string
-		env    result.Environment
+		env    bench.Conditions
 		rounds []result.Round
 	}{
 		{"The machine was busy: load average 7.5 on 2 CPUs", busy, quiet},

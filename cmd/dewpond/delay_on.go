@@ -1,12 +1,12 @@
 //go:build dewpond_delay
 
-package kit
+package main
 
 import "os"
 
-// Delays returns which slow paths of dewpond this build makes 10 microseconds slower. It reads
+// delays returns which slow paths of dewpond this build makes 10 microseconds slower. It reads
 // the same variable as internal/magazine/delay_on.go, which has checked it at program start.
-func Delays() (string, error) {
+func delays() (string, error) {
 	if list := os.Getenv("DEWPOND_DELAY"); list != "" {
 		return list, nil
 	}
