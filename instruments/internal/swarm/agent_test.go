@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asNATS) != "":
 		go endWithTest()
 		err = serveNATS(os.Getenv(asNATS))
+	case os.Getenv(asTarget) != "":
+		go endWithTest()
+		err = serveTarget(os.Getenv(asTarget))
 	case coordinator != "":
 		go endWithTest()
 		err = coordinate(coordinator)

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,6 +31,20 @@ const (
 	asNATS   = "DEWLOAD_TEST_NATS"
 	natsPort = "DEWLOAD_TEST_PORT"
 )
+
+// asTarget in the environment makes the test binary a service at that address. It prints its URL, and a byte for
+// each request before the answer: they are there to be counted also when it was killed.
+const asTarget = "DEWLOAD_TEST_TARGET"
+
+// serveTarget is the whole of such a process.
+func serveTarget(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Println("http://" + l.Addr().String())
+	return http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { os.Stdout.Write([]byte{'.'}) }))
+}
 
 // killSeed in the environment gives the steps at which [TestKills] kills.
 const killSeed = "DEWLOAD_TEST_SEED"
@@ -68,7 +85,7 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("again by %s=%d", killSeed, seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for _, victim := range []string{"coordinator", "agent", "NATS"} {
+	for _, victim := range []string{"coordinator", "agent", "NATS", "service"} {
 		step := random.IntN(len(steps))
 		t.Run(victim+" "+steps[step], func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +102,9 @@ type scene struct {
 	nats     *exec.Cmd
 	at       meeting
 	agents   []*process
-	requests *atomic.Int64
+	service  *exec.Cmd
+	counting sync.WaitGroup // requests of services, until they have ended
+	requests atomic.Int64
 	plan     Plan
 }
 
@@ -93,10 +112,26 @@ func newScene(t *testing.T) *scene {
 	s := &scene{T: t, files: t.TempDir(), store: t.TempDir()}
 	s.startNATS(strconv.Itoa(server.RANDOM_PORT))
 	s.agent()
-	var target string
-	target, s.requests = counted(t)
-	s.plan = planOf(target, 100, 2*time.Second)
+	s.plan = planOf(s.startService("127.0.0.1:0"), 100, 2*time.Second)
 	return s
+}
+
+func (s *scene) startService(address string) (url string) {
+	c, out := s.start(asTarget + "=" + address)
+	url, err := out.ReadString('\n')
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.service = c
+	s.counting.Go(func() {
+		for {
+			if _, err := out.ReadByte(); err != nil {
+				return
+			}
+			s.requests.Add(1)
+		}
+	})
+	return strings.TrimSpace(url)
 }
 
 // start starts this test binary, and returns its standard output. It ends with the test.
@@ -124,6 +159,13 @@ func (s *scene) startNATS(port string) {
 		s.Fatal(err)
 	}
 	s.nats, s.at = c, meeting{url: strings.TrimSpace(url)}
+}
+
+// endService kills it, and has counted then.
+func (s *scene) endService() {
+	s.service.Process.Kill()
+	s.counting.Wait()
+	s.service.Wait()
 }
 
 func (s *scene) agent() {
@@ -183,6 +225,9 @@ func (s *scene) play(victim string, step int) {
 		s.nats.Process.Kill()
 		s.nats.Wait()
 		s.startNATS(s.at.url[strings.LastIndex(s.at.url, ":")+1:])
+	case "service":
+		s.endService()
+		s.startService(strings.TrimPrefix(s.plan.Name, "http://"))
 	}
 	if victim == "agent" {
 		s.agent()
@@ -193,7 +238,7 @@ func (s *scene) play(victim string, step int) {
 
 	if victim == "coordinator" {
 		r, err := Run(s.Context(), s.plan, Options{Resume: c.run, Silence: 5 * time.Second}.at(s.at, 2))
-		s.judge(r, err)
+		s.judge(r, err, victim)
 	} else {
 		kind, text, _ := strings.Cut(c.until(""), " ")
 		var r load.Result
@@ -206,7 +251,7 @@ func (s *scene) play(victim string, step int) {
 		default:
 			s.Fatalf("the coordinator ends with %s %s", kind, text)
 		}
-		s.judge(r, err)
+		s.judge(r, err, victim)
 	}
 	c.Process.Kill()
 	c.Wait()
@@ -215,7 +260,8 @@ func (s *scene) play(victim string, step int) {
 }
 
 // judge wants the counts of a run to add up, if there are any.
-func (s *scene) judge(r load.Result, err error) {
+func (s *scene) judge(r load.Result, err error, victim string) {
+	s.endService()
 	if err != nil {
 		s.Logf("there is no result: %v", err)
 		return
@@ -226,10 +272,17 @@ func (s *scene) judge(r load.Result, err error) {
 	if !r.Interrupted && r.Offered+r.Cut != uint64(n) {
 		s.Errorf("%d were offered and %d cut of %d", r.Offered, r.Cut, n)
 	}
-	if r.Offered != r.Started+r.Dropped+r.NotMade || r.Started != r.Finished+r.Failed || uint64(r.Session.Response.Samples) != r.Finished || r.Failed > 0 {
+	if r.Offered != r.Started+r.Dropped+r.NotMade || r.Started != r.Finished+r.Failed || uint64(r.Session.Response.Samples) != r.Finished || r.Failed > 0 && victim != "service" {
 		s.Errorf("the counts do not add up: %+v", r)
 	}
-	if had < r.Finished || !r.Interrupted && had > r.Finished+r.Cut+r.NotMade {
+	reasons := uint64(0)
+	for _, n := range r.Errors {
+		reasons += n
+	}
+	if reasons != r.Failed || r.Errors[load.OtherFailed] > 0 { // a session of one request has one
+		s.Errorf("%d failed, and the reasons are %v: %v", r.Failed, r.Errors, r.Messages)
+	}
+	if had < r.Finished || !r.Interrupted && had > r.Finished+r.Failed+r.Cut+r.NotMade {
 		s.Errorf("the target had %d requests: %d finished, %d were cut, %d not made", had, r.Finished, r.Cut, r.NotMade)
 	}
 	if r.NotMade > 0 && (r.Valid || !strings.Contains(strings.Join(r.Why, "; "), "were not made")) {
