@@ -96,7 +96,7 @@ func TestParts(t *testing.T) {
 	if got := load.Merge(intervals[0], all).Environment.GOMAXPROCS; got != all.Environment.GOMAXPROCS {
 		t.Errorf("an interval and the rest ran on %d processors, want %d", got, all.Environment.GOMAXPROCS)
 	}
-	for name, r := range map[string]load.Result{"three parts": merged, "the sum of intervals": again, "intervals": load.Merge(intervals...)} {
+	for name, r := range map[string]load.Result{"three parts": merged, "the sum of intervals": again, "intervals": load.Merge(intervals...), "sums of intervals": load.Merge(load.Merge(intervals[:5]...), load.Merge(intervals[5:]...))} {
 		if r.Offered != all.Offered || r.Finished != all.Finished || r.Digest != all.Digest {
 			t.Errorf("%s: offered %d, finished %d, digest %s, want %d, %d, %s", name, r.Offered, r.Finished, r.Digest, all.Offered, all.Finished, all.Digest)
 		}

@@ -109,6 +109,23 @@ func told(t *testing.T, agents int) (*tally, load.Scenario) {
 	return y, load.Scenario{Arrivals: load.Arrivals{Rate: 10, Duration: 10 * time.Second}}
 }
 
+// TestLongRun has an agent that tells 500 seconds: what is kept of them does not grow, and nothing is missing.
+func TestLongRun(t *testing.T) {
+	y, s := told(t, 1)
+	for i := range 500 {
+		one := load.Result{Schema: load.Schema, Offered: 3, Started: 3, Finished: 2, Failed: 1, Errors: map[load.Kind]uint64{load.Timeout: 1}}
+		y.add(report{Number: i + 1, Result: one}, time.Now())
+		if n := len(y.agents[0].results); n > 2*mostKept {
+			t.Fatalf("%d results are kept", n)
+		}
+	}
+	y.add(report{Number: 501, Final: true}, time.Now())
+	r, err := y.result(s)
+	if err != nil || r.Offered != 1510 || r.Finished != 1010 || r.Failed != 500 || r.Errors[load.Timeout] != 500 || r.Agents[0].Finished != 1010 {
+		t.Errorf("%v: offered %d, finished %d, failed %d: %v, %+v", err, r.Offered, r.Finished, r.Failed, r.Errors, r.Agents)
+	}
+}
+
 // TestEndedBeforeTheStart ends an agent that has its place and connects: the coordinator need not wait until
 // it counts as lost.
 func TestEndedBeforeTheStart(t *testing.T) {

@@ -59,6 +59,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// mostKept is how many results of an agent are kept one by one: each has the histograms of every step, and
+// a run may take days.
+const mostKept = 60
+
 // add takes a report, if it is new and its agent is not lost.
 func (t *tally) add(r report, now time.Time) {
 	if r.Agent < 0 || r.Agent >= len(t.agents) {
@@ -80,6 +84,9 @@ func (t *tally) add(r report, now time.Time) {
 		a.stopped = r.Result.Interrupted && r.Early == ""
 	}
 	a.results = append(a.results, r.Result)
+	if len(a.results) > mostKept && !r.Final {
+		a.results = []load.Result{load.Merge(a.results...)}
+	}
 	for _, s := range r.Result.Series {
 		at := int(math.Round(s.At))
 		t.seconds[at] = append(t.seconds[at], second{r.Agent, s, load.Part{Name: r.Result.Session.Name, Response: r.Result.Session.Response}})
