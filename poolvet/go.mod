@@ -2,7 +2,10 @@ module github.com/dewpond/dewpond/poolvet
 
 go 1.26.0
 
-require golang.org/x/tools v0.51.0
+require (
+	github.com/golangci/plugin-module-register v0.1.2
+	golang.org/x/tools v0.51.0
+)
 
 require (
 	golang.org/x/mod v0.41.0 // indirect

@@ -229,6 +229,9 @@ func (a *flowPass) sameAs(call *ssa.Call, i int) ssa.Value {
 		if c.IsInvoke() {
 			return c.Value
 		}
+		if _, ok := c.Args[0].(*ssa.FieldAddr); ok {
+			return nil // a buffer inside the object may be replaced before the Put
+		}
 		return c.Args[0]
 	}
 	if s := a.summaryOf(c); s != nil {

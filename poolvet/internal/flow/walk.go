@@ -175,6 +175,11 @@ func nilKey(v ssa.Value) string {
 }
 
 func (s *state) set(v ssa.Value, t taint) {
+	for p := range s.places {
+		if p.base == v { // another variable, or a field of another object
+			delete(s.places, p)
+		}
+	}
 	if t == 0 {
 		delete(s.vals, v)
 	} else {

@@ -111,3 +111,18 @@ func branches(b *bytes.Buffer, n int) {
 		wrap.Release(b)
 	}
 }
+
+type node struct {
+	buf  *bytes.Buffer
+	next *node
+}
+
+func (n *node) free() { wrap.Release(n.buf) }
+
+func list(head *node) {
+	for n := head; n != nil; {
+		next := n.next
+		n.free()
+		n = next
+	}
+}

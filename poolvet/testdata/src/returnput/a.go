@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"testdata.example/src/wrap"
 )
@@ -13,7 +14,7 @@ import (
 func bytesReturned() []byte {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
-	return b.Bytes() // want `b.Bytes\(\) is returned, but the deferred Release at a.go:15:2 puts b back \(returnput\); return bytes.Clone\(b.Bytes\(\)\), or let the caller put it back`
+	return b.Bytes() // want `b.Bytes\(\) is returned, but the deferred Release at a.go:16:2 puts b back \(returnput\); return bytes.Clone\(b.Bytes\(\)\), or let the caller put it back`
 }
 
 func withError(v any) ([]byte, error) {
@@ -99,4 +100,19 @@ var literal = func() []byte {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
 	return b.Bytes() // want `b.Bytes\(\) is returned`
+}
+
+type writer struct{ out bytes.Buffer }
+
+var writers = sync.Pool{New: func() any { return new(writer) }}
+
+func replaced(dst []byte) []byte {
+	w := writers.Get().(*writer)
+	w.out = *bytes.NewBuffer(dst)
+	defer func() {
+		w.out = *bytes.NewBuffer(nil)
+		writers.Put(w)
+	}()
+	w.out.WriteString("x")
+	return w.out.Bytes()
 }

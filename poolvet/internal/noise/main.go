@@ -1,0 +1,191 @@
+// Command noise runs poolvet's checks over modules of others at fixed versions, without their
+// tests, and compares what they find with the committed table.
+//
+//	go run ./internal/noise              compare, in poolvet/
+//	go run ./internal/noise -update      write the findings anew; verdicts and reasons stay
+//	go run ./internal/noise -only resty  some modules
+//
+// The modules come from the module proxy. findings.tsv has a line for each finding: module,
+// version, place, check, right or wrong, why. What is wrong in a module's newest release and is
+// not public has no place and no reason there: it is withheld.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/poolvet"
+	"github.com/dewpond/dewpond/poolvet/internal/driver"
+)
+
+const withheld = "withheld"
+
+// A row is one finding, and what people say of it.
+type row struct {
+	module, version, place, check, verdict, why string
+}
+
+func main() {
+	update := flag.Bool("update", false, "write findings.tsv anew")
+	only := flag.String("only", "", "look at modules alone whose path contains this")
+	dir := flag.String("dir", "internal/noise", "where modules.txt and findings.tsv are")
+	flag.Parse()
+	ok, err := run(*dir, *only, *update)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "noise:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func run(dir, only string, update bool) (same bool, err error) {
+	modules, err := lines(filepath.Join(dir, "modules.txt"))
+	if err != nil {
+		return false, err
+	}
+	table, err := read(filepath.Join(dir, "findings.tsv"))
+	if err != nil && !os.IsNotExist(err) {
+		return false, err
+	}
+	same = true
+	var now []row
+	for _, m := range modules {
+		known := slices.DeleteFunc(slices.Clone(table), func(r row) bool { return r.module != m[0] || r.version != m[1] })
+		if !strings.Contains(m[0], only) {
+			now = append(now, known...)
+			continue
+		}
+		found, err := look(m[0], m[1], m[2:])
+		if err != nil {
+			fmt.Printf("%s %s: %v\n", m[0], m[1], err)
+			now, same = append(now, known...), false
+			continue
+		}
+		merged, news, gone := merge(known, found)
+		fmt.Printf("%s %s: %d findings, %d new, %d gone\n", m[0], m[1], len(found), len(news), len(gone))
+		for _, r := range news {
+			fmt.Printf("  new: %s %s\n", r.place, r.check)
+		}
+		for _, r := range gone {
+			fmt.Printf("  gone: %s %s\n", r.place, r.check)
+		}
+		same = same && len(news)+len(gone) == 0
+		now = append(now, merged...)
+	}
+	if update {
+		return true, write(filepath.Join(dir, "findings.tsv"), now)
+	}
+	return same, nil
+}
+
+// merge gives each finding its verdict of before. A withheld row stands for one finding of its
+// check that has no row of its own.
+func merge(known, found []row) (merged, news, gone []row) {
+	left := slices.Clone(known)
+	var open []row
+	for _, f := range found {
+		if i := slices.IndexFunc(left, func(r row) bool { return r.place == f.place && r.check == f.check }); i >= 0 {
+			merged, left = append(merged, left[i]), slices.Delete(left, i, i+1)
+		} else {
+			open = append(open, f)
+		}
+	}
+	for _, f := range open {
+		if i := slices.IndexFunc(left, func(r row) bool { return r.place == withheld && r.check == f.check }); i >= 0 {
+			merged, left = append(merged, left[i]), slices.Delete(left, i, i+1)
+		} else {
+			f.verdict, f.why = "?", "?"
+			news, merged = append(news, f), append(merged, f)
+		}
+	}
+	return merged, news, left
+}
+
+// look fetches a module and runs the checks that are on over the packages that are named, or
+// over all.
+func look(module, version string, patterns []string) ([]row, error) {
+	tmp, err := os.MkdirTemp("", "poolvet-noise")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.WriteFile(filepath.Join(tmp, "go.mod"), fmt.Appendf(nil, "module noise.example\n\ngo 1.26\n\nrequire %s %s\n", module, version), 0o600); err != nil {
+		return nil, err
+	}
+	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
+	list.Dir, list.Env, list.Stderr = tmp, append(os.Environ(), env...), os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, err
+	}
+	root := string(bytes.TrimSpace(out))
+	var full []string
+	for _, p := range patterns {
+		full = append(full, module+"/"+p)
+	}
+	if len(full) == 0 {
+		full = []string{module + "/..."}
+	}
+	found, _, err := driver.Run(driver.Config{Dir: tmp, Patterns: full, Shallow: true, Env: env}, poolvet.Analyzers())
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, f := range found {
+		file, err := filepath.Rel(root, f.Position.Filename)
+		if err != nil || strings.HasPrefix(file, "..") {
+			continue
+		}
+		rows = append(rows, row{module: module, version: version, place: fmt.Sprintf("%s:%d:%d", file, f.Position.Line, f.Position.Column), check: f.Check})
+	}
+	return rows, nil
+}
+
+// lines reads words of lines that are no comments.
+func lines(name string) ([][]string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]string
+	for line := range strings.Lines(string(data)) {
+		if words := strings.Fields(line); len(words) > 1 && !strings.HasPrefix(line, "#") {
+			all = append(all, words)
+		}
+	}
+	return all, nil
+}
+
+func read(name string) ([]row, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var all []row
+	for s := bufio.NewScanner(file); s.Scan(); {
+		if f := strings.Split(s.Text(), "\t"); len(f) == 6 && f[0] != "module" {
+			all = append(all, row{f[0], f[1], f[2], f[3], f[4], f[5]})
+		}
+	}
+	return all, nil
+}
+
+func write(name string, rows []row) error {
+	var b bytes.Buffer
+	b.WriteString("module\tversion\tplace\tcheck\tverdict\twhy\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\n", r.module, r.version, r.place, r.check, r.verdict, r.why)
+	}
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}

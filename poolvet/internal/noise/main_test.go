@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestMergeKeepsVerdicts(t *testing.T) {
+	known := []row{
+		{"m", "v1", "a.go:1:1", "doubleput", "right", "it is"},
+		{"m", "v1", withheld, "useafterput", "right", withheld},
+		{"m", "v1", "b.go:2:2", "doubleput", "wrong", "not so"},
+	}
+	found := []row{
+		{"m", "v1", "a.go:1:1", "doubleput", "", ""},
+		{"m", "v1", "secret.go:9:9", "useafterput", "", ""},
+		{"m", "v1", "c.go:3:3", "unfit", "", ""},
+	}
+	merged, news, gone := merge(known, found)
+	if len(news) != 1 || news[0].place != "c.go:3:3" || len(gone) != 1 || gone[0].place != "b.go:2:2" {
+		t.Errorf("new %v, gone %v", news, gone)
+	}
+	if slices.ContainsFunc(merged, func(r row) bool { return r.place == "secret.go:9:9" }) {
+		t.Error("what is withheld has its place in the table")
+	}
+	if merged[0].verdict != "right" || merged[0].why != "it is" {
+		t.Errorf("%v has lost its verdict", merged[0])
+	}
+}
+
+func TestTheTableIsJudged(t *testing.T) {
+	rows, err := read("findings.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := lines("modules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for _, r := range rows {
+		if r.verdict != "right" && r.verdict != "wrong" || r.why == "" || r.why == "?" {
+			t.Errorf("%s %s: %s %s has no verdict with a reason", r.module, r.version, r.place, r.check)
+		}
+		if r.verdict == "wrong" {
+			wrong++
+		}
+		if !slices.ContainsFunc(modules, func(m []string) bool { return m[0] == r.module && m[1] == r.version }) {
+			t.Errorf("%s %s is not in modules.txt", r.module, r.version)
+		}
+	}
+	if wrong > 3 {
+		t.Errorf("%d findings are wrong, and 3 may be", wrong)
+	}
+}
