@@ -21,7 +21,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/load"
 	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 
-	"github.com/dewpond/dewpond/examples/matchmaker/realserver"
+	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 )
 
 // killSeed in the environment gives the steps at which [TestKilledDatabases] kills.
