@@ -153,7 +153,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	few := strings.Join(report(t, 2).Words, "\n")
-	if !strings.Contains(few, "No verdict: 2 rounds are too few, 6 it takes.") || strings.Contains(few, "helps") {
+	if !strings.Contains(few, "No verdict: there are 2 rounds, and it takes 6.") || strings.Contains(few, "helps") {
 		t.Error(few)
 	}
 }

@@ -24,7 +24,7 @@ func Words(rows []Row, controls []Control) []string {
 		}
 	}
 	if rows[0].Throughput.Rounds < summary.VerdictRounds {
-		out = append(out, fmt.Sprintf("No verdict: %d rounds are too few, %d it takes.", rows[0].Throughput.Rounds, summary.VerdictRounds))
+		out = append(out, fmt.Sprintf("No verdict: there are %d rounds, and it takes %d.", rows[0].Throughput.Rounds, summary.VerdictRounds))
 	} else {
 		for _, row := range rows[1:] {
 			if row.Variant != variant.Again {
