@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,8 +31,8 @@ func TestStageParts(t *testing.T) {
 			o := inBubble(t, flooded(5*time.Second, 8*time.Second))
 			s := get(t, bubbleURL, load.Arrivals{Warmup: time.Second, Stages: stages(t, "4s:100/s,3s:400/s:back,1s:200/s,2s:100/s")})
 			s.Arrivals.Stages[1].Name, s.Connections = "peak", 400
-			intervals := 0
-			o.Interval = func(load.Result) { intervals++ }
+			var intervals atomic.Int64
+			o.Interval = func(load.Result) { intervals.Add(1) }
 			results := make([]load.Result, agents)
 			done := make(chan int)
 			for i := range agents {
@@ -52,8 +53,8 @@ func TestStageParts(t *testing.T) {
 				{Name: "stage 3", At: 8, Seconds: 1, From: 100, To: 200, Finished: 150},
 				{Name: "stage 4", At: 9, Seconds: 2, From: 200, To: 100, Finished: 300},
 			}
-			if len(r.Stages) != len(want) || r.Finished != 2050 || r.Rate != 205 || intervals < 11*agents {
-				t.Fatalf("%d stages, %d finished, a rate of %v, %d intervals", len(r.Stages), r.Finished, r.Rate, intervals)
+			if len(r.Stages) != len(want) || r.Finished != 2050 || r.Rate != 205 || intervals.Load() < int64(11*agents) {
+				t.Fatalf("%d stages, %d finished, a rate of %v, %d intervals", len(r.Stages), r.Finished, r.Rate, intervals.Load())
 			}
 			for i, w := range want {
 				got := r.Stages[i]
