@@ -218,6 +218,9 @@ func (f *flooded) stage(name string) load.StagePart {
 // back returns how long after the end of a stage all was as in the calm one, until the rate next changes
 // for the worse; false if it was not.
 func (f *flooded) back(of string) (time.Duration, bool) {
+	if len(f.Series) == 0 { // it was over before its first second
+		return 0, false
+	}
 	end := f.stage(of).At + f.stage(of).Seconds
 	until := f.Series[len(f.Series)-1].At
 	if again := f.stage("to the peak").At; again > end {

@@ -72,6 +72,7 @@ func TestFloodBack(t *testing.T) {
 		{[]load.Second{well, well, well, slow, well, slow, slow, slow, slow, slow, slow}, "0s", "not back"},
 		{[]load.Second{well, well, well, slow, well, slow, slow, slow, well, hung, well, drained}, "0s", "2s"},
 		{[]load.Second{well, well, well, slow, well, slow, slow, slow, well, hung}, "0s", "not back"},
+		{nil, "not back", "not back"},
 	} {
 		f := floodOf(c.seconds...)
 		if b, p := f.backText(burst), f.backText(peak); b != c.burst || p != c.peak {
