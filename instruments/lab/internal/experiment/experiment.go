@@ -52,7 +52,7 @@ type Claim struct {
 // of --quick; what is timed is looked up in the full run that is kept beside the experiments.
 type Reach struct {
 	Holds, Fails Standing
-	// Timed is what a busy machine changes.
+	// Timed is what a busy machine changes: times, and counts in a span of time.
 	Timed bool
 	// Ceiling is where the control may show that no case can have the effect on this machine: the verdict is
 	// then that it cannot be told here.

@@ -18,16 +18,16 @@ var gogc = experiment.Experiment{
 	ID:       "gogc",
 	Question: "What does GOGC change: how often, how long, how much?",
 	Claims: []experiment.Claim{{
-		ID: "gogc/frequency", Text: "at GOGC 50, 100 and 200 there are 12.4, 6.1 and 2.8 collections a second", Publication: matching, Judge: judgeGOGCFrequency, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
+		ID: "gogc/frequency", Text: "at GOGC 50, 100 and 200 there are 12.4, 6.1 and 2.8 collections a second", Publication: matching, Judge: judgeGOGCFrequency, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
 	}, {
-		ID: "gogc/peak", Text: "the heap peaks at 42, 68 and 105 MB", Publication: matching, Judge: judgeGOGCPeak, Reach: experiment.Reach{Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
+		ID: "gogc/peak", Text: "the heap peaks at 42, 68 and 105 MB", Publication: matching, Judge: judgeGOGCPeak, Reach: experiment.Reach{Timed: true, Holds: experiment.Itself(), Fails: experiment.Standing{experiment.At("GOGC 50", ""): experiment.At("GOGC 200", "")}},
 	}, {
 		ID: "gogc/pause", Text: "the pause grows with GOGC: 89, 142 and 217 µs", Publication: matching, Judge: judgeGOGCPause, Reach: experiment.Reach{
 			// Nothing in this run makes pauses long: the time between two collections stands in for one.
 			Timed: true, Holds: experiment.Standing{experiment.At("GOGC 200", "pause_ns"): experiment.At("GOGC 200", "between_ns"), experiment.At("GOGC 50", "pause_ns"): experiment.At("GOGC 50", "between_ns")}, Fails: experiment.Standing{experiment.At("GOGC 200", "pause_ns"): experiment.At("GOGC 50", "pause_ns")},
 		},
 	}, {
-		ID: "gogc/lower", Text: "GOGC=30 reduces the pressure of the collector", Publication: matching, Judge: judgeGOGCLower, Reach: experiment.Reach{Holds: experiment.Standing{experiment.At("GOGC 30", ""): experiment.At("GOGC 200", ""), experiment.At("GOGC 100", ""): experiment.At("GOGC 50", "")}, Fails: experiment.Itself()},
+		ID: "gogc/lower", Text: "GOGC=30 reduces the pressure of the collector", Publication: matching, Judge: judgeGOGCLower, Reach: experiment.Reach{Timed: true, Holds: experiment.Standing{experiment.At("GOGC 30", ""): experiment.At("GOGC 200", ""), experiment.At("GOGC 100", ""): experiment.At("GOGC 50", "")}, Fails: experiment.Itself()},
 	}},
 	Cases: []string{"GOGC 30", "GOGC 50", "GOGC 100", "GOGC 200"},
 	Each:  2500 * time.Millisecond,
