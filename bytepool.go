@@ -1169,6 +1169,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 //	pool.Replace(block, body)
 func (p *BytePool) Replace(block, grown []byte) {
 	p.Put(block)
+	//poolvet:ignore useafterput addresses are compared, and nothing is read
 	if !within(addressOf(grown), addressOf(block), uintptr(cap(block))) {
 		p.Adopt(grown)
 	}

@@ -338,6 +338,7 @@ func (p *SlicePool[T]) Adopt(s []T) {
 func (p *SlicePool[T]) Replace(slice, grown []T) {
 	whole, moved := wholeBytes(slice), wholeBytes(grown)
 	p.Put(slice)
+	//poolvet:ignore useafterput addresses are compared, and nothing is read
 	if !within(addressOf(moved), addressOf(whole), uintptr(cap(whole))) {
 		p.Adopt(grown)
 	}

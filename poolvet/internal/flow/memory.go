@@ -283,6 +283,9 @@ func (a *flowPass) root(v ssa.Value) ssa.Value {
 		if _, ok := v.(*ssa.FieldAddr); ok {
 			return v
 		}
+		if load, ok := v.(*ssa.UnOp); ok && isSlice(v.Type()) && a.contents(load) != nil {
+			return v // the slice alone: the box that it is in has a pool of its own
+		}
 		s := a.source(v)
 		if s == nil {
 			if cell, ok := loadedCell(v); ok {

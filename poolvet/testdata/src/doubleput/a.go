@@ -126,3 +126,10 @@ func list(head *node) {
 		n = next
 	}
 }
+
+var headers sync.Pool
+
+func boxAndBlock(b *[]byte) {
+	wrap.Block(*b)
+	headers.Put(b)
+}

@@ -10,7 +10,7 @@ import (
 	"testdata.example/src/wrap"
 )
 
-// The shape of https://github.com/nicois/go-syncstorage/issues/148 and of resty 2.10.0.
+// The shape of https://github.com/mozilla-services/go-syncstorage/pull/148 and of resty 2.10.0.
 func bytesReturned() []byte {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
