@@ -301,6 +301,19 @@ func (a *flowPass) root(v ssa.Value) ssa.Value {
 	return v
 }
 
+// origin is root, also through the box that a slice is in.
+func (a *flowPass) origin(v ssa.Value) ssa.Value {
+	for range 4 {
+		v = a.root(v)
+		load, ok := v.(*ssa.UnOp)
+		if !ok || a.contents(load) == nil {
+			break
+		}
+		v = a.contents(load)
+	}
+	return v
+}
+
 // oneRoot is the root of all edges of phi, if they have but one.
 func (a *flowPass) oneRoot(phi *ssa.Phi) ssa.Value {
 	var one ssa.Value

@@ -28,6 +28,11 @@ func (a *flowPass) got(call *ssa.Call) ssa.Value {
 	if r, ok := a.roleOf(call.Common()); ok && r.moves {
 		return nil
 	}
+	for _, t := range a.puts(call) {
+		if t.role.moves {
+			return nil
+		}
+	}
 	if a.isGet(call) && call.Common().Signature().Results().Len() == 1 {
 		return call
 	}
@@ -55,7 +60,7 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 						}
 					}
 				}
-			case a.root(t.val) == v || a.boxed(t.val) == v:
+			case a.origin(t.val) == v || a.boxed(t.val) == v:
 				has = true
 			default:
 				if phi, ok := a.root(t.val).(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return a.root(e) == v }) {

@@ -48,6 +48,9 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 			continue
 		}
 		t := target{val: v, wrapped: true, role: role{dewpond: s.Dewpond}}
+		for _, same := range s.Same { // it grows: what it returns is the caller's, whether or not it has moved
+			t.role.moves = t.role.moves || same[1] == ref.Param && ref.Path == "" && len(s.Gets) > 0
+		}
 		if ref.Param < 0 || ref.Path != "" {
 			p, ok := pointee(v)
 			if !ok {

@@ -227,9 +227,9 @@ func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) 
 		if _, ok := r.(*ssa.FieldAddr); ok {
 			continue
 		}
-		if a.isGet(r) {
+		if from := a.origin(v); a.isGet(from) {
 			s.Gets = appendNew(s.Gets, i)
-			s.Dewpond = s.Dewpond || a.getsDewpond(r)
+			s.Dewpond = s.Dewpond || a.getsDewpond(from)
 		}
 		for n, p := range f.Params {
 			switch {

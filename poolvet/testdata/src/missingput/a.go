@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dewpond/dewpond"
+	"testdata.example/src/wrap"
 )
 
 var errShort = errors.New("short")
@@ -15,7 +16,7 @@ var errShort = errors.New("short")
 func early(p *dewpond.BytePool, r io.Reader) error {
 	b := p.Get(64)
 	if _, err := r.Read(b); err != nil {
-		return err // want `b, got at a.go:16:12, is not put back on this way, as it is on another \(missingput\)`
+		return err // want `b, got at a.go:17:12, is not put back on this way, as it is on another \(missingput\)`
 	}
 	p.Put(b)
 	return nil
@@ -129,4 +130,13 @@ func typeSwitch() int {
 	}
 	defer func() { pool.Put(i) }()
 	return *i
+}
+
+func marshal(m interface{ MarshalTo([]byte) error }) error {
+	b := wrap.Get()
+	if err := m.MarshalTo(b); err != nil {
+		return err // want `b, got at a.go:\d+:\d+, is not put back on this way`
+	}
+	wrap.Block(b)
+	return nil
 }

@@ -223,3 +223,15 @@ func overFunction(seq func(yield func(int) bool)) {
 	}
 	wrap.Release(b)
 }
+
+func upgraded(b []byte, n int) {
+	b = wrap.Upgrade(b, n)
+	b[0] = 1
+	wrap.Block(b)
+}
+
+func upgradedOld(b []byte, n int) {
+	c := wrap.Upgrade(b, n)
+	b[0] = 1 // want `b is written after its Put`
+	wrap.Block(c)
+}

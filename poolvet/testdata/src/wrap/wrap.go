@@ -64,3 +64,20 @@ type Pool interface {
 	//poolvet:puts b
 	Give(b *bytes.Buffer)
 }
+
+// Get gets a slice out of its box.
+func Get() []byte {
+	if v := blocks.Get(); v != nil {
+		return *v.(*[]byte)
+	}
+	return make([]byte, 64)
+}
+
+// Upgrade returns the block, or a larger one for it.
+func Upgrade(b []byte, n int) []byte {
+	if cap(b) >= n {
+		return b[:n]
+	}
+	Block(b)
+	return Get()
+}
