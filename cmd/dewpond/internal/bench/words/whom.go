@@ -16,12 +16,12 @@ import (
 func ForWhom(d bench.Document) []string {
 	needs := map[verdict.Side][]string{}
 	for _, a := range d.Answers {
-		if need := needOf(a); need != "" && a.Side != "" {
+		if a.Need != "" && a.Side != "" {
 			side := verdict.Side(a.Side)
 			if side == verdict.Unclear || side == verdict.Unseen {
 				side = verdict.Level // no difference that the interval, or the control, shows
 			}
-			needs[side] = append(needs[side], fmt.Sprintf("%s (%s beside %s)", need,
+			needs[side] = append(needs[side], fmt.Sprintf("%s (%s beside %s)", a.Need,
 				figure.Format(a.Figure, a.Ours.Median), figure.Format(a.Figure, a.Baseline.Median)))
 		}
 	}
@@ -42,31 +42,6 @@ func ForWhom(d bench.Document) []string {
 		out = append(out, s)
 	}
 	return out
-}
-
-// needOf returns what somebody needs for whom an answer decides, or nothing if others say it.
-func needOf(a bench.Answer) string {
-	switch a.Figure {
-	case "micro_128_1g_ns":
-		return "one size is hot"
-	case "second_burst_misses":
-		return "blocks must survive collections"
-	case "rss_when_idle_bytes":
-		return "idle memory must be least"
-	case "refused_share":
-		return "no request may be refused"
-	case "double_put_found", "write_after_put_found", "read_after_put_found":
-		return "a " + a.Question + " must be found"
-	}
-	switch {
-	case a.Scenario == "beyond" && a.Figure == "rss_peak_bytes":
-		return "bursts exceed the idle bound"
-	case a.Scenario == "flood" && a.Figure == "rss_peak_bytes":
-		return "nothing else bounds a flood"
-	case a.Scenario == "mixed" && a.Figure == "get_p999_ns", a.Scenario == "churn" && a.Figure == "replace_p999_ns":
-		return a.Question + " of " + a.Topic + " must be short"
-	}
-	return ""
 }
 
 // either joins the items of a list of which one is enough.
