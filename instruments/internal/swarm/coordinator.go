@@ -65,6 +65,7 @@ func Run(ctx context.Context, p Plan, o Options) (load.Result, error) {
 	if err != nil {
 		return load.Result{}, err
 	}
+	defer read.close()
 	if o.Resume != "" {
 		err = c.resume(ctx)
 	} else {

@@ -40,9 +40,17 @@ func openMetrics(ctx context.Context, p *Plan, url string) (*metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, metricsTime)
 	defer cancel()
 	if m.scraper, err = target.NewScraper(ctx, m.client, url); err != nil {
+		m.close()
 		return nil, err
 	}
 	return m, nil
+}
+
+// close ends the connection. It is called once they are not read any more, or never were.
+func (m *metrics) close() {
+	if m != nil {
+		m.client.CloseIdleConnections()
+	}
 }
 
 // begin reads them until end.
@@ -74,7 +82,6 @@ func (m *metrics) end(r *load.Result, start time.Time) {
 	}
 	m.stop()
 	m.reading.Wait()
-	m.client.CloseIdleConnections()
 	for _, s := range m.scraper.Series(start) {
 		r.Metrics = append(r.Metrics, load.Metric(s))
 	}

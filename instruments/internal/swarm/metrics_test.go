@@ -3,12 +3,37 @@ package swarm
 import (
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 )
+
+// TestMetricsOfNoRun has a coordinator that finds the metrics, and no agent: it closes their connection. So
+// does one that finds none.
+func TestMetricsOfNoRun(t *testing.T) {
+	servers(t, func(t *testing.T, s meeting) {
+		for _, text := range []string{"go_goroutines 7", "nothing"} {
+			closed := make(chan struct{})
+			target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintln(w, "# TYPE go_goroutines gauge\n"+text)
+			}))
+			target.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				if state == http.StateClosed {
+					close(closed)
+				}
+			}
+			target.Start()
+			if _, err := Run(t.Context(), planOf(target.URL, 50, time.Second), Options{Metrics: target.URL, Join: time.Nanosecond}.at(s, 2)); err == nil {
+				t.Error("there was a run")
+			}
+			<-closed
+			target.Close()
+		}
+	})
+}
 
 // TestPrivateAuthority has a target whose certificate nobody vouches for: who has it asks. The coordinator
 // reads the target's metrics by it, too.
