@@ -41,12 +41,10 @@ func TestFloodScenario(t *testing.T) {
 func floodOf(seconds ...load.Second) *flooded {
 	f := &flooded{Variant: variant.Variant{Name: "v"}, Window: account.Window{PeakRSS: 50 << 20}}
 	p95 := 2e6
-	for _, s := range []load.StagePart{
+	f.Stages = append(f.Stages, []load.StagePart{
 		{Name: calm, Seconds: 3, Response: &load.Times{P95: &p95}}, {Name: burst, At: 3, Seconds: 1, Response: &load.Times{Max: 9e6}},
 		{Name: "to the peak", At: 5, Seconds: 1}, {Name: peak, At: 6, Seconds: 2, Response: &load.Times{Max: 9e6}},
-	} {
-		f.Stages = append(f.Stages, s)
-	}
+	}...)
 	for i, s := range seconds {
 		s.At = float64(i + 1)
 		f.Series = append(f.Series, s)

@@ -39,7 +39,7 @@ func Words(rows []Row, controls []Control) []string {
 	}
 	for _, row := range rows {
 		if !row.Little.Holds {
-			out = append(out, fmt.Sprintf("%s does not pass Little's law: rate times mean is %s, and there were %.0f users. Do not use its figures.", row.Variant, whole(row.Little.Says), row.Little.Users))
+			out = append(out, fmt.Sprintf("%s does not pass Little's law: rate times mean is %s, and there were %.0f users. Its figures are inconsistent.", row.Variant, whole(row.Little.Says), row.Little.Users))
 		}
 		if row.Response.Errors > 0 {
 			out = append(out, fmt.Sprintf("%s: %d requests failed.", row.Variant, row.Response.Errors))
