@@ -2,7 +2,6 @@ package rig
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -158,36 +157,17 @@ const lookEvery = 100 * time.Millisecond
 
 // ballast sets the service's ballast.
 func (s *childService) ballast(ctx context.Context, bytes string) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.addresses.Admin+"/admin/ballast?bytes="+bytes, nil)
-	if err != nil {
-		return err
-	}
-	q.Close = true
-	a, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return err
-	}
-	defer a.Body.Close()
-	if text, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusOK {
-		return fmt.Errorf("the ballast: %s", text)
+	if err := ask(ctx, http.MethodPost, "http://"+s.addresses.Admin+"/admin/ballast?bytes="+bytes, nil); err != nil {
+		return fmt.Errorf("the ballast: %w", err)
 	}
 	return nil
 }
 
 // off asks for a match, which says what is degraded.
 func (s *childService) off(ctx context.Context) ([]string, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addresses.HTTP+"/api/v1/matches?uid=7", nil)
-	if err != nil {
-		return nil, err
-	}
-	q.Close = true
-	a, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Body.Close()
 	var m struct{ Degraded []string }
-	return m.Degraded, json.NewDecoder(a.Body).Decode(&m)
+	err := ask(ctx, http.MethodGet, "http://"+s.addresses.HTTP+"/api/v1/matches?uid=7", &m)
+	return m.Degraded, err
 }
 
 // degraded gathers what was off until over is closed.

@@ -131,15 +131,28 @@ func (s *childService) measured(ctx context.Context, scenario load.Scenario) (lo
 }
 
 func (s *childService) account(ctx context.Context) (a account.Snapshot, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addresses.Admin+"/admin/account", nil)
+	err = ask(ctx, http.MethodGet, "http://"+s.addresses.Admin+"/admin/account", &a)
+	return a, err
+}
+
+// ask asks once, on a connection of its own, and decodes the answer if into is not nil.
+func ask(ctx context.Context, method, url string, into any) error {
+	q, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {
-		return a, err
+		return err
 	}
 	q.Close = true
-	res, err := http.DefaultClient.Do(q)
+	a, err := http.DefaultClient.Do(q)
 	if err != nil {
-		return a, err
+		return err
 	}
-	defer res.Body.Close()
-	return a, json.NewDecoder(res.Body).Decode(&a)
+	defer a.Body.Close()
+	switch {
+	case a.StatusCode != http.StatusOK:
+		text, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10))
+		return fmt.Errorf("%s: %s", a.Status, text)
+	case into == nil:
+		return nil
+	}
+	return json.NewDecoder(a.Body).Decode(into)
 }
