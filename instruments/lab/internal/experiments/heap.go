@@ -13,11 +13,22 @@ func heapBytes() uint64 {
 	return s[0].Value.Uint64()
 }
 
+// markedBytes returns the bytes that the last collection has found alive, with what was allocated
+// while it looked, and those of the roots: what the collector's next goal follows from.
+func markedBytes() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() + s[1].Value.Uint64() + s[2].Value.Uint64()
+}
+
 // watchPeak looks at the heap each millisecond until the function that it returns is called, which
 // returns the most that there was.
-func watchPeak() (end func() uint64) {
+func watchPeak() (end func() uint64) { return watchMost(heapBytes) }
+
+// watchMost is watchPeak for any figure.
+func watchMost(read func() uint64) (end func() uint64) {
 	stop := make(chan struct{})
-	most := heapBytes()
+	most := read()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -25,14 +36,14 @@ func watchPeak() (end func() uint64) {
 			case <-stop:
 				return
 			case <-time.After(time.Millisecond):
-				most = max(most, heapBytes())
+				most = max(most, read())
 			}
 		}
 	})
 	return func() uint64 {
 		close(stop)
 		wg.Wait()
-		return max(most, heapBytes())
+		return max(most, read())
 	}
 }
 
