@@ -11,10 +11,10 @@ import (
 )
 
 // fakeGo makes a go command that prints a version, or fails unless the environment names
-// a toolchain, whose version it prints then.
+// a toolchain, whose version it prints then, and that it downloads it.
 func fakeGo(t *testing.T, dir, name, version string) string {
 	path := filepath.Join(dir, name)
-	script := fmt.Sprintf("#!/bin/sh\nif [ -n \"$GOTOOLCHAIN\" ]; then echo \"$GOTOOLCHAIN\"; else echo %s; fi\n", version)
+	script := fmt.Sprintf("#!/bin/sh\nif [ -n \"$GOTOOLCHAIN\" ]; then echo 'go: downloading it' >&2; echo \"$GOTOOLCHAIN\"; else echo %s; fi\n", version)
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
