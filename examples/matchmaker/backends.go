@@ -13,7 +13,9 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/command"
 
+	"github.com/dewpond/dewpond/examples/matchmaker/internal/service"
 	"github.com/dewpond/dewpond/examples/matchmaker/internal/upstream"
+	"github.com/dewpond/dewpond/examples/matchmaker/near"
 	"github.com/dewpond/dewpond/examples/matchmaker/region"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
 )
@@ -26,6 +28,7 @@ type backends struct {
 	substitutes substitutes
 	store       store.Store
 	regions     *region.Map
+	near        *near.Cache // nil where nothing is kept in this process
 
 	postgres, redis, scorer string // what each is, for people
 	scorerURL               string
@@ -58,6 +61,9 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	redis, err := c.regionOptions()
 	if err != nil {
 		return nil, err
+	}
+	if c.LocalCache < 0 {
+		return nil, command.UsageError{Err: fmt.Errorf("--local-cache %v: give a time such as 5ms, or leave it out: then nothing is kept in this process", c.LocalCache)}
 	}
 	w := wanted{c.Postgres == standIn, c.Redis == standIn, c.Scorer == standIn || c.Scorer == "", c.Faults}
 	if err := c.addressed(w); err != nil {
@@ -100,6 +106,12 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 	}
 	if err == nil {
 		b.regions.Probe(ctx) // from here on, replicas that have all are read
+		err = b.warm(ctx, pool, redis, c.within(connectWithin))
+	}
+	if err == nil {
+		if c.LocalCache > 0 {
+			b.near = near.New(b.regions, c.LocalCache)
+		}
 		b.regions.Replicas(func(region, node string, read bool, _ int64) {
 			if !read {
 				b.redis += fmt.Sprintf(" (%s is not read: it is not there, lags, or is no replica of %s's primary)", node, region)
@@ -107,6 +119,27 @@ func (c *serveCommand) connect(ctx context.Context) (b *backends, err error) {
 		})
 	}
 	return b, err
+}
+
+// cache is what keeps values by key.
+func (b *backends) cache() service.Cache {
+	if b.near != nil {
+		return b.near
+	}
+	return b.regions
+}
+
+// warm returns when the connections are open that are to be kept idle: the first request makes none.
+func (b *backends) warm(ctx context.Context, pool store.PoolOptions, redis region.Options, connectWithin time.Duration) error {
+	within, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	if err := store.Warm(within, b.store, pool.MinIdle); err != nil {
+		return command.UsageError{Err: fmt.Errorf("--db-min-idle %d: %w; is the server near its max_connections? Give less", pool.MinIdle, err)}
+	}
+	if err := b.regions.Warm(within); err != nil {
+		return command.UsageError{Err: fmt.Errorf("--redis-min-idle %d: %w; is the server near its maxclients? Give less", redis.MinIdle, err)}
+	}
+	return nil
 }
 
 // addressed returns an error if a backend that nothing stands in for has an address that is none.
@@ -184,6 +217,9 @@ func (b *backends) close() error {
 	var all error
 	if b.store != nil {
 		b.store.Close()
+	}
+	if b.near != nil {
+		b.near.Close()
 	}
 	if b.regions != nil {
 		all = b.regions.Close()

@@ -11,6 +11,7 @@ require (
 	github.com/dewpond/dewpond/contrib/dewhttp v0.0.0
 	github.com/dewpond/dewpond/contrib/dewprom v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/maypok86/otter/v2 v2.4.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.23.0
 	go.uber.org/goleak v1.3.0

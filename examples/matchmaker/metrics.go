@@ -33,6 +33,13 @@ func registerMetrics(to prometheus.Registerer, b *backends, s *service.Service, 
 		return 0
 	})
 	counter("region_unknown_total", "Requests of a region that has no Redis, which the fallback served.", func() float64 { return float64(b.regions.Unknown()) })
+	if b.near != nil {
+		for from, value := range map[string]func() uint64{"process": func() uint64 { return b.near.Asked() - min(b.near.Loaded(), b.near.Asked()) }, "redis": b.near.Loaded} {
+			to.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Name: "matchmaker_local_cache_gets_total", Help: "Gets of --local-cache, by who has answered: this process, or Redis.", ConstLabels: prometheus.Labels{"from": from},
+			}, func() float64 { return float64(value()) }))
+		}
+	}
 	counter("degraded_changes_total", "Changes of what is degraded.", func() float64 { return float64(s.Degrade.Changes()) })
 	for _, feature := range []string{degrade.Score, degrade.Candidates, degrade.Uploads} {
 		to.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -86,7 +86,7 @@ func TestServeWithAFalseReplica(t *testing.T) {
 func TestServeRefusesIdleAboveOpen(t *testing.T) {
 	c := &serveCommand{Postgres: standIn, Redis: standIn, RedisMaxOpen: 16, RedisMaxIdle: 20}
 	err := c.serve(context.Background(), io.Discard)
-	if !errors.As(err, new(command.UsageError)) || !containsAll(err.Error(), "--redis-max-idle: 20 idle connections of at most 16", "give at most 16") {
+	if !errors.As(err, new(command.UsageError)) || !containsAll(err.Error(), "--redis-max-idle, --redis-min-idle: 20 idle connections of at most 16", "give at most 16") {
 		t.Error(err)
 	}
 }

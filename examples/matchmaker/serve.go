@@ -73,16 +73,21 @@ type serveCommand struct {
 
 	RedisMaxOpen int `name:"redis-max-open" default:"32" placeholder:"N" help:"Open at most N connections to each Redis server, and one more for probes (default ${default})."`
 	RedisMaxIdle int `name:"redis-max-idle" placeholder:"N" help:"Keep at most N idle connections to each Redis server. The default is to keep all."`
+
+	DBMinIdle    int `name:"db-min-idle" placeholder:"N" help:"Keep at least N idle connections to PostgreSQL open, within --db-max-open, and be ready when they are. The default is none; database/sql cannot, and refuses the flag."`
+	RedisMinIdle int `name:"redis-min-idle" placeholder:"N" help:"Keep at least N idle connections to each Redis server open, within --redis-max-open, and be ready when they are. The default is none."`
+
+	LocalCache time.Duration `placeholder:"TIME" help:"Keep what Redis has answered for TIME in this process, such as 5ms: a key that everybody asks for costs Redis one read in TIME. What another process writes is seen TIME later. The default is to keep nothing."`
 }
 
 // regionOptions are those of the connections to each Redis.
 func (c *serveCommand) regionOptions() (region.Options, error) {
-	o := region.Options{MaxActive: c.RedisMaxOpen, MaxIdle: c.RedisMaxIdle, Health: c.Health, Timeout: c.within(0)}
+	o := region.Options{MaxActive: c.RedisMaxOpen, MaxIdle: c.RedisMaxIdle, MinIdle: c.RedisMinIdle, Health: c.Health, Timeout: c.within(0)}
 	if c.Redis != standIn {
 		o.Password = cmp.Or(c.RedisPassword, os.Getenv(redisPassword))
 	}
 	if err := o.Validate(); err != nil {
-		return o, command.UsageError{Err: fmt.Errorf("--redis-max-open, --redis-max-idle: %w", err)}
+		return o, command.UsageError{Err: fmt.Errorf("--redis-max-open, --redis-max-idle, --redis-min-idle: %w", err)}
 	}
 	return o, nil
 }
@@ -96,7 +101,7 @@ func (c *serveCommand) poolOptions() (store.PoolOptions, error) {
 	if err != nil {
 		return store.PoolOptions{}, err
 	}
-	o := store.PoolOptions{Client: client, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
+	o := store.PoolOptions{Client: client, MaxOpen: c.DBMaxOpen, MaxIdle: c.DBMaxIdle, MinIdle: c.DBMinIdle, MaxLifetime: c.DBMaxLifetime, MaxIdleTime: c.DBMaxIdleTime, Health: c.Health, PingEvery: c.PingEvery, PingTimeout: c.PingTimeout, Timeout: c.DBTimeout}
 	if err := o.Validate(); err != nil {
 		return o, command.UsageError{Err: err}
 	}

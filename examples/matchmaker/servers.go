@@ -84,7 +84,7 @@ func newServers(c *serveCommand, b *backends, source memory.Source, bytes *dewpo
 	}
 	s.hub = &chat.Hub{Messages: b.store, Pool: bytes, Log: log, Within: c.within(2 * time.Second)}
 	svc := &service.Service{
-		Store: b.store, Cache: b.regions, Memory: source, Degrade: state,
+		Store: b.store, Cache: b.cache(), Memory: source, Degrade: state,
 		Scorer: &upstream.Scorer{URL: b.scorerURL, Client: &http.Client{Transport: s.transport, Timeout: c.within(5 * time.Second)}, Memory: source},
 	}
 	registry := prometheus.NewRegistry()

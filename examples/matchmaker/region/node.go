@@ -3,6 +3,7 @@ package region
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +36,7 @@ type node struct {
 
 func newNode(address string, replica bool, o Options) *node {
 	n := &node{client: client(address, o), replica: replica, health: o.Health, every: o.ProbeEvery}
-	o.MaxActive, o.MaxIdle = 1, 1
+	o.MaxActive, o.MaxIdle, o.MinIdle = 1, 1, 0
 	n.prober = client(address, o)
 	n.stands = n.position
 	return n
@@ -44,6 +45,23 @@ func newNode(address string, replica bool, o Options) *node {
 func (n *node) address() string { return n.client.Options().Addr }
 
 func (n *node) close() error { return errors.Join(n.client.Close(), n.prober.Close()) }
+
+// warm returns when as many connections are open as are to be kept idle, or the node is down.
+func (n *node) warm(ctx context.Context) error {
+	want := n.client.Options().MinIdleConns
+	for !n.down.Load() {
+		open := int(n.client.PoolStats().TotalConns)
+		if open >= want {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d connections are open: %w", open, want, ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
+}
 
 // do has f ask the node, unless it is down.
 func (n *node) do(ctx context.Context, f func(c *redis.Client) error) error {

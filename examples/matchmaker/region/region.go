@@ -20,6 +20,7 @@ import (
 type Options struct {
 	MaxActive int           // connections, and one more for probes; 0: 32
 	MaxIdle   int           // at most MaxActive; 0: as many
+	MinIdle   int           // how many idle ones are kept open, within MaxIdle; see [Map.Warm]
 	Timeout   time.Duration // of a command; 0: 100 ms
 	Health    string        // a mode of package liveness; empty: both
 	Password  string        // of every node; empty: they ask for none
@@ -60,6 +61,9 @@ func (o *Options) defaults() error {
 	}
 	if o.MaxIdle > o.MaxActive {
 		return fmt.Errorf("%d idle connections of at most %d: no more can be idle than there are, so give at most %d", o.MaxIdle, o.MaxActive, o.MaxActive)
+	}
+	if o.MinIdle < 0 || o.MinIdle > o.MaxIdle {
+		return fmt.Errorf("at least %d idle connections of at most %d: give 0 to %d", o.MinIdle, o.MaxIdle, o.MaxIdle)
 	}
 	return nil
 }
@@ -119,7 +123,7 @@ func New(regions []Nodes, o Options) (*Map, error) {
 // tries for ten seconds and more.
 func client(address string, o Options) *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Addr: address, Password: o.Password, PoolSize: o.MaxActive, MaxActiveConns: o.MaxActive, MaxIdleConns: o.MaxIdle,
+		Addr: address, Password: o.Password, PoolSize: o.MaxActive, MaxActiveConns: o.MaxActive, MaxIdleConns: o.MaxIdle, MinIdleConns: o.MinIdle,
 		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
 		DialerRetries: 1, MaxRetries: -1, ContextTimeoutEnabled: true, PipelinePoolSize: -1,
 		DisableIdentity: true, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -164,6 +168,21 @@ func (m *Map) Ping(ctx context.Context) error {
 	for _, r := range m.regions {
 		if err := r.primary.client.Ping(ctx).Err(); err != nil {
 			all = errors.Join(all, r.fault(err))
+		}
+	}
+	return all
+}
+
+// Warm returns when MinIdle connections are open to each node that is up: they are opened in the background.
+// It asks again and again until ctx ends, and then says of which primary they are not. A replica that lacks
+// some is read all the same.
+func (m *Map) Warm(ctx context.Context) error {
+	var all error
+	for _, r := range m.regions {
+		for n := range r.nodes {
+			if err := n.warm(ctx); !n.replica {
+				all = errors.Join(all, r.fault(err))
+			}
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ import (
 var PgxPool = &Client{
 	name:    "pgxpool",
 	healths: []string{liveness.Both, liveness.FastFail, liveness.Ping, liveness.Off},
-	open:    openPgx,
+	open:    openPgx, keepsIdle: true,
 }
 
 // A pgxStore is a [Store] on pgxpool.
@@ -33,7 +33,7 @@ func openPgx(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.MaxConns, config.MinConns, config.MinIdleConns = int32(o.MaxOpen), 0, 0
+	config.MaxConns, config.MinConns, config.MinIdleConns = int32(o.MaxOpen), 0, int32(o.MinIdle)
 	config.MaxConnLifetime, config.MaxConnIdleTime = orNever(o.MaxLifetime), orNever(o.MaxIdleTime)
 	config.MaxConnLifetimeJitter = 0
 	// A connection is made for whoever comes, and not in the time of one request: without a bound of

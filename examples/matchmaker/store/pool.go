@@ -19,6 +19,7 @@ type Client struct {
 	name       string
 	healths    []string // the modes that it can; the first is what it does where nobody says
 	boundsIdle bool     // its pool has a bound on idle connections
+	keepsIdle  bool     // it opens idle connections before somebody asks
 	open       func(ctx context.Context, dsn string, o PoolOptions) (Store, error)
 }
 
@@ -34,6 +35,7 @@ type PoolOptions struct {
 	MaxOpen int     // connections at most; 0: 50
 	// MaxIdle is how many are kept that nobody uses; 0: MaxOpen. pgxpool has no such bound.
 	MaxIdle     int
+	MinIdle     int           // how many idle ones are kept open, within MaxOpen; database/sql keeps none
 	MaxLifetime time.Duration // a connection that is older is closed; 0: none is
 	MaxIdleTime time.Duration // one that nobody has used for longer is closed; 0: none is
 	// Health is a mode of package liveness. Empty is the most that the client can: both on
@@ -61,6 +63,10 @@ func (o *PoolOptions) Validate() error {
 		return fmt.Errorf("--db-max-idle %d: %s has no bound on idle connections: leave it out, or give a --db-client on database/sql", o.MaxIdle, o.Client)
 	case o.MaxIdle > o.MaxOpen:
 		return fmt.Errorf("--db-max-idle %d is above --db-max-open %d: no more can be idle than are open: give at most %d", o.MaxIdle, o.MaxOpen, o.MaxOpen)
+	case o.MinIdle < 0 || o.MinIdle > o.MaxOpen:
+		return fmt.Errorf("--db-min-idle %d of --db-max-open %d: no more can be idle than are open: give 0 to %d", o.MinIdle, o.MaxOpen, o.MaxOpen)
+	case o.MinIdle > 0 && !o.Client.keepsIdle:
+		return fmt.Errorf("--db-min-idle %d: %s opens no connection before somebody asks: leave it out, or give --db-client %s", o.MinIdle, o.Client, PgxPool)
 	case o.MaxLifetime < 0 || o.MaxIdleTime < 0:
 		return errors.New("--db-max-lifetime and --db-max-idle-time: give a time such as 30m, or 0 for no bound")
 	}
@@ -118,9 +124,27 @@ func Bounds(ctx context.Context, c *pgx.Conn) (most, reserved int, err error) {
 	return most, reserved, err
 }
 
-// Open opens a pool of connections. It connects to nobody yet. The options must be valid.
+// Open opens a pool of connections. It returns before it has connected to anybody: see [Warm]. The options
+// must be valid.
 func Open(ctx context.Context, dsn string, o PoolOptions) (Store, error) {
 	return o.Client.open(ctx, dsn, o)
+}
+
+// Warm returns when n connections are open: MinIdle of the pool's options opens them in the background. It
+// asks again and again until ctx ends.
+func Warm(ctx context.Context, s Store, n int) error {
+	for {
+		p := s.PoolStats()
+		open := p.Idle + p.InUse
+		if open >= int64(n) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d connections are open: %w", open, n, ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // PoolStats are what a pool of connections has, and what it has done since it was opened.

@@ -24,6 +24,10 @@ func TestPoolOptions(t *testing.T) {
 		{store.PoolOptions{Client: store.PQ, MaxOpen: 16, MaxIdle: 20}, "--db-max-idle 20 is above --db-max-open 16"},
 		{store.PoolOptions{Client: store.PQ, MaxIdle: -1}, "then all may be idle"},
 		{store.PoolOptions{MaxLifetime: -1}, "give a time such as 30m"},
+		{store.PoolOptions{MinIdle: 50}, ""},
+		{store.PoolOptions{MinIdle: 51}, "--db-min-idle 51 of --db-max-open 50: no more can be idle than are open: give 0 to 50"},
+		{store.PoolOptions{MinIdle: -1}, "give 0 to 50"},
+		{store.PoolOptions{Client: store.PgxSQL, MinIdle: 5}, "--db-min-idle 5: pgx-sql opens no connection before somebody asks: leave it out, or give --db-client pgxpool"},
 	} {
 		err := tt.o.Validate()
 		if tt.says == "" && (err != nil || tt.o.MaxIdle != tt.o.MaxOpen || tt.o.Client == nil) {
@@ -32,6 +36,27 @@ func TestPoolOptions(t *testing.T) {
 		if tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 			t.Errorf("%+v: %v, want %q", tt.o, err, tt.says)
 		}
+	}
+}
+
+// As many connections are open as are to be idle before anybody has asked. Where the server does not take
+// them, it is said how many there are.
+func TestWarm(t *testing.T) {
+	p, s := on(t, store.PoolOptions{MinIdle: 5})
+	if err := store.Warm(t.Context(), s, 5); err != nil {
+		t.Fatal(err)
+	}
+	if stats := s.PoolStats(); stats.Idle != 5 || stats.Acquired != 0 || p.Connections() < 5 {
+		t.Errorf("%+v, and the server has %d", stats, p.Connections())
+	}
+	_, none := on(t, store.PoolOptions{})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := store.Warm(over, none, 5); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "0 of 5 connections are open: ") {
+		t.Errorf("of a pool that keeps none: %v", err)
+	}
+	if err := store.Warm(over, none, 0); err != nil {
+		t.Errorf("none are wanted: %v", err)
 	}
 }
 
