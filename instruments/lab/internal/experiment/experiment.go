@@ -19,6 +19,12 @@ var (
 	OurOwn   = Publication{Title: "ours", Address: "docs/results.md"}
 )
 
+// MatchMaking is the article on the service that examples/matchmaker is made after.
+var MatchMaking = Publication{
+	Title:       "Go Web服务性能压测实录(QPS突破12,800+):相亲网站高负载场景下的GC调优与连接池重构",
+	Translation: "A load test of a Go web service, past 12,800 requests a second: tuning the collector and rebuilding connection pools, on a dating site under high load",
+}
+
 func (a Publication) String() string {
 	switch {
 	case a == Folklore:

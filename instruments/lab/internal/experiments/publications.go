@@ -16,11 +16,8 @@ var (
 		Title:   "为何最终我放弃了 Go 的 sync.Pool",
 		Address: "https://developer.aliyun.com/article/1718728",
 	}
-	matching = experiment.Publication{
-		Title:       "Go Web服务性能压测实录(QPS突破12,800+):相亲网站高负载场景下的GC调优与连接池重构",
-		Translation: "A load test of a Go web service, past 12,800 requests a second: tuning the collector and rebuilding connection pools, on a dating site under high load",
-	}
-	latency = experiment.Publication{
+	matching = experiment.MatchMaking
+	latency  = experiment.Publication{
 		Title:       "用Benchmark验证sync.Pool对GC latency的优化效果",
 		Translation: "Benchmarks that check what sync.Pool does for the latency of the collector",
 	}

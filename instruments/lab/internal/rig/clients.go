@@ -25,6 +25,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
+	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
 )
 
 // A clientsCommand compares the three clients of PostgreSQL.
@@ -225,7 +226,7 @@ func writeClients(out io.Writer, names []string, answers map[string][]clientAnsw
 	if err := columns.Write(out, rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "\nA load test of a match-making service in Go (its address is not known) says of pgxpool after lib/pq: memory 1.24 to 0.65 GB (-47 %), goroutines 412 to 89 (-78 %).")
+	fmt.Fprintf(out, "\n%s, says of pgxpool after lib/pq: memory 1.24 to 0.65 GB (-47 %%), goroutines 412 to 89 (-78 %%).\n", experiment.MatchMaking)
 	for _, claim := range []struct {
 		column string
 		says   float64

@@ -93,7 +93,7 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) (
 	case c.Quick:
 		count, c.times = 2, times{300 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond, 1200 * time.Millisecond, 0}
 	default:
-		// Eleven variants are done in eight minutes.
+		// Twelve variants are done in nine minutes.
 		c.times = times{300 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second, 4200 * time.Millisecond}
 	}
 	var files outputs.Files[comparison.Report]
@@ -129,7 +129,7 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) (
 	report.Connections = c.size(throughput, alone, most)
 	report.Rate = max(1, 0.6*throughput)
 	c.times = c.times.at(throughput, c.Connections, report.Rate, count)
-	variants := chosen(variant.Variants(report.Connections), c.Only)
+	variants := chosen(variant.Variants(report.Connections, most), c.Only)
 	byName := map[string]variant.Variant{}
 	var names []string
 	for _, v := range variants {
@@ -159,7 +159,7 @@ func (c *compareCommand) calibrate(ctx context.Context, t targets, most int, pro
 	var turns []comparison.Round
 	for range 1 + calibrations {
 		fmt.Fprintln(progress, "first, before alone, for the rate of all")
-		r, err := c.turn(ctx, t, variant.Variants(most)[0], 0, 0)
+		r, err := c.turn(ctx, t, variant.Variants(most, most)[0], 0, 0)
 		if err != nil {
 			return 0, r, err
 		}
@@ -182,7 +182,7 @@ func median(turns []comparison.Round) (throughput float64, middle comparison.Rou
 // known returns an error if a variant is asked for that is none.
 func (c *compareCommand) known() error {
 	var names []string
-	for _, v := range variant.Variants(1) {
+	for _, v := range variant.Variants(1, 1) {
 		names = append(names, v.Name)
 	}
 	for _, name := range c.Only {

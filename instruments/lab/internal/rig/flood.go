@@ -121,7 +121,7 @@ func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err 
 	fmt.Fprintf(out, "%s before and between, %s in the burst and at the evening peak; before takes %s in a closed loop.\n\n", figure.Significant(rate)+"/s", figure.Significant(4*rate)+"/s", figure.Significant(throughput)+"/s")
 	rows := [][]string{{"", "P95 calm", "in the burst", "at the peak", "broke", "shed", "off", "back after the burst", "the peak", "peak memory"}}
 	var words, spoiled []string
-	for _, v := range chosen(variant.Variants(before.size(throughput, alone, most)), c.Only) {
+	for _, v := range chosen(variant.Variants(before.size(throughput, alone, most), most), c.Only) {
 		fmt.Fprintf(progress, "%s: %.0f s\n", v.Name, seconds(c.scale*170).Seconds())
 		f, err := c.turn(ctx, t, v, rate)
 		if err != nil {

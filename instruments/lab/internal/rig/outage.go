@@ -26,6 +26,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/standin/proxy"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin/realserver"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
+	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
 )
 
 // An outageCommand plays what can go wrong, in each mode of health.
@@ -111,7 +112,7 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "%s; through a proxy; %d callers; each outage lasts %v. Slow is %v or more. Noticed is from when on a command fails at once, back from when on one is answered after the end.\n\n",
 		what, c.Callers, c.Duration, slowFrom)
 	rows := [][]string{{"outage", "of", "health", "commands", "errors", "slow", "worst", "noticed after", "back after"}}
-	failed := map[string]int{}
+	all := totals{}
 	for _, o := range outages {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, o.name) {
 			continue
@@ -130,20 +131,53 @@ func (c *outageCommand) outages(ctx context.Context, out io.Writer) error {
 			}
 			for i, of := range []string{"PostgreSQL", "Redis"} {
 				rows = append(rows, append([]string{o.name, of, health}, seen[i].cells()...))
-				failed[health] += seen[i].slow
+				all.add(o.name, health, seen[i])
 			}
 		}
 	}
 	if err := columns.Write(out, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nSlow commands: %d with health off, %d with both", failed[liveness.Off], failed[liveness.Both])
-	if off := failed[liveness.Off]; off > 0 {
-		fmt.Fprintf(out, ", which is %+.0f %%", 100*(float64(failed[liveness.Both])/float64(off)-1))
+	fmt.Fprintln(out)
+	for _, line := range all.words() {
+		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintln(out, ". A load test of a match-making service in Go, whose address is not known, says -92 % of its errors.")
-	fmt.Fprintln(out, "A command that fails at once is an error too, and there are many where callers go on asking: what health saves is the time of each.")
 	return nil
+}
+
+// totals are what callers saw, by outage and mode of health, of both servers together.
+type totals map[[2]string]observed
+
+func (t totals) add(outage, health string, o observed) {
+	for _, key := range [][2]string{{outage, health}, {"", health}} { // "" is all outages
+		sum := t[key]
+		sum.commands += o.commands
+		sum.failed += o.failed
+		sum.slow += o.slow
+		t[key] = sum
+	}
+}
+
+// words compare errors with errors, where the article does, and what is slow apart from them.
+func (t totals) words() (out []string) {
+	change := func(off, both int) string {
+		if off == 0 {
+			return ""
+		}
+		return fmt.Sprintf(", which is %+.0f %%", 100*(float64(both)/float64(off)-1))
+	}
+	errors := func(outage, when string) {
+		off, both := t[[2]string{outage, liveness.Off}], t[[2]string{outage, liveness.Both}]
+		if off.commands > 0 {
+			out = append(out, fmt.Sprintf("Errors%s: %d of %d commands with health off, %d of %d with both%s.", when, off.failed, off.commands, both.failed, both.commands, change(off.failed, both.failed)))
+		}
+	}
+	errors("killed", " where idle connections were killed, and each was used once")
+	errors("", " in all outages")
+	off, both := t[[2]string{"", liveness.Off}], t[[2]string{"", liveness.Both}]
+	return append(out,
+		fmt.Sprintf("%s, says -92 %% of the errors, and not of which.", experiment.MatchMaking),
+		fmt.Sprintf("Slow commands in all outages: %d with health off, %d with both%s. Where callers go on asking, a command that fails at once is one error more: what health saves there is the time of each.", off.slow, both.slow, change(off.slow, both.slow)))
 }
 
 // An observed is what the callers saw of one outage.

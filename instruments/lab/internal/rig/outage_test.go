@@ -59,8 +59,36 @@ func TestOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Count(out.String(), "\n")
-	if !containsAll(out.String(), "stand-in", "hung", "slow", "PostgreSQL", "Redis", "both", "fastfail", "-92 %") || lines != 2+1+2*2*4+3 {
+	if !containsAll(out.String(), "stand-in", "hung", "slow", "PostgreSQL", "Redis", "both", "fastfail", "Errors in all outages: ", "-92 %") || lines != 2+1+2*2*4+4 {
 		t.Errorf("%d lines:\n%s", lines, out.String())
+	}
+}
+
+// Errors are compared with errors, and what is slow apart.
+func TestOutageWords(t *testing.T) {
+	all := totals{}
+	for range 2 { // PostgreSQL, Redis
+		all.add("killed", liveness.Off, observed{commands: 20, failed: 10, slow: 1})
+		all.add("killed", liveness.Both, observed{commands: 20})
+		all.add("hung", liveness.Off, observed{commands: 100, failed: 30, slow: 30})
+		all.add("hung", liveness.Both, observed{commands: 900, failed: 100, slow: 3})
+	}
+	words := strings.Join(all.words(), "\n")
+	for _, want := range []string{
+		"Errors where idle connections were killed, and each was used once: 20 of 40 commands with health off, 0 of 40 with both, which is -100 %.",
+		"Errors in all outages: 80 of 240 commands with health off, 200 of 1840 with both, which is +150 %.",
+		"whose address is not known here, says -92 % of the errors",
+		"Slow commands in all outages: 62 with health off, 6 with both, which is -90 %.",
+	} {
+		if !strings.Contains(words, want) {
+			t.Errorf("no %q in\n%s", want, words)
+		}
+	}
+	none := totals{}
+	none.add("slow", liveness.Off, observed{commands: 5})
+	none.add("slow", liveness.Both, observed{commands: 5, failed: 1})
+	if words := none.words(); words[0] != "Errors in all outages: 0 of 5 commands with health off, 1 of 5 with both." {
+		t.Errorf("%q", words)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/dewpond/dewpond/examples/matchmaker/plainly"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/store"
+	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
 )
 
 // A poolsCommand shows what the bounds of a pool of connections do.
@@ -37,8 +38,8 @@ type poolsCommand struct {
 // Run prints the table.
 func (c *poolsCommand) Run(ctx context.Context) error { return c.pools(ctx, plainly.Stdout) }
 
-// published is what a load test of a match-making service in Go, whose address is not known, says
-// of 50 open, 20 idle and 30 minutes at 300 loans a second.
+// published is the reuse that [experiment.MatchMaking] has of 50 open, 20 idle and 30 minutes at 300
+// loans a second.
 const published = 0.87
 
 // A poolRow is one pool, simulated and measured.
@@ -265,46 +266,8 @@ func (c *poolsCommand) table(out io.Writer, rows []poolRow) error {
 	if err := columns.Write(out, cells); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nA load test of a match-making service in Go says %.0f %% reuse of 50 open, 20 idle and 30m at 300 a second. Steady arrivals do not give that: here it is %.1f %% simulated and %.1f %% measured.\n",
-		100*published, 100*rows[0].simulated.Reuse(), 100*rows[0].measured.Reuse())
+	fmt.Fprintf(out, "\n%s, says %.0f %% reuse of 50 open, 20 idle and 30m at 300 a second. Steady arrivals do not give that: here it is %.1f %% simulated and %.1f %% measured.\n",
+		experiment.MatchMaking, 100*published, 100*rows[0].simulated.Reuse(), 100*rows[0].measured.Reuse())
 	fmt.Fprintln(out, "It takes 1/lifetime for a rate at which connections end. It is none: a connection is closed when it is one certain age, not at any time.")
 	return nil
-}
-
-// sensitivity says what a fifth more or less of one parameter changes, by the simulation.
-func (c *poolsCommand) sensitivity(out io.Writer, dial time.Duration) error {
-	fmt.Fprintln(out, "\nA fifth less and a fifth more of one parameter, simulated (reuse; made a second; P99 of the wait):")
-	rows := [][]string{{"parameter", "less", "as it is", "more"}}
-	base := queueing.Pool{Open: c.Open, Idle: c.Idle, Lifetime: c.Lifetime}
-	say := func(p queueing.Pool, rate float64) string {
-		l := c.load(c.Hold, dial)
-		l.Rate = rate
-		r := p.Simulate(l, 200_000, 1)
-		return fmt.Sprintf("%.4f; %.3f; %v", r.Reuse(), r.MadePerSecond(), r.Wait(0.99).Round(10*time.Microsecond))
-	}
-	for _, parameter := range []struct {
-		name   string
-		change func(p *queueing.Pool, rate *float64, by float64)
-	}{
-		{"max open", func(p *queueing.Pool, _ *float64, by float64) {
-			p.Open = max(1, int(float64(p.Open)*by))
-			p.Idle = min(p.Idle, p.Open)
-		}},
-		{"max idle", func(p *queueing.Pool, _ *float64, by float64) {
-			p.Idle = min(p.Open, max(1, int(float64(p.Idle)*by)))
-		}},
-		{"lifetime", func(p *queueing.Pool, _ *float64, by float64) {
-			p.Lifetime = time.Duration(float64(p.Lifetime) * by)
-		}},
-		{"rate", func(_ *queueing.Pool, rate *float64, by float64) { *rate *= by }},
-	} {
-		row := []string{parameter.name}
-		for _, by := range []float64{0.8, 1, 1.2} {
-			p, rate := base, float64(c.Rate)
-			parameter.change(&p, &rate, by)
-			row = append(row, say(p, rate))
-		}
-		rows = append(rows, row)
-	}
-	return columns.Write(out, rows)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/instruments/kit/columns"
+
+	"github.com/dewpond/dewpond/instruments/lab/internal/rig/variant"
 )
 
 var head = []string{
@@ -53,6 +55,9 @@ func (r Report) foot() []string {
 		out = append(out, fmt.Sprintf("%s: service %s, backends %s, generator %s of the processors; lag P99 %s; %s (%s a second times %.2f ms is %.1f of %.0f).",
 			row.Variant, percent(row.CPU.Service), percent(row.CPU.Backends), percent(row.CPU.Generator), lag(row.Lag),
 			law, whole(row.Little.Rate), row.Little.Mean/1e6, row.Little.Says, row.Little.Users))
+		if row.Variant == variant.AsPublished {
+			out = append(out, row.Variant+" is "+row.About+".")
+		}
 		if len(row.Why) > 0 {
 			out = append(out, row.Variant+" is not valid: "+row.Why[0])
 		}

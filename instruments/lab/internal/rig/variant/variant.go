@@ -15,6 +15,7 @@ const (
 	SyncPool    = "+ sync.Pool" // the control of Pools
 	All         = "all"
 	AllButPools = "all but pools" // the control of All
+	AsPublished = "as published"  // what the load test itself ends with, beside All
 )
 
 // A Variant is one way to run the service.
@@ -23,14 +24,21 @@ type Variant struct {
 	Tuned       bool   // the scorer's transport
 	Client      string // of PostgreSQL
 	Open, Idle  int    // its connections; Idle 0: no bound of its own
+	MinIdle     int    // of it and of each Redis: what is kept open
 	Memory      string // where a request's comes from: the service's flag
 	GOGC        int
 	Limit       string // of memory; empty: none
 }
 
+// The load test's own bounds on connections to the database.
+const (
+	publishedOpen = 150
+	publishedIdle = 100
+)
+
 // Variants returns all, the one that others are compared with first. size is of the pool of
-// connections, as the pool model has it.
-func Variants(size int) []Variant {
+// connections, as the pool model has it, and most how many the server takes.
+func Variants(size, most int) []Variant {
 	before := Variant{
 		Name: Before, About: "http.DefaultTransport, database/sql with 50 open and 2 idle, new memory for each request, GOGC=100",
 		Client: "pgx-sql", Open: 50, Idle: 2, Memory: "none", GOGC: 100,
@@ -56,7 +64,30 @@ func Variants(size int) []Variant {
 		with("+ gogc150, limit", "GOGC=150 and a memory limit of 4 GiB", func(v *Variant) { v.GOGC, v.Limit = 150, "4GiB" }),
 		with(All, "transport, pgxpool, pools, gogc150 and limit", func(v *Variant) { all(v); v.Memory = "dewpond" }),
 		with(AllButPools, "the same without pools: the control", all),
+		asPublished(with, most),
 	}
+}
+
+// MostIdle is how many connections [Warm] may keep idle: what the service opens at most to each Redis.
+const MostIdle = 32
+
+// Warm is the service as it is by default, with so many connections to PostgreSQL and to each Redis kept
+// open; none is its default.
+func Warm(idle int) Variant {
+	return Variant{Name: "warm", Tuned: true, Client: "pgxpool", Open: 50, Memory: "dewpond", GOGC: 100, MinIdle: idle}
+}
+
+// asPublished is all that the load test has done together. Its bounds are clipped to what the server takes.
+func asPublished(with func(name, about string, change func(v *Variant)) Variant, most int) Variant {
+	open := min(publishedOpen, most)
+	idle := min(publishedIdle, open)
+	about := fmt.Sprintf("the publication's own end: transport, database/sql with %d open and %d idle, sync.Pool, GOGC=30", open, idle)
+	if open < publishedOpen {
+		about += fmt.Sprintf("; it has %d open and %d idle, and the server takes %d", publishedOpen, publishedIdle, most)
+	}
+	return with(AsPublished, about, func(v *Variant) {
+		v.Tuned, v.Open, v.Idle, v.Memory, v.GOGC = true, open, idle, "sync.Pool", 30
+	})
 }
 
 // Args are the service's flags for the variant.
@@ -71,6 +102,9 @@ func (v Variant) Args() []string {
 	}
 	if v.Idle > 0 {
 		args = append(args, "--db-max-idle="+strconv.Itoa(v.Idle))
+	}
+	if v.MinIdle > 0 {
+		args = append(args, fmt.Sprintf("--db-min-idle=%d", v.MinIdle), fmt.Sprintf("--redis-min-idle=%d", v.MinIdle))
 	}
 	limit := "off"
 	if v.Limit != "" {

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,9 +18,10 @@ func TestOneChangeEach(t *testing.T) {
 		"+ gogc150, limit": "--gogc=150 --memory-limit=4GiB",
 		"before, again":    "",
 		"all":              "--scorer-transport=tuned --db-client=pgxpool --db-max-open=20 --memory=dewpond --gogc=150 --memory-limit=4GiB",
+		"as published":     "--scorer-transport=tuned --db-max-open=150 --memory=sync.Pool --gogc=30 --db-max-idle=100",
 		"all but pools":    "--scorer-transport=tuned --db-client=pgxpool --db-max-open=20 --gogc=150 --memory-limit=4GiB",
 	}
-	all := Variants(20)
+	all := Variants(20, 397)
 	has := map[string]bool{}
 	for _, a := range all[0].Args() {
 		has[a] = true
@@ -39,5 +41,25 @@ func TestOneChangeEach(t *testing.T) {
 	}
 	if len(changes) > 0 {
 		t.Errorf("missing: %v", changes)
+	}
+}
+
+// The published bounds are those that the server takes, and it says so where that is less.
+func TestPublishedBoundsAreClipped(t *testing.T) {
+	for most, want := range map[int]struct{ args, says string }{
+		500: {"--db-max-open=150 --db-max-idle=100", "150 open and 100 idle, sync.Pool, GOGC=30"},
+		120: {"--db-max-open=120 --db-max-idle=100", "120 open and 100 idle, sync.Pool, GOGC=30; it has 150 open and 100 idle, and the server takes 120"},
+		97:  {"--db-max-open=97 --db-max-idle=97", "97 open and 97 idle, sync.Pool, GOGC=30; it has 150 open and 100 idle, and the server takes 97"},
+	} {
+		all := Variants(20, most)
+		v := all[len(all)-1]
+		if v.Name != AsPublished || !strings.HasSuffix(v.About, want.says) {
+			t.Errorf("with %d: %s is %s", most, v.Name, v.About)
+		}
+		for arg := range strings.FieldsSeq(want.args) {
+			if !slices.Contains(v.Args(), arg) {
+				t.Errorf("with %d: %v has no %s", most, v.Args(), arg)
+			}
+		}
 	}
 }
