@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,6 +33,16 @@ var (
 	dated = regexp.MustCompile(`["“][^"“”]+["”],?\s*[^"“”]{0,40}\b(19|20)\d\d\)`)
 )
 
+// An unaddressed publication is one whose address nobody has found.
+var unaddressed = regexp.MustCompile(`address\s+is\s+not\s+known`)
+
+// What stands before such words, or at their end: a title in another script, and its translation.
+var (
+	foundByTitle = regexp.MustCompile(`“[^“”]+”,\s+in\s+English\s+“[^“”]+”[^“”]{0,40}$`)
+	quoted       = regexp.MustCompile(`“[^“”]+”`)
+	located      = regexp.MustCompile(`^,\s+in\s+English\s+“|^\s*\(https://`)
+)
+
 const ownAddress = "https://" + modulePath
 
 // translated is what stands before the translation of a title whose address nobody has found: with both, a
@@ -44,8 +54,8 @@ const folklore = "folklore"
 
 // checkCitations requires that whatever the repository refers to is in it, or has a title
 // and an address; or, where nobody has found the address, a title in its own language with its
-// translation. It checks each literal that has a title, the comments of Go files, and all of a file that
-// people read.
+// translation. It checks each literal that has a title, each string that says where something was published,
+// the comments of Go files, and all of a file that people read.
 func checkCitations(r *repository, report reporter) {
 	documents := map[string]bool{}
 	for _, f := range r.files {
@@ -69,6 +79,7 @@ func checkCitations(r *repository, report reporter) {
 	for _, s := range r.sources {
 		if !s.test {
 			checkPublications(r, s, report)
+			checkStrings(r, s, report)
 		}
 		for _, group := range s.syntax.Comments {
 			var lines []string
@@ -102,6 +113,42 @@ func checkTitles(file string, first int, text string, report reporter) {
 			report(file, line(at[0]), "%s has no address: write \"Title\" (https://...)", strings.Join(strings.Fields(cited), " "))
 		}
 	}
+	checkUnaddressed(text, func(offset int, message string) { report(file, line(offset), "%s", message) })
+}
+
+// checkUnaddressed requires a title in its own language and its translation before words that say that
+// nobody knows an address, and behind a title in another script its address or its translation: a reader
+// who has neither cannot look for it.
+func checkUnaddressed(text string, report func(offset int, message string)) {
+	for _, at := range unaddressed.FindAllStringIndex(text, -1) {
+		if !foundByTitle.MatchString(text[:at[0]]) {
+			report(at[0], "what has no known address is cited by its title in its own language with a translation: “Title”, in English “Translation”, whose address is not known")
+		}
+	}
+	for _, at := range quoted.FindAllStringIndex(text, -1) {
+		if title := text[at[0]:at[1]]; isForeign(title) && !located.MatchString(text[at[1]:]) {
+			report(at[0], fmt.Sprintf("%s has neither an address behind it, (https://...), nor a translation: , in English “...”", title))
+		}
+	}
+}
+
+// checkStrings checks the strings of a program: they are printed. What is added to something else says the
+// rest of that, such as the title of a Publication.
+func checkStrings(r *repository, s *source, report reporter) {
+	added := map[ast.Node]bool{}
+	for n := range ast.Preorder(s.syntax) {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if _, isText := n.X.(*ast.BasicLit); n.Op == token.ADD && !isText {
+				added[n.Y] = true
+			}
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(n.Value)
+			if n.Kind == token.STRING && err == nil && !added[n] {
+				checkUnaddressed(text, func(_ int, message string) { report(s.path, r.line(n.Pos()), "%s", message) })
+			}
+		}
+	}
 }
 
 // checkPublications requires a title and an address in each literal of a Publication. The
@@ -128,55 +175,65 @@ func checkPublications(r *repository, s *source, report reporter) {
 		if !ok {
 			continue
 		}
-		switch t := literal.Type.(type) {
-		case *ast.ArrayType:
-			checkElements(literal, t.Elt, check)
-		case *ast.MapType:
-			checkElements(literal, t.Value, check)
-		default:
-			if isPublication(t) || hasForeignTitle(literal) {
-				check(literal)
-			}
+		if isPublication(literal.Type) || cites(literal) {
+			check(literal)
 		}
+		checkElements(literal, literal.Type, check)
 	}
 }
 
-// checkElements checks the elements of a slice or map of Publications, whose literals may
-// lack their type.
-func checkElements(of *ast.CompositeLit, element ast.Expr, check func(*ast.CompositeLit)) {
-	if !isPublication(element) {
+// checkElements checks the elements of a list or map of Publications, of pointers to them, or of lists of
+// them: their literals may lack their type.
+func checkElements(of *ast.CompositeLit, t ast.Expr, check func(*ast.CompositeLit)) {
+	var element ast.Expr
+	switch t := t.(type) {
+	case *ast.ArrayType:
+		element = t.Elt
+	case *ast.MapType:
+		element = t.Value
+	default:
 		return
+	}
+	if pointed, ok := element.(*ast.StarExpr); ok {
+		element = pointed.X
 	}
 	for _, e := range of.Elts {
 		if pair, ok := e.(*ast.KeyValueExpr); ok {
 			e = pair.Value
 		}
-		if literal, ok := e.(*ast.CompositeLit); ok && literal.Type == nil {
+		literal, ok := e.(*ast.CompositeLit)
+		if !ok || literal.Type != nil {
+			continue
+		}
+		if isPublication(element) && !cites(literal) { // else the literal itself was looked at
 			check(literal)
 		}
+		checkElements(literal, element, check)
 	}
 }
 
-// hasForeignTitle reports whether a literal of whatever type has a title in another script: it cites.
-func hasForeignTitle(literal *ast.CompositeLit) bool {
-	return slices.ContainsFunc(literal.Elts, func(e ast.Expr) bool {
-		pair, ok := e.(*ast.KeyValueExpr)
-		if !ok || fmt.Sprint(pair.Key) != "Title" {
-			return false
+// cites reports whether a literal, of whatever type, has a title in another script, or a title and where it
+// is or what it says in English.
+func cites(literal *ast.CompositeLit) bool {
+	fields := map[string]ast.Expr{}
+	for _, e := range literal.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			fields[fmt.Sprint(pair.Key)] = pair.Value
 		}
-		value, ok := pair.Value.(*ast.BasicLit)
-		if !ok {
-			return false
-		}
-		text, _ := strconv.Unquote(value.Value)
-		return isForeign(text)
-	})
+	}
+	title, ok := fields["Title"].(*ast.BasicLit)
+	if !ok {
+		return false
+	}
+	text, _ := strconv.Unquote(title.Value)
+	return isForeign(text) || fields["Address"] != nil || fields["Translation"] != nil
 }
 
-// isForeign reports whether a title has letters of another script than the Latin.
+// isForeign reports whether a title has letters of another script than the Latin. The sign of a unit, as in
+// µs, is of none.
 func isForeign(title string) bool {
 	return strings.ContainsFunc(title, func(c rune) bool {
-		return unicode.IsLetter(c) && !unicode.Is(unicode.Latin, c) && !unicode.Is(unicode.Greek, c)
+		return unicode.IsLetter(c) && !unicode.Is(unicode.Latin, c) && !unicode.Is(unicode.Greek, c) && !unicode.Is(unicode.Common, c)
 	})
 }
 

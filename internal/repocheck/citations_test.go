@@ -75,7 +75,20 @@ var (
 	told = Publication{Title: "folklore"}
 	bald = Article{Title: "用Benchmark验证sync.Pool"}
 	both = Publication{Title: "How to pool", Translation: "How to pool"}
+	aliased   = Article{Title: "How to pool", Address: "go.dev"}
+	pointers  = []*Publication{{Title: "How to pool"}}
+	ofLists   = map[string][]experiment.Publication{"a": {{Title: "How to pool"}, {Title: "How to pool", Address: "https://go.dev/pool"}}}
+	chart     = Chart{Title: "How to pool"} // allowed: it cites nothing
 )
+
+const (
+	told1 = "A load test of a service (its address is not known) says -47 %."
+	told2 = "“用Benchmark验证sync.Pool”, in English “Benchmarks”, whose address is not known, says -47 %."
+	told3 = "“用Benchmark验证sync.Pool” says -47 %."
+	told4 = "A load test, whose\naddress is not known."
+)
+
+func (p Publication) String() string { return p.Title + ", whose address is not known here" } // allowed: the title is before it
 -- instruments/lab/publications_test.go --
 package main
 
@@ -91,6 +104,11 @@ package dewpond
 
 // It is as told in an article
 // (https://go.dev/pool).
+
+// A load test of a service, whose
+// address is not known.
+
+// It is as “用Benchmark验证sync.Pool” says.
 
 // A stack ("How to pool",
 // CONF 2001).
@@ -115,9 +133,17 @@ See https://go.dev/pool.
 		"instruments/lab/publications.go:16: citation: a Publication needs",
 		"instruments/lab/publications.go:19: citation: a Publication needs",
 		"instruments/lab/publications.go:20: citation: a Publication needs",
+		"instruments/lab/publications.go:21: citation: a Publication needs",
+		"instruments/lab/publications.go:22: citation: a Publication needs",
+		"instruments/lab/publications.go:23: citation: a Publication needs",
+		"instruments/lab/publications.go:28: citation: what has no known address is cited by its title in its own language",
+		"instruments/lab/publications.go:30: citation: “用Benchmark验证sync.Pool” has neither an address",
+		"instruments/lab/publications.go:31: citation: what has no known address",
 		"titles.go:10: citation: https://go.dev/pool has no title",
-		`titles.go:12: citation: "How to pool", CONF 2001) has no address`,
-		"titles.go:15: citation: https://go.dev/pool has no title",
+		"titles.go:13: citation: what has no known address",
+		"titles.go:15: citation: “用Benchmark验证sync.Pool” has neither an address",
+		`titles.go:17: citation: "How to pool", CONF 2001) has no address`,
+		"titles.go:20: citation: https://go.dev/pool has no title",
 		"docs/ownership.md:3: citation: https://go.dev/pool has no title",
 	)
 }
