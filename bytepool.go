@@ -1607,6 +1607,7 @@ func (p *BytePool) Stats() Stats {
 	s.Collections = p.count.collections.Load()
 	s.OldestIdle = p.decay.Oldest()
 	s.OverheadBytes = p.overhead()
+	s.Shards = shardStats(&p.engine, p.classes.Size)
 	s.Gets += s.Oversize
 	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
 	if p.checks != nil {

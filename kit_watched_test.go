@@ -33,6 +33,7 @@ const (
 	seesDirect  = "it looks at direct mode, which a pool with CheckAll never leaves"
 	countsMiss  = "it counts misses, and a quarantine makes more"
 	countsAlloc = "it counts allocations"
+	seesShards  = "with CheckAll no block is in a shard"
 )
 
 // leavers are the tests that do what pools of dewtest fail others for, by name.

@@ -574,6 +574,7 @@ func (p *Pool[T]) Stats() Stats {
 	s.Waits, s.WaitDuration = p.out.Waits()
 	s.OldestIdle = p.decay.Oldest()
 	s.OverheadBytes = p.overhead()
+	s.Shards = shardStats(&p.engine, func(uint8) int { return int(p.size) })
 	s.IdleBytes = int64(c.Idle) * p.size
 	s.Gets = s.Hits + s.Misses
 	s.Puts = c.Puts + p.count.puts.Load()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/perclass"
 )
 
@@ -66,6 +67,12 @@ type Stats struct {
 
 	OverheadBytes int64 // of magazines, shards and tables, which the pool has in addition to its blocks
 
+	// Shards has what each P, a processor of Go's scheduler, has idle for itself, by its number. What is
+	// idle beyond that is where every P finds it, as are all blocks above 128 KiB. Ps that have not used
+	// the pool may be missing; with a tag or a build that has the portable engine, a goroutine may also
+	// use another shard than that of its P.
+	Shards []ShardStats
+
 	ReservedBytes    int64 // off the heap: address space; 0 once it is unmapped
 	CommittedBytes   int64 // off the heap: in pages that may be resident
 	DecommittedBytes int64 // off the heap: given back to the system
@@ -84,6 +91,13 @@ type ClassStats struct {
 	InUse  int    // blocks handed out and not put back, without what BodyPools have out
 }
 
+// ShardStats are the part of [Stats] that belongs to one P. In use they may be off by the blocks of a
+// magazine, which has 2 to 64.
+type ShardStats struct {
+	Idle      int   // blocks of all classes
+	IdleBytes int64 // that they have
+}
+
 // HitRate returns Hits / Gets, or 0 if there was no Get.
 func (s Stats) HitRate() float64 {
 	if s.Gets == 0 {
@@ -94,8 +108,8 @@ func (s Stats) HitRate() float64 {
 
 // Sub returns what has been counted since previous, which must be an earlier Stats of the
 // same pool. What is true of the pool or its Budget now (IdleBytes, InUseBytes, Idle, InUse,
-// OldestIdle, BudgetUsed, OverBudgetBytes, OverheadBytes, ReservedBytes, CommittedBytes) is not
-// subtracted.
+// OldestIdle, BudgetUsed, OverBudgetBytes, OverheadBytes, ReservedBytes, CommittedBytes, Shards) is
+// not subtracted.
 func (s Stats) Sub(previous Stats) Stats {
 	s.Gets -= previous.Gets
 	s.Hits -= previous.Hits
@@ -136,6 +150,7 @@ func (s Stats) Sub(previous Stats) Stats {
 func (s Stats) events() Stats {
 	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes = 0, 0, 0, 0
 	s.BudgetUsed, s.OverBudgetBytes, s.ReservedBytes, s.CommittedBytes = 0, 0, 0, 0
+	s.Shards = nil
 	s.Classes = slices.Clone(s.Classes)
 	for i := range s.Classes {
 		s.Classes[i].Idle, s.Classes[i].InUse = 0, 0
@@ -176,6 +191,7 @@ func (s Stats) plus(t Stats) Stats {
 	s.ReservedBytes += t.ReservedBytes
 	s.CommittedBytes += t.CommittedBytes
 	s.DecommittedBytes += t.DecommittedBytes
+	s.Shards = plusShards(s.Shards, t.Shards)
 	s.Classes = slices.Clone(s.Classes)
 	for i, c := range t.Classes {
 		s.Classes[i].Gets += c.Gets
@@ -186,6 +202,29 @@ func (s Stats) plus(t Stats) Stats {
 		s.Classes[i].InUse += c.InUse
 	}
 	return s
+}
+
+// plusShards returns what the shards of two parts of a pool have, P by P.
+func plusShards(s, t []ShardStats) []ShardStats {
+	if len(s) < len(t) {
+		s, t = t, s
+	}
+	s = slices.Clone(s)
+	for id, of := range t {
+		s[id].Idle += of.Idle
+		s[id].IdleBytes += of.IdleBytes
+	}
+	return s
+}
+
+// shardStats returns what an engine's shards have; size returns the bytes of a class's blocks.
+func shardStats(e *magazine.Engine, size func(class uint8) int) []ShardStats {
+	occupied := e.Occupancy(size)
+	shards := make([]ShardStats, len(occupied))
+	for id, of := range occupied {
+		shards[id] = ShardStats{of.Blocks, of.Bytes}
+	}
+	return shards
 }
 
 // counts has the counts of the slow paths. The engine counts the fast path.

@@ -86,7 +86,7 @@ func TestSubKnowsEveryField(t *testing.T) {
 		}
 	}
 	stats := func(by int64) dewpond.Stats {
-		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2)}
+		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2), Shards: []dewpond.ShardStats{{Idle: int(by), IdleBytes: 64 * by}}}
 		fill(reflect.ValueOf(&s).Elem(), by)
 		for i := range s.Classes {
 			fill(reflect.ValueOf(&s.Classes[i]).Elem(), by)
@@ -106,7 +106,7 @@ func TestSubKnowsEveryField(t *testing.T) {
 			if v.Field(i).Kind() == reflect.String {
 				got = v.Field(i).String()
 			}
-			if name != "Classes" && got != want {
+			if name != "Classes" && name != "Shards" && got != want {
 				t.Errorf("%s.%s is %s, want %s", of, name, got, want)
 			}
 		}
@@ -114,6 +114,9 @@ func TestSubKnowsEveryField(t *testing.T) {
 	check("Stats", reflect.ValueOf(since))
 	for _, c := range since.Classes {
 		check("ClassStats", reflect.ValueOf(c))
+	}
+	if want := (dewpond.ShardStats{Idle: 10, IdleBytes: 640}); len(since.Shards) != 1 || since.Shards[0] != want {
+		t.Errorf("shards: %+v, want %+v", since.Shards, want)
 	}
 	if later.Classes[0].Gets != 10 {
 		t.Error("Sub changes the classes of what it is called on")

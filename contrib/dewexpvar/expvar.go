@@ -15,6 +15,27 @@ var publish = sync.OnceFunc(func() { expvar.Publish("dewpond", Var()) })
 // Var returns the statistics as a variable, for those who publish it under another name.
 func Var() expvar.Var { return expvar.Func(read) }
 
+// PublishShards publishes [Shards] as the variable "dewpond_shards". A second call does nothing.
+func PublishShards() { publishShards() }
+
+var publishShards = sync.OnceFunc(func() { expvar.Publish("dewpond_shards", Shards()) })
+
+// Shards returns what each P, a processor of Go's scheduler, has idle for itself in each pool, as a
+// variable with an object for each pool, in which the number of the P is the key:
+//
+//	{"frames": {"shard_blocks": {"0": 2, "1": 0}, "shard_bytes": {"0": 1024, "1": 0}}}
+//
+// It is one of its own because few need it, and it has two numbers for each pool and P.
+func Shards() expvar.Var { return expvar.Func(readShards) }
+
+func readShards() any {
+	all := map[string]any{}
+	for s := range metric.ReadShards() {
+		within(within(all, s.Of[0]), s.Name)[s.Of[1]] = s.Value
+	}
+	return all
+}
+
 // groups are the keys under which the values of a first label are.
 var groups = map[string]string{"pool": "pools", "budget": "budgets"}
 

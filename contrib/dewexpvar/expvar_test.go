@@ -66,3 +66,30 @@ func TestVarUnderLoad(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// What each P has is a variable of its own.
+func TestShards(t *testing.T) {
+	dewexpvar.PublishShards()
+	dewexpvar.PublishShards() // once is enough
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "parts"})
+	defer p.Close()
+	p.Put(p.Get(100))
+	if text := dewexpvar.Var().String(); strings.Contains(text, "shard_") {
+		t.Errorf("it comes unasked: %s", text)
+	}
+	var got map[string]map[string]map[string]float64
+	if err := json.Unmarshal([]byte(expvar.Get("dewpond_shards").String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	shards := p.Stats().Shards
+	for id, of := range shards {
+		for name, want := range map[string]int64{"shard_blocks": int64(of.Idle), "shard_bytes": of.IdleBytes} {
+			if v, ok := got["parts"][name][fmt.Sprint(id)]; !ok || v != float64(want) {
+				t.Errorf("%s of shard %d is %v (there: %v), want %d", name, id, v, ok, want)
+			}
+		}
+	}
+	if len(shards) == 0 || len(got) != 1 {
+		t.Errorf("%d shards, %d pools", len(shards), len(got))
+	}
+}

@@ -3,6 +3,8 @@ package dewotel
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"reflect"
 	"sync"
 
@@ -21,8 +23,14 @@ var units = map[string]string{"bytes": "By", "seconds": "s"}
 // keys has the attributes that are not named as the labels.
 var keys = map[string]string{"pool": "pool.name", "budget": "budget.name"}
 
-// registered has the providers with a Registration, so that nothing is counted twice.
-var registered sync.Map
+// registered has what is registered, so that nothing is counted twice.
+var registered sync.Map // of a registration's of
+
+// What is registered, and with which provider, by the first of its metrics.
+type registrant struct {
+	provider otelmetric.MeterProvider
+	first    *metric.Metric
+}
 
 // Register makes the instruments of a provider's Meter, which then observe every live pool
 // at each collection, also those that are made later. Unregister of the Registration ends
@@ -33,14 +41,25 @@ var registered sync.Map
 // [otel.SetMeterProvider]: https://pkg.go.dev/go.opentelemetry.io/otel#SetMeterProvider
 // [otel.GetMeterProvider]: https://pkg.go.dev/go.opentelemetry.io/otel#GetMeterProvider
 func Register(provider otelmetric.MeterProvider) (otelmetric.Registration, error) {
-	r := &registration{provider: provider}
+	return registerOnce("Register", provider, metric.List(), metric.Read())
+}
+
+// RegisterShards is [Register] for what each P, a processor of Go's scheduler, has idle for itself in
+// each pool, to be called beside it. It is one of its own because few need it, and it has two
+// points for each pool and P.
+func RegisterShards(provider otelmetric.MeterProvider) (otelmetric.Registration, error) {
+	return registerOnce("RegisterShards", provider, metric.Shards(), metric.ReadShards())
+}
+
+func registerOnce(name string, provider otelmetric.MeterProvider, list []*metric.Metric, read iter.Seq[*metric.Sample]) (otelmetric.Registration, error) {
+	r := &registration{of: registrant{provider, list[0]}}
 	if reflect.TypeOf(provider).Comparable() { // those that are not have no identity
-		if _, twice := registered.LoadOrStore(provider, r); twice {
-			return nil, errors.New("dewotel: Register with a provider that observes the pools already: call Unregister of its Registration before, or Register once in the program")
+		if _, twice := registered.LoadOrStore(r.of, r); twice {
+			return nil, fmt.Errorf("dewotel: %s with a provider that observes the pools already: call Unregister of its Registration before, or %[1]s once in the program", name)
 		}
 	}
 	var err error
-	if r.Registration, err = register(provider.Meter(Scope)); err != nil {
+	if r.Registration, err = register(provider.Meter(Scope), list, read); err != nil {
 		r.forget()
 		return nil, err
 	}
@@ -50,7 +69,7 @@ func Register(provider otelmetric.MeterProvider) (otelmetric.Registration, error
 // A registration allows another Register when it ends.
 type registration struct {
 	otelmetric.Registration
-	provider otelmetric.MeterProvider
+	of registrant
 }
 
 // Unregister implements [otelmetric.Registration].
@@ -63,16 +82,16 @@ func (r *registration) Unregister() error {
 }
 
 func (r *registration) forget() {
-	if reflect.TypeOf(r.provider).Comparable() {
-		registered.CompareAndDelete(r.provider, r)
+	if reflect.TypeOf(r.of.provider).Comparable() {
+		registered.CompareAndDelete(r.of, r)
 	}
 }
 
-func register(meter otelmetric.Meter) (otelmetric.Registration, error) {
+func register(meter otelmetric.Meter, list []*metric.Metric, read iter.Seq[*metric.Sample]) (otelmetric.Registration, error) {
 	observe := map[*metric.Metric]observer{}
 	var instruments []otelmetric.Observable
 	var errs []error
-	for _, m := range metric.List() {
+	for _, m := range list {
 		instrument, of, err := newObserver(meter, m)
 		if err != nil {
 			errs = append(errs, err)
@@ -85,7 +104,7 @@ func register(meter otelmetric.Meter) (otelmetric.Registration, error) {
 		return nil, err
 	}
 	return meter.RegisterCallback(func(_ context.Context, to otelmetric.Observer) error {
-		for s := range metric.Read() {
+		for s := range read {
 			observe[s.Metric](to, s.Value, otelmetric.WithAttributeSet(attributes(s)))
 		}
 		return nil

@@ -145,3 +145,58 @@ func TestRegisterTwice(t *testing.T) {
 		}
 	}
 }
+
+// What each P has is observed where RegisterShards is called, beside Register, and until Unregister.
+func TestRegisterShards(t *testing.T) {
+	reader := metric.NewManualReader()
+	provider := metric.NewMeterProvider(metric.WithReader(reader))
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name()})
+	defer p.Close()
+	p.Put(p.Get(100))
+	blocks := func() (points int, sum int64) {
+		var all metricdata.ResourceMetrics
+		if err := reader.Collect(t.Context(), &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, scope := range all.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				if m.Name == "dewpond.shard.blocks" {
+					for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+						points++
+						sum += point.Value
+					}
+				}
+			}
+		}
+		return points, sum
+	}
+	rest, err := dewotel.Register(provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rest.Unregister()
+	if points, _ := blocks(); points != 0 {
+		t.Errorf("%d points come unasked", points)
+	}
+	registration, err := dewotel.RegisterShards(provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dewotel.RegisterShards(provider); err == nil || !strings.Contains(err.Error(), "RegisterShards once") {
+		t.Errorf("a second RegisterShards: %v", err)
+	}
+	want := int64(0)
+	shards := p.Stats().Shards
+	for _, of := range shards {
+		want += int64(of.Idle)
+	}
+	if points, sum := blocks(); points != len(shards) || points == 0 || sum != want {
+		t.Errorf("%d points of %d blocks, want %d of %d", points, sum, len(shards), want)
+	}
+	if err := registration.Unregister(); err != nil {
+		t.Fatal(err)
+	}
+	if points, _ := blocks(); points != 0 {
+		t.Errorf("%d points after Unregister", points)
+	}
+}

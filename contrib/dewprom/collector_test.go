@@ -197,3 +197,30 @@ func TestOddNames(t *testing.T) {
 		}
 	}
 }
+
+// What each P has is in a Collector of its own, which is silent until it is registered.
+func TestShardCollector(t *testing.T) {
+	p := pool(t, dewpond.BytePoolOptions{Name: "parts"})
+	p.Put(p.Get(100))
+	r := registry()
+	without, _ := scrape(t, r)
+	for key := range without {
+		if strings.HasPrefix(key, "dewpond_shard_") {
+			t.Errorf("%s comes unasked", key)
+		}
+	}
+	r.MustRegister(dewprom.NewShardCollector())
+	with, counters := scrape(t, r)
+	shards := p.Stats().Shards
+	for id, of := range shards {
+		if v, ok := with[fmt.Sprintf("dewpond_shard_blocks{pool=parts,shard=%d}", id)]; !ok || v != float64(of.Idle) {
+			t.Errorf("shard %d has %v blocks (there: %v), want %d", id, v, ok, of.Idle)
+		}
+	}
+	if len(shards) == 0 || len(counters) == 0 || len(with) < len(without)+2*len(shards) {
+		t.Errorf("%d series with those of %d shards, %d without", len(with), len(shards), len(without))
+	}
+	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}

@@ -144,7 +144,7 @@ func TestRunbook(t *testing.T) {
 			t.Errorf("rules_test.yaml has no test of %s", name)
 		}
 	}
-	for _, m := range metric.List() {
+	for _, m := range append(metric.List(), metric.Shards()...) {
 		if !strings.Contains(book, "`dewpond_"+m.Name+"`") || !strings.Contains(book, "`dewpond."+m.OTel+"`") {
 			t.Errorf("docs/metrics.md does not list dewpond_%s and dewpond.%s", m.Name, m.OTel)
 		}

@@ -2,6 +2,8 @@
 //
 //	prometheus.MustRegister(dewprom.NewCollector())
 //
+// With dewprom.NewShardCollector() beside it there is also what each processor has idle for itself.
+//
 // The [metrics document] lists the metrics; deploy/prometheus in the repository has recording
 // rules and alerts for them, and deploy/grafana a dashboard.
 //

@@ -2,8 +2,19 @@ package metric
 
 import "slices"
 
-// List returns all metrics, those of a pool first.
+// List returns all metrics but those of Shards, those of a pool first.
 func List() []*Metric { return slices.Clone(list) }
+
+// Shards returns the metrics of what each P of a pool has. Exporters leave them out unless they are
+// asked for: there are two for each pool and processor.
+func Shards() []*Metric { return []*Metric{shardBlocks, shardSize} }
+
+var (
+	shardBlocks = &Metric{Name: "shard_blocks", OTel: "shard.blocks", Unit: "block", Kind: Sum, Labels: []string{"pool", "shard"},
+		Help: "Blocks that are idle for one P, a processor of Go's scheduler, alone; all are in blocks, too."}
+	shardSize = &Metric{Name: "shard_bytes", OTel: "shard.memory", Unit: "bytes", Kind: Sum, Labels: []string{"pool", "shard"},
+		Help: "Bytes in blocks that are idle for one P alone; all are in bytes, too."}
+)
 
 var list []*Metric
 

@@ -163,7 +163,7 @@ func TestReadStops(t *testing.T) {
 // Names follow the rules of both worlds, and no two metrics have one name.
 func TestNames(t *testing.T) {
 	names := map[string]bool{}
-	for _, m := range metric.List() {
+	for _, m := range append(metric.List(), metric.Shards()...) {
 		for _, name := range []string{m.Name, "otel:" + m.OTel} {
 			if names[name] {
 				t.Errorf("two metrics are named %s", name)
@@ -262,5 +262,39 @@ func testReadIsLinear(t *testing.T) {
 	}
 	if n := each[0]; n[2] != 1 || n[3] != 1 {
 		t.Errorf("%v reads of Stats and %v look-ups of Budgets for each pool, want 1", n[2], n[3])
+	}
+}
+
+// What each P has is said by ReadShards, and by nothing else.
+func TestReadShards(t *testing.T) {
+	p := pool(t, dewpond.BytePoolOptions{Name: "parts"})
+	p.Put(p.Get(100))
+	for key := range series(t) {
+		if strings.HasPrefix(key, "shard_") {
+			t.Errorf("Read says %s", key)
+		}
+	}
+	stats := p.Stats()
+	if len(stats.Shards) == 0 {
+		t.Fatal("the pool has no shards")
+	}
+	got := map[string]float64{}
+	for s := range metric.ReadShards() {
+		key := s.Name + fmt.Sprint(s.Values())
+		if _, twice := got[key]; twice {
+			t.Errorf("%s comes twice", key)
+		}
+		got[key] = s.Value
+	}
+	for id, of := range stats.Shards {
+		if blocks, bytes := got[fmt.Sprintf("shard_blocks[parts %d]", id)], got[fmt.Sprintf("shard_bytes[parts %d]", id)]; blocks != float64(of.Idle) || bytes != float64(of.IdleBytes) {
+			t.Errorf("shard %d has %v blocks of %v bytes, want %+v", id, blocks, bytes, of)
+		}
+	}
+	if len(got) != 2*len(stats.Shards) {
+		t.Errorf("%d samples of %d shards", len(got), len(stats.Shards))
+	}
+	for range metric.ReadShards() {
+		break // whoever stops reading gets no more
 	}
 }

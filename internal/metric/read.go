@@ -17,6 +17,22 @@ func Read() iter.Seq[*Sample] {
 	}
 }
 
+// ReadShards yields a sample of what each P of each pool has now, as Read does of everything else.
+func ReadShards() iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		r := reader{yield: yield}
+		for p := range dewpond.Pools() {
+			s := p.Stats()
+			for id, of := range s.Shards {
+				shard := strconv.Itoa(id)
+				if !r.say(shardBlocks, float64(of.Idle), s.Name, shard) || !r.say(shardSize, float64(of.IdleBytes), s.Name, shard) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A reader turns Stats into samples. Its methods return false if there is to be no other.
 type reader struct {
 	yield   func(*Sample) bool
