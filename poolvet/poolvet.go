@@ -19,6 +19,8 @@ import (
 	"github.com/dewpond/dewpond/poolvet/ignore"
 	"github.com/dewpond/dewpond/poolvet/lease"
 	"github.com/dewpond/dewpond/poolvet/missingput"
+	"github.com/dewpond/dewpond/poolvet/needless"
+	"github.com/dewpond/dewpond/poolvet/noreset"
 	"github.com/dewpond/dewpond/poolvet/percall"
 	"github.com/dewpond/dewpond/poolvet/returnput"
 	"github.com/dewpond/dewpond/poolvet/scope"
@@ -27,7 +29,7 @@ import (
 	"github.com/dewpond/dewpond/poolvet/wrongput"
 )
 
-// Analyzers returns the checks.
+// Analyzers returns the checks that are on.
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		useafterput.Analyzer,
@@ -43,4 +45,10 @@ func Analyzers() []*analysis.Analyzer {
 		missingput.Analyzer,
 		ignore.Analyzer,
 	}
+}
+
+// OnRequest returns the checks that run if they are asked for: what they find costs memory or
+// time, or is meant more often than not.
+func OnRequest() []*analysis.Analyzer {
+	return []*analysis.Analyzer{needless.Analyzer, noreset.Analyzer}
 }

@@ -1,6 +1,9 @@
 package poolvet_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -10,10 +13,9 @@ import (
 	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
-// all reports what every check does, so that what one check takes for right is held to be
-// right by the others too.
-var all = func() *analysis.Analyzer {
-	checks := poolvet.Analyzers()
+// together is one analyzer that reports what all of these do, so that what one check takes for
+// right is held to be right by the others too.
+func together(checks ...*analysis.Analyzer) *analysis.Analyzer {
 	a := &analysis.Analyzer{Name: "all", Doc: "every check", Requires: checks[0].Requires}
 	a.Run = func(pass *analysis.Pass) (any, error) {
 		for _, c := range checks {
@@ -24,20 +26,96 @@ var all = func() *analysis.Analyzer {
 		return nil, nil
 	}
 	return a
-}()
+}
 
-func TestChecks(t *testing.T) {
+// ofSync has missingput look at sync.Pool too.
+func ofSync(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts the go command")
 	}
 	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
 		t.Fatal(err)
 	}
-	analysistest.Run(t, analysistest.TestData(), all, "./src/...")
+}
+
+func TestChecks(t *testing.T) {
+	ofSync(t)
+	var patterns []string
+	for _, dir := range shapes(t) {
+		if dir != "needless" && dir != "noreset" && dir != "fixes" {
+			patterns = append(patterns, "./src/"+dir)
+		}
+	}
+	analysistest.Run(t, analysistest.TestData(), together(poolvet.Analyzers()...), patterns...)
+}
+
+func TestOnRequest(t *testing.T) {
+	ofSync(t)
+	checks := append(poolvet.Analyzers(), poolvet.OnRequest()...)
+	analysistest.Run(t, analysistest.TestData(), together(checks...), "./src/needless", "./src/noreset")
+}
+
+// shapes lists the packages in testdata/src.
+func shapes(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("testdata/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestFixes applies each fix, compares with what is in the .golden files, and holds those to
+// have nothing left to find.
+func TestFixes(t *testing.T) {
+	ofSync(t)
+	all := together(poolvet.Analyzers()...)
+	analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), all, "./src/fixes")
+
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := "module testdata.example\n\ngo 1.26.0\n\nrequire github.com/dewpond/dewpond v0.0.0\n\nreplace github.com/dewpond/dewpond => " + root + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants := regexp.MustCompile("// want .*")
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		fixed, err := os.ReadFile("testdata/src/fixes/" + name + ".golden")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "src/fixes", name), wants.ReplaceAll(fixed, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	analysistest.Run(t, dir, all, "./src/fixes")
+}
+
+// TestNoFix holds findings whose fix would be wrong to have none.
+func TestNoFix(t *testing.T) {
+	ofSync(t)
+	for _, r := range analysistest.Run(t, analysistest.TestData(), together(poolvet.Analyzers()...), "./src/nofix") {
+		for _, d := range r.Diagnostics {
+			if len(d.SuggestedFixes) > 0 {
+				t.Errorf("%v: %s has the fix %q", r.Pass.Fset.Position(d.Pos), d.Message, d.SuggestedFixes[0].Message)
+			}
+		}
+	}
 }
 
 func TestAnalyzersAreValid(t *testing.T) {
-	checks := poolvet.Analyzers()
+	checks := append(poolvet.Analyzers(), poolvet.OnRequest()...)
 	if err := analysis.Validate(checks); err != nil {
 		t.Fatal(err)
 	}

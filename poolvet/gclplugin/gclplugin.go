@@ -13,7 +13,9 @@ func init() { register.Plugin("poolvet", newPlugin) }
 
 // settings are those of .golangci.yml.
 type settings struct {
-	Sync bool `json:"sync"` // missingput looks at sync.Pool too
+	Sync     bool `json:"sync"`     // missingput looks at sync.Pool too
+	Needless bool `json:"needless"` // run needless
+	Noreset  bool `json:"noreset"`  // run noreset
 }
 
 type plugin struct{ checks []*analysis.Analyzer }
@@ -32,6 +34,11 @@ func newPlugin(conf any) (register.LinterPlugin, error) {
 			if err := f.Value.Set("true"); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, c := range poolvet.OnRequest() {
+		if c.Name == "needless" && s.Needless || c.Name == "noreset" && s.Noreset {
+			checks = append(checks, c)
 		}
 	}
 	return plugin{checks}, nil

@@ -26,7 +26,7 @@ const aboutPools = "more pools: path.Type.Put:0 puts its first argument back, pa
 func Main(args []string) int {
 	if forVet(args) {
 		flag.Var(flow.More, "pools", aboutPools)
-		unitchecker.Main(poolvet.Analyzers()...)
+		unitchecker.Main(forVetAnalyzers(args)...)
 	}
 	return alone(args, os.Stdout, os.Stderr)
 }
@@ -37,17 +37,33 @@ func forVet(args []string) bool {
 	return len(args) > 0 && (strings.HasPrefix(args[0], "-V=") || args[0] == "-flags" || strings.HasSuffix(args[len(args)-1], ".cfg"))
 }
 
+// forVetAnalyzers are the checks that are on, and those on request if they are named, or if go
+// vet asks which flags there are. vet runs what is named alone.
+func forVetAnalyzers(args []string) []*analysis.Analyzer {
+	all := poolvet.Analyzers()
+	for _, a := range poolvet.OnRequest() {
+		if slices.ContainsFunc(args, func(arg string) bool {
+			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			return arg == "-flags" || name == a.Name
+		}) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // alone loads packages and runs the checks on them.
 func alone(args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("poolvet", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	asJSON := f.Bool("json", false, "write JSON to standard output")
+	apply := f.Bool("fix", false, "apply the fixes that findings suggest, and tell of the other findings")
 	verbose := f.Bool("v", false, "say which functions were given up on")
 	c := Config{}
 	f.BoolVar(&c.Tests, "test", true, "look at tests too")
 	f.BoolVar(&c.Shallow, "shallow", false, "do not look into functions of other modules: faster, and what they put back or return is not known")
 	f.Var(flow.More, "pools", aboutPools)
-	all := poolvet.Analyzers()
+	all := append(poolvet.Analyzers(), poolvet.OnRequest()...)
 	selected := map[*analysis.Analyzer]*bool{}
 	for _, a := range all {
 		title, _, _ := strings.Cut(a.Doc, "\n")
@@ -55,7 +71,7 @@ func alone(args []string, stdout, stderr io.Writer) int {
 		a.Flags.VisitAll(func(g *flag.Flag) { f.Var(g.Value, a.Name+"."+g.Name, g.Usage) })
 	}
 	f.Usage = func() {
-		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nA check's name as a flag runs that check alone. As a tool of go vet: go vet -vettool=$(which poolvet) ./...\n\n")
+		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nA check's name as a flag runs that check alone, and is how needless and noreset are run. As a tool of go vet: go vet -vettool=$(which poolvet) ./...\n\n")
 		f.PrintDefaults()
 	}
 	if err := f.Parse(args); err != nil {
@@ -64,20 +80,14 @@ func alone(args []string, stdout, stderr io.Writer) int {
 		}
 		return 2
 	}
-	var analyzers []*analysis.Analyzer
-	for _, a := range all {
-		if *selected[a] {
-			analyzers = append(analyzers, a)
-		}
-	}
-	if len(analyzers) == 0 {
-		analyzers = poolvet.Analyzers()
-	}
 	c.Patterns = f.Args()
 	if len(c.Patterns) == 0 {
 		c.Patterns = []string{"."}
 	}
-	found, pkgs, err := Run(c, analyzers)
+	found, pkgs, err := Run(c, wanted(poolvet.Analyzers(), all, selected))
+	if err == nil && *apply {
+		found, err = fix(found)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "poolvet:", err)
 		return 2

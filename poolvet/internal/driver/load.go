@@ -42,6 +42,7 @@ type Package struct {
 	listed   *packages.Package
 	imported map[string]*Package
 	done     chan struct{}
+	loader   *loader
 }
 
 // load lists packages with the go command and type-checks them and all that they import,
@@ -115,7 +116,7 @@ func (l *loader) add(p *packages.Package, own map[string]bool) *Package {
 	if q := l.all[p.ID]; q != nil {
 		return q
 	}
-	q := &Package{Path: p.PkgPath, Fset: l.fset, Module: p.Module, Sizes: p.TypesSizes, listed: p, imported: map[string]*Package{}, done: make(chan struct{})}
+	q := &Package{Path: p.PkgPath, Fset: l.fset, Module: p.Module, Sizes: p.TypesSizes, listed: p, imported: map[string]*Package{}, done: make(chan struct{}), loader: l}
 	q.Initial = p.Module != nil && own[p.Module.Path]
 	l.all[p.ID] = q
 	for path, dep := range p.Imports {
@@ -140,14 +141,43 @@ func (l *loader) check(p *Package) {
 		p.Errors = append(p.Errors, e)
 	}
 	for _, name := range p.listed.GoFiles {
-		file, err := parser.ParseFile(l.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			p.Errors = append(p.Errors, err)
-		}
-		if file != nil {
-			p.Files = append(p.Files, file)
+		p.parse(name, nil)
+	}
+	l.typeCheck(p)
+	if !p.Initial {
+		p.Files, p.Info = nil, nil
+	}
+}
+
+// parse adds a file, read from the disk if src is nil.
+func (p *Package) parse(name string, src any) {
+	file, err := parser.ParseFile(p.Fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		p.Errors = append(p.Errors, err)
+	}
+	if file != nil {
+		p.Files = append(p.Files, file)
+	}
+}
+
+// With returns the package with another text of one of its files, type-checked and followed
+// anew. Packages that import it stay as they are.
+func (p *Package) With(name string, text []byte) *Package {
+	q := *p
+	q.Files, q.Types, q.Info, q.Result, q.Errors = nil, nil, nil, nil, nil
+	for _, file := range p.Files {
+		if p.Fset.Position(file.FileStart).Filename == name {
+			q.parse(name, text)
+		} else {
+			q.Files = append(q.Files, file)
 		}
 	}
+	p.loader.typeCheck(&q)
+	return &q
+}
+
+// typeCheck type-checks a package that has been parsed, and runs the flow on it.
+func (l *loader) typeCheck(p *Package) {
 	bodies := p.Initial || p.Module != nil && !l.config.Shallow
 	p.Info = &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
@@ -167,9 +197,6 @@ func (l *loader) check(p *Package) {
 	p.Types, _ = config.Check(p.Path, l.fset, p.Files, p.Info)
 	if bodies && len(p.Errors) == 0 {
 		l.flow(p)
-	}
-	if !p.Initial {
-		p.Files, p.Info = nil, nil
 	}
 }
 
@@ -236,23 +263,34 @@ func Run(c Config, analyzers []*analysis.Analyzer) ([]Finding, []*Package, error
 	var all []Finding
 	seen := map[string]bool{}
 	for _, p := range pkgs {
-		if p.Result == nil {
-			continue
+		found, err := p.Findings(analyzers)
+		if err != nil {
+			return nil, nil, err
 		}
-		for _, a := range analyzers {
-			pass := (&loader{fset: p.Fset}).pass(a, p, func(d analysis.Diagnostic) {
-				f := Finding{Package: p.Path, Check: a.Name, Position: p.Fset.Position(d.Pos), Diagnostic: d}
-				if at := f.Position.String() + f.Check; !seen[at] {
-					seen[at] = true
-					all = append(all, f)
-				}
-			})
-			if _, err := a.Run(pass); err != nil {
-				return nil, nil, err
+		for _, f := range found {
+			if at := f.Position.String() + f.Check; !seen[at] {
+				seen[at] = true
+				all = append(all, f)
 			}
 		}
 	}
 	return all, pkgs, nil
+}
+
+// Findings is what the analyzers report in one package: nothing if it does not compile.
+func (p *Package) Findings(analyzers []*analysis.Analyzer) (all []Finding, err error) {
+	if p.Result == nil {
+		return nil, nil
+	}
+	for _, a := range analyzers {
+		pass := p.loader.pass(a, p, func(d analysis.Diagnostic) {
+			all = append(all, Finding{Package: p.Path, Check: a.Name, Position: p.Fset.Position(d.Pos), Diagnostic: d, fset: p.Fset})
+		})
+		if _, err := a.Run(pass); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // A Finding is what one analyzer reports in one place.
@@ -261,4 +299,5 @@ type Finding struct {
 	Check      string
 	Position   token.Position
 	Diagnostic analysis.Diagnostic
+	fset       *token.FileSet
 }

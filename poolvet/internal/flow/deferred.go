@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
@@ -21,17 +22,16 @@ func (a *flowPass) deferredPut(call ssa.CallInstruction, t target) {
 	}
 	where := a.at(call.Pos())
 	s := a.after(call, t)
-	var early ssa.CallInstruction // an explicit Put that the variable may still forget
 	a.walk(call, s, func(in ssa.Instruction, s *state) verdict {
 		if other, ok := in.(ssa.CallInstruction); ok && other != call && a.putsFollowed(other, s) {
-			if t.inPlace {
-				if a.putUntilReturn(other, t) {
-					a.report("doubleput", other.Pos(), nil, "%s is put back here, and again by the deferred %s at %s (doubleput)", expr, name, where)
-				}
-				early = other
+			if t.inPlace && !a.putUntilReturn(other, t) {
 				return stop
 			}
-			a.report("doubleput", other.Pos(), nil, "%s is put back here, and again by the deferred %s at %s (doubleput)", expr, name, where)
+			var fix *analysis.SuggestedFix
+			if a.oneObject(call, other, t) {
+				fix = a.withoutPut(other)
+			}
+			a.report("doubleput", other.Pos(), fix, "%s is put back here, and again by the deferred %s at %s (doubleput)", expr, name, where)
 			return stop
 		}
 		switch x := in.(type) {
@@ -58,7 +58,6 @@ func (a *flowPass) deferredPut(call ssa.CallInstruction, t target) {
 		}
 		return goOn
 	})
-	_ = early
 }
 
 // putUntilReturn reports whether a variable that was put back by an explicit call still has
@@ -170,7 +169,12 @@ func (a *flowPass) cloneFix(e ast.Expr) *analysis.SuggestedFix {
 	return nil
 }
 
-// importEdit adds an import behind the package clause.
+// importEdit adds an import: to the first list of imports, or else behind the package clause.
 func importEdit(file *ast.File, path string) analysis.TextEdit {
+	for _, d := range file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && g.Lparen.IsValid() {
+			return analysis.TextEdit{Pos: g.Lparen + 1, End: g.Lparen + 1, NewText: []byte("\n\t\"" + path + "\"")}
+		}
+	}
 	return analysis.TextEdit{Pos: file.Name.End(), End: file.Name.End(), NewText: []byte("\n\nimport \"" + path + "\"")}
 }

@@ -123,7 +123,7 @@ func (a *flowPass) ignore() {
 				before := len(a.result.Findings)
 				a.result.Findings = slices.DeleteFunc(a.result.Findings, func(f Finding) bool {
 					p := a.pass.Fset.Position(f.Pos)
-					return (f.Check == words[0] || f.Check == words[0]+" of sync.Pool") && slices.Contains(lines, line{p.Filename, p.Line})
+					return (f.Check == words[0] || f.Check == words[0]+OfSync) && slices.Contains(lines, line{p.Filename, p.Line})
 				})
 				if len(a.result.Findings) == before {
 					a.report("ignore", c.Pos(), nil, "poolvet:ignore %s silences nothing here", words[0])

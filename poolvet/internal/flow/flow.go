@@ -36,10 +36,21 @@ const URL = "https://github.com/dewpond/dewpond/blob/main/docs/poolvet.md"
 // More is what the flag -pools has.
 var More = Pools{}
 
+// OfSync is behind a check's name in the findings that it makes on request: of sync.Pool.
+const OfSync = ".sync"
+
 // A Result has the findings of all checks.
 type Result struct {
 	Findings []Finding
+	Puts     []Put
 	GivenUp  []string // functions that are too large, or that take too long
+}
+
+// A Put is a call that puts something back.
+type Put struct {
+	Pos      token.Pos // of the call's left parenthesis, or of defer
+	What     string    // as it is written, or "the object"
+	Deferred bool
 }
 
 // A Finding is what one check reports.
@@ -60,10 +71,11 @@ func Check(name, doc string) *analysis.Analyzer {
 	}
 	c.Run = func(pass *analysis.Pass) (any, error) {
 		for _, f := range pass.ResultOf[Analyzer].(*Result).Findings {
-			if f.Check != name && !(c.Flags.Lookup("sync") != nil && c.Flags.Lookup("sync").Value.String() == "true" && f.Check == name+" of sync.Pool") {
+			sync := c.Flags.Lookup("sync")
+			if f.Check != name && !(f.Check == name+OfSync && sync != nil && sync.Value.String() == "true") {
 				continue
 			}
-			d := analysis.Diagnostic{Pos: f.Pos, Category: name, Message: f.Message, URL: c.URL}
+			d := analysis.Diagnostic{Pos: f.Pos, Category: f.Check, Message: f.Message, URL: c.URL}
 			if f.Fix != nil {
 				d.SuggestedFixes = []analysis.SuggestedFix{*f.Fix}
 			}
@@ -86,9 +98,10 @@ type flowPass struct {
 	putCalls  map[*ssa.Function][]ssa.CallInstruction
 	conds     map[*ssa.Function]map[string]bool
 	sharing   map[*ssa.Alloc]sharing
-	nodes     map[token.Pos]ast.Node // calls by their left parenthesis, defers by their keyword
-	names     map[token.Pos]string   // variables by the parenthesis of the call that is assigned to them
-	given     map[ssa.Value]bool     // slices that a deferred call ends, as they are handed out
+	nodes     map[token.Pos]ast.Node  // calls by their left parenthesis, defers by their keyword
+	ends      map[token.Pos]token.Pos // closing braces of functions, by where SSA has the function
+	names     map[token.Pos]string    // variables by the parenthesis of the call that is assigned to them
+	given     map[ssa.Value]bool      // slices that a deferred call ends, as they are handed out
 	seen      map[Finding]bool
 	result    *Result
 }
@@ -121,7 +134,16 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, f := range a.fns {
 		a.check(f)
 	}
+	for _, f := range a.fns {
+		for _, call := range a.putCalls[f] {
+			_, deferred := call.(*ssa.Defer)
+			for _, t := range a.puts(call) {
+				a.result.Puts = append(a.result.Puts, Put{call.Pos(), a.expr(call, t), deferred})
+			}
+		}
+	}
 	a.poolsMade()
+	a.whatIsLeft()
 	a.ignore()
 	slices.SortFunc(a.result.Findings, func(x, y Finding) int { return int(x.Pos - y.Pos) })
 	return a.result, nil
@@ -186,7 +208,7 @@ func (a *flowPass) callsThatPut(f *ssa.Function) []ssa.CallInstruction {
 
 // index finds the syntax of calls by the position that SSA gives them.
 func (a *flowPass) index() {
-	a.nodes = map[token.Pos]ast.Node{}
+	a.nodes, a.ends = map[token.Pos]ast.Node{}, map[token.Pos]token.Pos{}
 	for _, file := range a.pass.Files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch x := n.(type) {
@@ -198,6 +220,12 @@ func (a *flowPass) index() {
 				a.nodes[x.Go] = x
 			case *ast.ReturnStmt:
 				a.nodes[x.Return] = x
+			case *ast.FuncDecl:
+				if x.Body != nil {
+					a.ends[x.Name.Pos()] = x.Body.Rbrace
+				}
+			case *ast.FuncLit:
+				a.ends[x.Type.Func] = x.Body.Rbrace
 			case *ast.AssignStmt:
 				if len(x.Rhs) == 1 {
 					a.assigned(x.Lhs[0], x.Rhs[0])
@@ -206,6 +234,14 @@ func (a *flowPass) index() {
 			return true
 		})
 	}
+}
+
+// returnPos is where a return is: the function's closing brace if it is not written.
+func (a *flowPass) returnPos(ret *ssa.Return) token.Pos {
+	if ret.Pos().IsValid() {
+		return ret.Pos()
+	}
+	return a.ends[ret.Parent().Pos()]
 }
 
 // assigned notes the name that the result of a call gets.

@@ -170,6 +170,7 @@ var inMemory = map[string]bool{
 	"bytes.Buffer.Peek":                                  true,
 	"bytes.Buffer.AvailableBuffer":                       true,
 	"github.com/valyala/bytebufferpool.ByteBuffer.Bytes": true,
+	dewpondPath + ".Lease.Truncate":                      true,
 	"bytes.TrimSpace":                                    true,
 	"bytes.TrimRight":                                    true,
 	"bytes.TrimLeft":                                     true,

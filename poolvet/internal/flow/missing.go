@@ -2,7 +2,10 @@ package flow
 
 import (
 	"go/token"
+	"go/types"
+	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -69,12 +72,13 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 			}
 		}
 	}
-	if !has {
-		return
-	}
 	name := "what was got"
 	if n := a.names[call.Pos()]; n != "" {
 		name = n
+	}
+	if !has {
+		a.neverPut(call, v, name)
+		return
 	}
 	s := a.before(call)
 	for w, t := range a.closure(v) {
@@ -93,48 +97,135 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 			}
 			check := "missingput"
 			if !dewpond {
-				check = "missingput of sync.Pool"
+				check = "missingput" + OfSync
 			}
-			a.report(check, x.Pos(), nil, "%s, got at %s, is not put back on this way, as it is on another (missingput)", name, a.at(call.Pos()))
+			a.report(check, a.returnPos(x), nil, "%s, got at %s, is not put back on this way, as it is on another (missingput)", name, a.at(call.Pos()))
 			return stop
-		case *ssa.Store:
-			if s.of(x.Val) != 0 && !localPlace(x.Addr) {
-				return stop
-			}
-		case *ssa.Send:
-			if s.of(x.X) != 0 {
-				return stop
-			}
-		case *ssa.Select:
-			for _, st := range x.States {
-				if st.Send != nil && s.of(st.Send) != 0 {
-					return stop
-				}
-			}
-		case *ssa.MapUpdate:
-			if s.of(x.Value)|s.of(x.Key) != 0 {
-				return stop
-			}
-		case *ssa.MakeClosure:
-			for _, b := range x.Bindings {
-				if s.places[place{base: b}] != 0 && !a.onlyBorrowed(x, b) {
-					return stop
-				}
-			}
-		case *ssa.Go:
-			for _, v := range x.Call.Args {
-				if s.of(v) != 0 {
-					return stop
-				}
-			}
 		case ssa.CallInstruction:
 			if a.putsFollowed(x, s) || a.passesOn(x, s) {
 				return stop
 			}
 		}
+		if a.handedOver(in, s) {
+			return stop
+		}
 		return goOn
 	})
 }
+
+// handedOver reports whether an instruction other than a call gives the object to another
+// owner.
+func (a *flowPass) handedOver(in ssa.Instruction, s *state) bool {
+	switch x := in.(type) {
+	case *ssa.Store:
+		return s.of(x.Val) != 0 && !localPlace(x.Addr)
+	case *ssa.Send:
+		return s.of(x.X) != 0
+	case *ssa.Select:
+		return slices.ContainsFunc(x.States, func(st *ssa.SelectState) bool { return st.Send != nil && s.of(st.Send) != 0 })
+	case *ssa.MapUpdate:
+		return s.of(x.Value)|s.of(x.Key) != 0
+	case *ssa.MakeClosure:
+		return slices.ContainsFunc(x.Bindings, func(b ssa.Value) bool {
+			return s.places[place{base: b}] != 0 && !a.onlyBorrowed(x, b)
+		})
+	case *ssa.Go:
+		return slices.ContainsFunc(x.Call.Args, func(v ssa.Value) bool { return s.of(v) != 0 })
+	}
+	return false
+}
+
+// neverPut finds a Get of which no way puts the object back or hands it on, to whatever may
+// keep it.
+func (a *flowPass) neverPut(call *ssa.Call, v ssa.Value, name string) {
+	s := a.before(call)
+	for w, t := range a.closure(v) {
+		s.vals[w] |= t
+	}
+	start := ssa.Instruction(call)
+	if e, ok := v.(*ssa.Extract); ok {
+		start = e
+	}
+	handed, lost := false, false
+	complete := a.walk(start, s, func(in ssa.Instruction, s *state) verdict {
+		switch x := in.(type) {
+		case *ssa.Return:
+			if a.noObject(call, s) {
+				return stop
+			}
+			handed = handed || a.partOfResult(x, s)
+			lost = true
+			return stop
+		case *ssa.Store:
+			_, element := x.Addr.(*ssa.IndexAddr)
+			handed = handed || element && s.of(x.Val) != 0
+		case ssa.CallInstruction:
+			handed = handed || a.mayKeep(x, s)
+		}
+		handed = handed || a.handedOver(in, s)
+		return verdict(handed)
+	})
+	if !complete || handed || !lost {
+		return
+	}
+	check := "missingput"
+	if !a.getsDewpond(v) {
+		check = "missingput" + OfSync
+	}
+	a.report(check, call.Pos(), a.deferPut(call), "%s is never put back, and nothing else gets it (missingput)", name)
+}
+
+// mayKeep reports whether a call may keep what the state follows, as far as is known of the
+// function: what is not known may.
+func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
+	c := call.Common()
+	if _, builtin := c.Value.(*ssa.Builtin); builtin {
+		return slices.ContainsFunc(c.Args, func(v ssa.Value) bool { return s.of(v) != 0 && a.handsOn(call, v) })
+	}
+	given := slices.ContainsFunc(c.Args, func(v ssa.Value) bool { return s.of(v) != 0 })
+	if !given {
+		return c.IsInvoke() && s.of(c.Value) != 0 && !inStandardLibrary(c.Method)
+	}
+	if a.putsFollowed(call, s) || a.passesOn(call, s) {
+		return true
+	}
+	if v := call.Value(); v != nil && mayRefer(v.Type()) && a.derived(v, s) == 0 {
+		return true
+	}
+	f := called(c)
+	switch {
+	case f == nil:
+		fn, _ := a.callee(c)
+		return fn == nil
+	case inStandardLibrary(f):
+		return storing.MatchString(f.Name())
+	case strings.HasPrefix(fullName(f), dewpondPath+"."):
+		return false
+	case f.Pkg() == a.pass.Pkg && !c.IsInvoke():
+		return false // its summary would say
+	}
+	return a.imported(f) == nil
+}
+
+// mayRefer reports whether a result of type t, or one of several, may refer to an argument.
+func mayRefer(t types.Type) bool {
+	if tuple, ok := t.(*types.Tuple); ok {
+		for v := range tuple.Variables() {
+			if mayRefer(v.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array, *types.TypeParam:
+		return true
+	}
+	return pointerLike(t) && !isError(t)
+}
+
+// storing is the names of functions of the standard library that keep what they are given.
+var storing = regexp.MustCompile(`^(New|Store|Swap|CompareAndSwap|LoadOrStore|Push|Put|Set|Add|Insert|With|Register|AfterFunc|Go|NopCloser)`)
 
 // noObject reports whether the Get is known to have failed.
 func (a *flowPass) noObject(call *ssa.Call, s *state) bool {
@@ -166,7 +257,11 @@ func (a *flowPass) partOfResult(ret *ssa.Return, s *state) bool {
 		if s.of(v) != 0 {
 			return true
 		}
-		if cell, ok := bare(v).(*ssa.Alloc); ok {
+		cell, ok := bare(v).(*ssa.Alloc)
+		if !ok {
+			cell, ok = loadedCell(bare(v)) // a struct that is returned by value
+		}
+		if ok {
 			for p := range s.places {
 				if p.base == cell {
 					return true

@@ -15,6 +15,7 @@ type Summary struct {
 	Puts    []Ref
 	Gets    []int    // results that are out of a pool
 	Dewpond bool     // the pools are dewpond's
+	Only    bool     // it puts back, and does nothing else
 	Same    [][2]int // result, parameter: the result is memory of the parameter
 	Holds   [][2]int // result, parameter: the result refers to the parameter
 	Keeps   []int    // stored, sent or queued
@@ -49,7 +50,7 @@ func (s *Summary) empty() bool {
 }
 
 func (s *Summary) equal(t *Summary) bool {
-	return t != nil && slices.Equal(s.Puts, t.Puts) && slices.Equal(s.Gets, t.Gets) && slices.Equal(s.Same, t.Same) &&
+	return t != nil && s.Only == t.Only && slices.Equal(s.Puts, t.Puts) && slices.Equal(s.Gets, t.Gets) && slices.Equal(s.Same, t.Same) &&
 		slices.Equal(s.Holds, t.Holds) && slices.Equal(s.Keeps, t.Keeps) && slices.Equal(s.Borrows, t.Borrows)
 }
 
@@ -168,6 +169,7 @@ func (a *flowPass) summarize(f *ssa.Function) *Summary {
 		*s = *note
 	}
 	s.Puts = append(s.Puts, a.putsBack(f, s.Puts)...)
+	s.Only = len(s.Puts) > 0 && a.doesNothingElse(f)
 	for _, b := range f.Blocks {
 		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
 		if !ok {
@@ -297,7 +299,7 @@ func pointerLike(t types.Type) bool {
 	case *types.Pointer, *types.Slice, *types.Interface, *types.Map, *types.Chan:
 		return true
 	}
-	return false
+	return isLease(t)
 }
 
 // isGet reports whether v is what a pool has handed out.
@@ -312,6 +314,9 @@ func (a *flowPass) isGet(v ssa.Value) bool {
 	}
 	if r, ok := a.roleOf(call.Common()); ok {
 		return r.gets && i == 0
+	}
+	if f := called(call.Common()); f != nil && f.Pkg() != a.pass.Pkg && f.Pkg() != nil && f.Pkg().Path() == dewpondPath {
+		return false // a lease, scope or buffer owns what it gives
 	}
 	s := a.summaryOf(call.Common())
 	return s != nil && slices.Contains(s.Gets, i)

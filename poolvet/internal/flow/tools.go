@@ -189,6 +189,9 @@ func (a *flowPass) usedAfterEnd(end ssa.CallInstruction, recv ssa.Value, s *stat
 func (a *flowPass) givenAway(end ssa.CallInstruction, recv ssa.Value, s *state, check, said string) {
 	handle := a.handle(recv)
 	a.walk(end, s, func(in ssa.Instruction, s *state) verdict {
+		if check == "lease" {
+			a.handleGiven(in, end, handle)
+		}
 		saved := s.vals[handle]
 		delete(s.vals, handle)
 		defer func() {
@@ -227,11 +230,11 @@ func (a *flowPass) givenAway(end ssa.CallInstruction, recv ssa.Value, s *state, 
 	})
 }
 
-// waits reports whether the function may wait for a goroutine that it has started.
-func waits(g *ssa.Go) bool {
-	for _, b := range g.Parent().Blocks {
+// waits reports whether the function of an instruction may wait for another goroutine.
+func waits(start ssa.Instruction) bool {
+	for _, b := range start.Parent().Blocks {
 		for _, in := range b.Instrs {
-			if in != ssa.Instruction(g) && mayWait(in) {
+			if in != start && mayWait(in) {
 				if call, ok := in.(*ssa.Call); ok {
 					if f := called(call.Common()); f != nil && f.Name() != "Wait" {
 						continue

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"strings"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -23,6 +24,8 @@ func (a *flowPass) check(f *ssa.Function) {
 	a.handedOn(f)
 	a.wrongPut(f)
 	a.tools(f)
+	a.leases(f)
+	a.shares(f)
 	a.perCall(f)
 	a.missing(f)
 }
@@ -39,25 +42,42 @@ func (a *flowPass) explicitPut(call ssa.CallInstruction, t target) {
 			}
 		}
 	}
+	type use struct {
+		pos token.Pos
+		how string
+	}
+	var found []use
 	a.walk(call, s, func(in ssa.Instruction, s *state) verdict {
 		if other, ok := in.(ssa.CallInstruction); ok && a.putsFollowed(other, s) {
 			if other == call {
 				a.report("doubleput", where, nil, "%s is put back again on the next turn of the loop (doubleput)", expr)
-			} else {
-				verb := "put back again"
-				if _, deferred := in.(*ssa.Defer); deferred {
-					verb = "put back again by this deferred call"
-				}
-				a.report("doubleput", other.Pos(), nil, "%s is %s after its Put at %s (doubleput)", expr, verb, a.at(where))
+				return stop
 			}
+			verb, extra := "put back again", other
+			if _, deferred := in.(*ssa.Defer); deferred {
+				verb, extra = "put back again by this deferred call", call
+			}
+			var fix *analysis.SuggestedFix
+			if call.Block() == other.Block() {
+				fix = a.withoutPut(extra)
+			}
+			a.report("doubleput", other.Pos(), fix, "%s is %s after its Put at %s (doubleput)", expr, verb, a.at(where))
 			return stop
 		}
 		if pos, how := a.use(in, s); how != "" {
-			a.report("useafterput", pos, nil, "%s is %s after its Put at %s (useafterput)", expr, how, a.at(where))
+			found = append(found, use{pos, how})
 			return stop
 		}
 		return goOn
 	})
+	if len(found) == 0 {
+		return
+	}
+	fix := a.behindLastUse(call, t)
+	for _, u := range found {
+		a.report("useafterput", u.pos, fix, "%s is %s after its Put at %s (useafterput)", expr, u.how, a.at(where))
+		fix = nil // one fix mends them all
+	}
 }
 
 // use reports where and how an instruction uses what the state follows.

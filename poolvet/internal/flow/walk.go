@@ -78,14 +78,10 @@ const (
 )
 
 // walk follows every way on from the instruction after start. visit sees each instruction
-// with the state before it.
-func (a *flowPass) walk(start ssa.Instruction, s *state, visit func(ssa.Instruction, *state) verdict) {
+// with the state before it. complete is false if there were too many ways to see them all.
+func (a *flowPass) walk(start ssa.Instruction, s *state, visit func(ssa.Instruction, *state) verdict) (complete bool) {
 	block := start.Block()
 	from := slices.Index(block.Instrs, start) + 1
-	a.walkFrom(block, from, s, visit)
-}
-
-func (a *flowPass) walkFrom(block *ssa.BasicBlock, from int, s *state, visit func(ssa.Instruction, *state) verdict) {
 	type item struct {
 		block *ssa.BasicBlock
 		from  int
@@ -94,6 +90,7 @@ func (a *flowPass) walkFrom(block *ssa.BasicBlock, from int, s *state, visit fun
 	seen := map[*ssa.BasicBlock]map[string]bool{}
 	work := []item{{block, from, s}}
 	steps := 0
+	complete = true
 	repeated := a.repeated(block.Parent())
 next:
 	for len(work) > 0 {
@@ -102,7 +99,7 @@ next:
 		s := it.state
 		for _, in := range it.block.Instrs[it.from:] {
 			if steps++; steps > mostSteps {
-				return
+				return false
 			}
 			if visit(in, s) == stop {
 				continue next
@@ -126,12 +123,18 @@ next:
 			if seen[succ] == nil {
 				seen[succ] = map[string]bool{}
 			}
-			if key := next.key(); !seen[succ][key] && len(seen[succ]) < mostStates {
+			key := next.key()
+			switch {
+			case seen[succ][key]:
+			case len(seen[succ]) < mostStates:
 				seen[succ][key] = true
 				work = append(work, item{succ, 0, next})
+			default:
+				complete = false
 			}
 		}
 	}
+	return complete
 }
 
 // enter moves the state along one edge: each phi is what that edge has.

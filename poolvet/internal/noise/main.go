@@ -16,13 +16,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/dewpond/dewpond/poolvet"
 	"github.com/dewpond/dewpond/poolvet/internal/driver"
+	"github.com/dewpond/dewpond/poolvet/internal/others"
+	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
 const withheld = "withheld"
@@ -48,12 +49,15 @@ func main() {
 }
 
 func run(dir, only string, update bool) (same bool, err error) {
-	modules, err := lines(filepath.Join(dir, "modules.txt"))
+	modules, err := others.Lines(filepath.Join(dir, "modules.txt"))
 	if err != nil {
 		return false, err
 	}
 	table, err := read(filepath.Join(dir, "findings.tsv"))
 	if err != nil && !os.IsNotExist(err) {
+		return false, err
+	}
+	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
 		return false, err
 	}
 	same = true
@@ -71,7 +75,7 @@ func run(dir, only string, update bool) (same bool, err error) {
 			continue
 		}
 		merged, news, gone := merge(known, found)
-		fmt.Printf("%s %s: %d findings, %d new, %d gone\n", m[0], m[1], len(found), len(news), len(gone))
+		fmt.Printf("  %d findings, %d new, %d gone\n", len(found), len(news), len(gone))
 		for _, r := range news {
 			fmt.Printf("  new: %s %s\n", r.place, r.check)
 		}
@@ -110,60 +114,39 @@ func merge(known, found []row) (merged, news, gone []row) {
 	return merged, news, left
 }
 
-// look fetches a module and runs the checks that are on over the packages that are named, or
-// over all.
+// onRequest is how the table names missingput of sync.Pool, which is off unless it is asked for.
+const onRequest = "missingput.sync"
+
+// look fetches a module and runs the checks over the packages that are named, or over all.
 func look(module, version string, patterns []string) ([]row, error) {
-	tmp, err := os.MkdirTemp("", "poolvet-noise")
+	m, err := others.Fetch(module, version, patterns...)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
-	if err := os.WriteFile(filepath.Join(tmp, "go.mod"), fmt.Appendf(nil, "module noise.example\n\ngo 1.26\n\nrequire %s %s\n", module, version), 0o600); err != nil {
-		return nil, err
-	}
-	env := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
-	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
-	list.Dir, list.Env, list.Stderr = tmp, append(os.Environ(), env...), os.Stderr
-	out, err := list.Output()
+	defer m.Close()
+	found, pkgs, err := driver.Run(driver.Config{Dir: m.Dir, Patterns: m.Packages, Shallow: true, Env: m.Env}, poolvet.Analyzers())
 	if err != nil {
 		return nil, err
 	}
-	root := string(bytes.TrimSpace(out))
-	var full []string
-	for _, p := range patterns {
-		full = append(full, module+"/"+p)
+	puts := 0
+	for _, p := range pkgs {
+		if p.Result != nil {
+			puts += len(p.Result.Puts)
+		}
+		if len(p.Errors) > 0 {
+			fmt.Printf("  %s does not compile here, and is left out: %v\n", p.Path, p.Errors[0])
+		}
 	}
-	if len(full) == 0 {
-		full = []string{module + "/..."}
-	}
-	found, _, err := driver.Run(driver.Config{Dir: tmp, Patterns: full, Shallow: true, Env: env}, poolvet.Analyzers())
-	if err != nil {
-		return nil, err
-	}
+	fmt.Printf("%s %s: %d packages, %d Puts\n", module, version, len(pkgs), puts)
 	var rows []row
 	for _, f := range found {
-		file, err := filepath.Rel(root, f.Position.Filename)
-		if err != nil || strings.HasPrefix(file, "..") {
+		place := m.Place(f.Position.Filename, f.Position.Line, f.Position.Column)
+		if strings.HasPrefix(place, "..") {
 			continue
 		}
-		rows = append(rows, row{module: module, version: version, place: fmt.Sprintf("%s:%d:%d", file, f.Position.Line, f.Position.Column), check: f.Check})
+		rows = append(rows, row{module: module, version: version, place: place, check: f.Diagnostic.Category})
 	}
 	return rows, nil
-}
-
-// lines reads words of lines that are no comments.
-func lines(name string) ([][]string, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	var all [][]string
-	for line := range strings.Lines(string(data)) {
-		if words := strings.Fields(line); len(words) > 1 && !strings.HasPrefix(line, "#") {
-			all = append(all, words)
-		}
-	}
-	return all, nil
 }
 
 func read(name string) ([]row, error) {

@@ -120,7 +120,7 @@ func runMatchContext(r *experiment.Run) error {
 			stale = float64(len(got.candidates) + len(got.attributes))
 			break
 		}
-		dirty.Put(c)
+		dirty.Put(c) //poolvet:ignore doubleput the pool has dropped it, or the Get would have returned it
 	}
 	r.SetOf("sync.Pool", "stale_values", stale)
 	clean := ours.Get()

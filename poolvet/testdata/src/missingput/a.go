@@ -140,3 +140,65 @@ func marshal(m interface{ MarshalTo([]byte) error }) error {
 	wrap.Block(b)
 	return nil
 }
+
+// Never put back: https://github.com/panjf2000/gnet/pull/364.
+func never(p *dewpond.BytePool, w io.Writer) error {
+	b := p.Get(64) // want `b is never put back, and nothing else gets it \(missingput\)`
+	n := copy(b, "x")
+	_, err := w.Write(b[:n])
+	return err
+}
+
+func neverOfSync() int {
+	i := pool.Get().(*int) // want `i is never put back`
+	return *i
+}
+
+func atTheEnd(p *dewpond.BytePool, done bool) {
+	b := p.Get(64)
+	if done {
+		p.Put(b)
+		return
+	}
+	b[0] = 1
+} // want `b, got at a.go:\d+:\d+, is not put back on this way`
+
+type owner struct{ b []byte }
+
+func owned(p *dewpond.BytePool) *owner { return &owner{p.Get(64)} }
+
+func given(p *dewpond.BytePool, f func([]byte)) {
+	b := p.Get(64)
+	f(b)
+}
+
+func givenToAMethod(p *dewpond.BytePool, q *queue) {
+	b := p.Get(64)
+	q.push(b)
+}
+
+func inAMap(p *dewpond.BytePool, all map[int][]byte) {
+	all[1] = p.Get(64)
+}
+
+func toAnInterface(p *dewpond.BytePool, k interface{ Keep([]byte) }) {
+	b := p.Get(64)
+	k.Keep(b)
+}
+
+func stored(p *dewpond.BytePool, m *sync.Map) {
+	b := p.Get(64)
+	m.Store("b", b)
+}
+
+func inAClosure(p *dewpond.BytePool) func() byte {
+	b := p.Get(64)
+	return func() byte { return b[0] }
+}
+
+func endless(p *dewpond.BytePool, r io.Reader) {
+	b := p.Get(64)
+	for {
+		r.Read(b)
+	}
+}

@@ -62,3 +62,41 @@ func twice(p *dewpond.BytePool) {
 	s.Get(3)
 	s.Close()
 }
+
+func twoGoroutines(p *dewpond.BytePool, f func([]byte)) {
+	s := p.Scope()
+	go func() { f(s.Get(3)) }()
+	go func() { f(s.Get(3)) }() // want `this goroutine uses the scope beside the one started at a.go:\d+:\d+ \(scope\)`
+}
+
+func inALoop(p *dewpond.BytePool, f func(*dewpond.Scope)) {
+	s := p.Scope()
+	for range 3 {
+		go f(s) // want `this goroutine uses the scope beside the one started at`
+	}
+}
+
+func eachItsOwn(p *dewpond.BytePool, f func(*dewpond.Scope)) {
+	for range 3 {
+		s := p.Scope()
+		go f(s)
+	}
+}
+
+func beside(p *dewpond.BytePool, f func([]byte)) {
+	s := p.Scope()
+	go func() { f(s.Get(3)) }()
+	f(s.Get(3)) // want `the scope is used beside the goroutine started at a.go:\d+:\d+, which uses it too \(scope\)`
+}
+
+func afterwards(p *dewpond.BytePool, f func([]byte)) {
+	s := p.Scope()
+	done := make(chan bool)
+	go func() {
+		f(s.Get(3))
+		close(done)
+	}()
+	<-done
+	f(s.Get(3))
+	s.Close()
+}
