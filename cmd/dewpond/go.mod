@@ -16,6 +16,7 @@ require (
 )
 
 require (
+	github.com/oxtoacart/bpool v0.0.0-20190530202638-03653db5a59c
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.49.0 // indirect
 )

@@ -25,7 +25,7 @@ const ownModule = "own module"
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
-	{"cmd/dewpond/...", []string{".", "offheap", "pressure", "instruments/kit/...", ownModule}},
+	{"cmd/dewpond/...", []string{".", "dewsync", "offheap", "pressure", "instruments/kit/...", ownModule}},
 	{"instruments/together/...", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
 	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},

@@ -23,6 +23,9 @@ var (
 	Indigo    = Hue{"#4263eb", "#91a7ff"}
 	Sky       = Hue{"#1971c2", "#74c0fc"}
 	Tangerine = Hue{"#fd7e14", "#ffd8a8"}
+	Cyan      = Hue{"#1098ad", "#66d9e8"}
+	Maroon    = Hue{"#a61e4d", "#faa2c1"}
+	Olive     = Hue{"#5f6b1a", "#d8f5a2"}
 )
 
 // inTurn is the order of At, in which neighbours differ.

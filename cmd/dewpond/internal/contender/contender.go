@@ -35,9 +35,13 @@ type Contender struct {
 	// MostIdle returns how many blocks of a size it keeps idle at most. A contender has it if
 	// its Pool is an [Idler].
 	MostIdle func(size int) int
-	// Variant means that it is another contender with other options. It takes part if it is
-	// named, and in the scenarios that compare these options.
+	// Variant means that it is another contender with other options, or in another shape. It
+	// takes part if it is named, and in the scenarios that compare these.
 	Variant bool
+	// OneSize means that a pool's blocks are all of Options.Size.
+	OneSize bool
+	// Private means that a block must be put into the view that it was got from.
+	Private bool
 	// Tools returns the library's other tools, each beside what it replaces. It is nil if
 	// the library has only a byte pool, or its other tools are not compared.
 	Tools func() []tool.Case
@@ -45,6 +49,8 @@ type Contender struct {
 
 // Options are what a scenario asks of every contender.
 type Options struct {
+	// Size is that of all blocks; 0 if they are of several sizes.
+	Size int
 	// Clearing: the next owner of a block can read no byte of the last one. Unless About
 	// says otherwise, Put clears the whole block.
 	Clearing bool
@@ -62,7 +68,7 @@ type Options struct {
 // or a [Keeper].
 type Pool interface {
 	// View returns one goroutine's use of the pool. One goroutine at a time may use it.
-	// Blocks may be got from one view and put into another, except for nop's.
+	// Blocks may be got from one view and put into another, unless the contender is Private.
 	View() View
 }
 
@@ -111,8 +117,8 @@ type Enginer interface{ Engine() string }
 // by hand, libraries, dewpond.
 func All() []Contender {
 	return []Contender{
-		nop, plainMake, syncpoolMixed, syncpoolClass, syncpoolBounded, treiber, ring, channel,
-		mcacheContender, byteBufferPool, grpcMem, dewpondContender,
+		nop, plainMake, syncpool, syncpoolMixed, syncpoolClass, syncpoolBounded, treiber, ring, channel,
+		mcacheContender, byteBufferPool, bytePool, grpcMem, dewpondContender, dewsyncContender,
 		dewpondNoDecay, dewpondOffHeap, dewpondSampled,
 	}
 }

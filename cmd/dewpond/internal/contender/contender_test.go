@@ -25,17 +25,32 @@ func sizesToTry() []int {
 	return append(all, 1, 2, 3, 16, 17, 48)
 }
 
+// oneSize is the size of all blocks of a contender that has but one.
+const oneSize = 1024
+
+// sizesOf returns the sizes, or oneSize for a contender that has no other.
+func sizesOf(c Contender, sizes []int) []int {
+	if c.OneSize {
+		return []int{oneSize}
+	}
+	return sizes
+}
+
 func each(t *testing.T, clearing bool, do func(t *testing.T, c Contender, p Pool)) {
 	for _, c := range All() {
-		t.Run(c.Name, func(t *testing.T) { do(t, c, c.New(Options{Clearing: clearing})) })
+		o := Options{Clearing: clearing}
+		if c.OneSize {
+			o.Size = oneSize
+		}
+		t.Run(c.Name, func(t *testing.T) { do(t, c, c.New(o)) })
 	}
 }
 
 func TestLength(t *testing.T) {
-	each(t, false, func(t *testing.T, _ Contender, p Pool) {
+	each(t, false, func(t *testing.T, c Contender, p Pool) {
 		v := p.View()
 		for range 2 { // the second time blocks are reused
-			for _, n := range sizesToTry() {
+			for _, n := range sizesOf(c, sizesToTry()) {
 				b := v.Get(n)
 				if len(b.Bytes) != n || cap(b.Bytes) < n {
 					t.Fatalf("Get(%d) has len %d and cap %d", n, len(b.Bytes), cap(b.Bytes))
@@ -58,7 +73,7 @@ func TestCleared(t *testing.T) {
 			whole := b.Bytes[:cap(b.Bytes)]
 			copy(whole, bytes.Repeat([]byte("secret"), len(whole)/6+1))
 		}
-		for _, n := range []int{100, 128, 5000, 8192, 100_000} {
+		for _, n := range sizesOf(c, []int{100, 128, 5000, 8192, 100_000}) {
 			for range 3 {
 				b := v.Get(n)
 				fill(b)
@@ -100,8 +115,8 @@ var sink []byte
 // One goroutine gets a block, another puts it back.
 func TestOneOwner(t *testing.T) {
 	const goroutines, times = 64, 300
-	sizes := []int{64, 128, 1000, 8192}
 	each(t, true, func(t *testing.T, c Contender, p Pool) {
+		sizes := sizesOf(c, []int{64, 128, 1000, 8192})
 		passed := make(chan Block, goroutines)
 		var wg sync.WaitGroup
 		for g := range goroutines {
@@ -116,7 +131,7 @@ func TestOneOwner(t *testing.T) {
 						t.Errorf("goroutine %d finds stamp %d in its block, want %d", g, got, mark)
 						return
 					}
-					if c.Name == "nop" { // its views are private
+					if c.Private {
 						v.Put(b)
 						continue
 					}
@@ -135,7 +150,7 @@ func TestOneOwner(t *testing.T) {
 
 // TestBounded puts back far more blocks than the bounded contenders keep.
 func TestBounded(t *testing.T) {
-	const size, count = 1024, 5000
+	const size, count = oneSize, 5000
 	each(t, false, func(t *testing.T, c Contender, p Pool) {
 		idler, ok := p.(Idler)
 		if ok != (c.MostIdle != nil) {
@@ -244,7 +259,12 @@ func TestDecay(t *testing.T) {
 // The variants take part only if they are named.
 func TestUsual(t *testing.T) {
 	usual := Usual()
-	if slices.Contains(usual, "dewpond-offheap") || slices.Contains(usual, "dewpond-nodecay") || slices.Contains(usual, "syncpool-bounded") || slices.Contains(usual, "dewpond-sampled") || !slices.Contains(usual, "dewpond") {
+	for _, variant := range []string{"dewpond-offheap", "dewpond-nodecay", "dewpond-sampled", "dewsync", "syncpool", "syncpool-bounded", "bpool"} {
+		if slices.Contains(usual, variant) {
+			t.Errorf("%s takes part unless it is named", variant)
+		}
+	}
+	if !slices.Contains(usual, "dewpond") {
 		t.Errorf("usual are %v", usual)
 	}
 }

@@ -7,6 +7,8 @@ var nop = Contender{
 	Hue:   palette.Grey,
 	About: "control, no pool: each goroutine keeps its own blocks; its cost is that of the driver",
 	New:   func(o Options) Pool { return nopPool{o.Clearing} },
+
+	Private: true,
 }
 
 type nopPool struct{ clearing bool }
