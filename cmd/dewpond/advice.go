@@ -27,14 +27,14 @@ func advised(wrong *kong.ParseError) (*kong.Node, error) {
 		if !joined && len(rest) > 1 {
 			value = rest[1]
 		}
-		if _, err := findScenario(value); err != nil {
+		if value == "" || subcommand(bench, value) == nil {
 			value = "micro"
 		}
 		return bench, fmt.Errorf("unknown flag --scenario: give the scenario as a word, as in dewpond bench %s", value)
 	case at != bench && at != bench.DefaultCmd: // a scenario, of which the parser says what is wrong
 	case !strings.HasPrefix(name, "-"):
-		if _, err := findScenario(name); err != nil {
-			return bench, err
+		if subcommand(bench, name) == nil {
+			return bench, fmt.Errorf("unknown scenario %q: valid are %s", name, strings.Join(scenarioNames(bench), ", "))
 		}
 		return bench, fmt.Errorf("%s stands behind flags: name the scenario first, as in dewpond bench %[1]s --rounds 10", name)
 	case hasFlag(bench.DefaultCmd, name):
@@ -45,6 +45,17 @@ func advised(wrong *kong.ParseError) (*kong.Node, error) {
 		}
 	}
 	return at, wrong
+}
+
+// scenarioNames returns the names of what bench can run, besides the tour.
+func scenarioNames(bench *kong.Node) []string {
+	var names []string
+	for _, n := range bench.Children {
+		if n != bench.DefaultCmd {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // scenariosWith returns the scenarios that have a flag.

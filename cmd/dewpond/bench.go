@@ -20,6 +20,7 @@ type benchCommand struct {
 	Flood  floodCommand  `cmd:"" help:"Ten times the traffic that a bound allows: memory, what is refused, and the tail of the rest."`
 	Misuse misuseCommand `cmd:"" help:"How much seeded misuse is found: double Put, and writes and reads after Put."`
 	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
+	Rivals rivalsCommand `cmd:"" help:"dewpond, dewsync, sync.Pool and libraries in one table: time, P99, memory and collections."`
 	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow or stay behind? Fails if it does."`
 }
 
@@ -49,7 +50,7 @@ func (b *benchFlags) bench(scenario workload.Scenario, read func(*flagReader, *w
 		return command.UsageError{Err: err}
 	}
 	t := &task{
-		outputs: b.outputFlags,
+		open:    b.outputFlags.open,
 		turns:   rounds.Interleave(p.contenders, p.rounds),
 		measure: p.measure,
 		document: func(e bench.Conditions, measured []result.Round) (bench.Document, error) {

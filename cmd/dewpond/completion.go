@@ -142,21 +142,28 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
+// further returns what a list may become, of which each name stands there once at most.
+func further(names []string, list string) []string {
+	done := list[:strings.LastIndex(list, ",")+1]
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(strings.Split(done, ","), name) {
+			out = append(out, done+name)
+		}
+	}
+	return out
+}
+
 // valuesOf returns the values of a flag. Those of --contenders are a list, of which the last is
 // completed.
 func valuesOf(flag, last string) []string {
 	switch flag {
 	case "contenders":
-		done := last[:strings.LastIndex(last, ",")+1]
-		var out []string
-		for _, name := range contender.Names() {
-			if !slices.Contains(strings.Split(done, ","), name) {
-				out = append(out, done+name)
-			}
-		}
-		return out
+		return further(contender.Names(), last)
+	case "cells":
+		return further(cellNames(cells()), last)
 	case "hold":
-		return []string{"none", "yield"}
+		return []string{"none", "yield", "pass"}
 	case "sort":
 		return []string{"misses", "growth", "bytes"}
 	case "mode":

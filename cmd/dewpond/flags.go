@@ -8,8 +8,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/rivals"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // The bounds of what flags may ask for.
@@ -35,6 +38,19 @@ type flagReader struct{ errs []error }
 func (r *flagReader) add(flag string, err error) {
 	if err != nil {
 		r.errs = append(r.errs, fmt.Errorf("--%s: %w", flag, err))
+	}
+}
+
+// contenders reads names of contenders, and has them in the order of all.
+func (r *flagReader) contenders(given []string, names *[]string) {
+	if given == nil {
+		return
+	}
+	found, err := contender.Find(given)
+	r.add("contenders", err)
+	*names = nil
+	for _, c := range found {
+		*names = append(*names, c.Name)
 	}
 }
 
@@ -120,6 +136,9 @@ func defaults() kong.Vars {
 		"length":    "one round's measured window", // but for soak's
 		"enough":    strconv.Itoa(defaultRounds),
 		"open_rate": strconv.Itoa(openRate),
+		"cells":     strings.Join(cellNames(cells()), ", "),
+		"rivals":    strings.Join(contestants(), ", "),
+		"most":      figure.Significant(rivals.Most),
 		"version":   version(),
 	}
 	for _, scenario := range scenarios() {

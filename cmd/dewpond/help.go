@@ -41,6 +41,7 @@ Examples:
     dewpond bench beyond                                     what does a burst beyond 64 MiB cost?
     dewpond bench flood                                      what does a bound cost, and save?
     dewpond bench misuse                                     how much misuse is found?
+    dewpond bench rivals                                     beside sync.Pool, mcache, bytebufferpool, bpool
     dewpond bench soak --duration 1h                         does anything grow, or stay behind?
 `)
 	return s.String() + ending

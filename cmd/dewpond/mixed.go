@@ -12,7 +12,7 @@ type mixedCommand struct {
 
 	Goroutines *int     `placeholder:"N" help:"Goroutines at work (${mixed_goroutines})."`
 	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${mixed_mix})."`
-	Hold       *string  `placeholder:"HOW" help:"Between Get and Put do nothing (none), let other goroutines run (yield), or wait (a duration)."`
+	Hold       *string  `placeholder:"HOW" help:"Between Get and Put do nothing (none), let other goroutines run (yield), pass the block to another one that puts it back (pass), or wait (a duration)."`
 	Garbage    *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (none)."`
 	Mode       *string  `placeholder:"MODE" help:"closed: the next operation follows the last. open: operations arrive by the clock, and waiting counts (closed)."`
 	Rate       *float64 `placeholder:"N" help:"Open mode: arrivals a second (${open_rate})."`
@@ -26,6 +26,7 @@ func (c *mixedCommand) Help() string {
 	return teach(workload.Mixed, `
     dewpond bench mixed --quick --contenders nop,make,dewpond    a first look, no verdict
     dewpond bench mixed --hold yield --goroutines 2000           many blocks out at once
+    dewpond bench mixed --hold pass --goroutines 8               a pipeline: got here, put there
     dewpond bench mixed --garbage 100MB                          beside a service that allocates
     dewpond bench mixed --mode open --rate 100000                waiting is part of the time
 `)
@@ -39,6 +40,9 @@ func (c *mixedCommand) read(r *flagReader, s *workload.Spec) {
 		s.Hold, err = workload.ParseHold(*c.Hold)
 		r.add("hold", err)
 	}
+	if s.Hold.Pass && s.Goroutines%2 > 0 {
+		r.add("goroutines", fmt.Errorf("%d: with --hold pass one of two goroutines puts back what the other gets: give an even number", s.Goroutines))
+	}
 	r.bytes("garbage", c.Garbage, &s.Garbage)
 	switch {
 	case c.Mode == nil, *c.Mode == "closed":
@@ -49,6 +53,9 @@ func (c *mixedCommand) read(r *flagReader, s *workload.Spec) {
 	case *c.Mode == "open":
 		if c.Sample != nil {
 			r.add("sample", errors.New("open mode times every operation: leave it out"))
+		}
+		if s.Hold.Pass {
+			r.add("hold", errors.New("in open mode an operation begins and ends in one goroutine: leave pass out"))
 		}
 		s.Open, s.Sample, s.Rate = true, 1, openRate
 		r.rate(c.Rate, s)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
@@ -47,14 +48,7 @@ func defaultPlan(scenario workload.Scenario, quick bool) plan {
 func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *workload.Spec)) (plan, error) {
 	p := defaultPlan(scenario, b.Quick)
 	var r flagReader
-	if b.Contenders != nil {
-		found, err := contender.Find(b.Contenders)
-		r.add("contenders", err)
-		p.contenders = nil
-		for _, c := range found {
-			p.contenders = append(p.contenders, c.Name)
-		}
-	}
+	r.contenders(b.Contenders, &p.contenders)
 	r.number("rounds", b.Rounds, &p.rounds, 1, 1000)
 	if scenario.Shared {
 		r.duration("duration", b.Duration, &p.spec.Duration, "length of all rounds together", leastDuration, mostShared)
@@ -64,6 +58,14 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 	if read != nil {
 		read(&r, &p.spec)
 	}
+	if b.Contenders == nil {
+		p.contenders = slices.DeleteFunc(p.contenders, func(name string) bool { return p.excludes(name) != "" })
+	}
+	for _, name := range p.contenders {
+		if why := p.excludes(name); why != "" {
+			r.add("contenders", fmt.Errorf("%s cannot take part: %s", name, why))
+		}
+	}
 	if err := errors.Join(r.errs...); err != nil {
 		return p, err
 	}
@@ -71,6 +73,15 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 		p.spec.Duration /= time.Duration(p.rounds * len(p.contenders))
 	}
 	return p, nil
+}
+
+// excludes returns why the contender with a name cannot take part, or "".
+func (p plan) excludes(name string) string {
+	found, err := contender.Find([]string{name})
+	if err != nil {
+		return "" // it is an error already
+	}
+	return p.scenario.Excludes(found[0], p.spec)
 }
 
 // document makes the document of the plan's rounds.
@@ -108,7 +119,7 @@ func (p plan) describe(quick bool) bench.Scenario {
 		Rounds:     p.rounds,
 		Duration:   s.Duration.String(),
 		Sample:     s.Sample,
-		Zero:       scenario.Zero(),
+		Zero:       s.Zero(),
 		Quick:      quick,
 		Garbage:    "none",
 

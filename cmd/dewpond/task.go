@@ -12,6 +12,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
 	"github.com/dewpond/dewpond/instruments/kit/progress"
 	"github.com/dewpond/dewpond/instruments/kit/result"
 	"github.com/dewpond/dewpond/instruments/kit/rounds"
@@ -20,7 +21,7 @@ import (
 
 // A task is what one bench command measures, and how it reports it.
 type task struct {
-	outputs  outputFlags
+	open     func() (*outputs.Files[bench.Document], error)
 	turns    []rounds.Turn
 	measure  func(context.Context, rounds.Turn) (result.Round, error)
 	document func(bench.Conditions, []result.Round) (bench.Document, error)
@@ -34,7 +35,7 @@ func (t *task) run() error {
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
-	files, err := t.outputs.open()
+	files, err := t.open()
 	if err != nil {
 		return err
 	}

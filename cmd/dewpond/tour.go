@@ -79,8 +79,8 @@ func (c *tourCommand) Run() error {
 		names = append(names, s.name)
 	}
 	t := &task{
-		outputs: outputFlags{JSON: c.JSON, HTML: c.HTML},
-		turns:   rounds.Tour(names, tourists(), n),
+		open:  outputFlags{JSON: c.JSON, HTML: c.HTML}.open,
+		turns: rounds.Tour(names, tourists(), n),
 		measure: func(ctx context.Context, turn rounds.Turn) (result.Round, error) {
 			r, err := plans[turn.Scenario].measure(ctx, turn)
 			r.Scenario = turn.Scenario

@@ -15,6 +15,8 @@ func Label(name string) string {
 		return "peak RSS"
 	case "cpu_time_ns":
 		return "CPU time"
+	case "operation_cpu_ns":
+		return "CPU time of an operation"
 	case "refused_share":
 		return "refused"
 	case "served_per_sec":

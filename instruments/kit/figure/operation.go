@@ -13,6 +13,7 @@ type Operation struct {
 // Operations are in display order. Lag is last: it is the generator's, not the pool's.
 var Operations = []Operation{
 	{"replace", "Replacement", "Repl", "one Put and the Get after it, timed together"},
+	{"pair", "Get and Put", "Pair", "one Get and the Put of its block together; in bursts with the first write to the block"},
 	{"get", "Get", "Get", "time inside Get"},
 	{"put", "Put", "Put", "time inside Put"},
 	{"push", "Push", "Push", "time of one push into the window"},

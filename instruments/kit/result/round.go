@@ -23,7 +23,7 @@ type Round struct {
 	RSSPeakBytes uint64  `json:"rss_peak_bytes"` // VmHWM of the child
 
 	// Histograms, each in HdrHistogram's V2 encoding, in nanoseconds, by the keys of
-	// figure.Operations: "get" and "put" (service times), "replace" (a Put and the Get after it),
+	// figure.Operations: "get" and "put" (service times), "replace" (a Put and the Get after it), "pair" (the Get and the Put of one block),
 	// "push"; where operations are due by the clock "response" (from the intended start),
 	// "service" and "lag" (how late the generator was).
 	Histograms map[string][]byte `json:"histograms,omitempty"`

@@ -23,9 +23,10 @@ type Document struct {
 	Scenario    Scenario   `json:"scenario"`
 	// Answers are to a user's questions, if dewpond and syncpool-class are among the contenders.
 	Answers    []Answer    `json:"answers,omitempty"`
-	Contenders []Contender `json:"contenders"` // empty in a tour
-	// Parts are the scenarios of a tour.
+	Contenders []Contender `json:"contenders"` // empty in a tour and in rivals
+	// Parts are the scenarios of a tour, or what the cells of rivals have measured, in their order.
 	Parts []Document `json:"parts,omitempty"`
+	Cells []Cell     `json:"cells,omitempty"` // scenario rivals
 	Tools []Tool     `json:"tools,omitempty"` // scenario micro with dewpond among the contenders
 	// Decay compares dewpond's figures with those of dewpond-nodecay, by the names of Ratios,
 	// if both are among the contenders.
@@ -90,6 +91,7 @@ type Contender struct {
 
 	OpsPerSec       result.Figure             `json:"ops_per_sec"`
 	Replace         *Times                    `json:"replace,omitempty"`
+	Pair            *Times                    `json:"pair,omitempty"`
 	Get             *Times                    `json:"get,omitempty"`
 	Put             *Times                    `json:"put,omitempty"`
 	Response        *Times                    `json:"response,omitempty"`

@@ -10,6 +10,13 @@ const (
 
 // Names of scenarios whose documents differ from the others.
 const (
-	Soaking = "soak" // its result is a Soak
-	Touring = "tour" // several scenarios, its Parts
+	Soaking = "soak"   // its result is a Soak
+	Touring = "tour"   // several scenarios, its Parts
+	Contest = "rivals" // likewise, and its Cells
+)
+
+// The contenders that scenario rivals treats specially, besides the others.
+const (
+	Plain  = "syncpool" // sync.Pool as most programs have it: in rivals every ratio is to it
+	Synced = "dewsync"  // Plain with dewsync's type
 )

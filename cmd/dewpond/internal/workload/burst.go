@@ -53,6 +53,7 @@ func runBurst(j *Job) error {
 	if err := b.giveBack(); err != nil {
 		return err
 	}
+	b.timePairs()
 	b.Result.Ops, b.Result.Verified = 0, 0
 	var took, misses []float64
 	err := j.Measured(func() error {
@@ -82,6 +83,16 @@ type burster struct {
 	written int // bytes of each block
 	held    []contender.Block
 	out     atomic.Int64 // bytes that are held
+	pair    *kit.Recorder
+	took    []time.Duration // by each held block, so far; nil: blocks are not timed one by one
+}
+
+// timePairs times each block from now on, if the spec asks for it: its Get with the write that makes
+// it resident, and its Put.
+func (b *burster) timePairs() {
+	if b.Pairs {
+		b.pair, b.took = b.recorder("pair"), make([]time.Duration, len(b.held))
+	}
 }
 
 // watched is one burst on a timetable, which is the same for every contender so that their
@@ -125,10 +136,15 @@ func (b *burster) rest() {
 // resident is included. It returns how long that took.
 func (b *burster) hold() time.Duration {
 	began := kit.Now()
+	last := began
 	for i := range b.held {
 		b.held[i] = b.view.Get(b.size)
 		for at := 0; at < b.written; at += page {
 			b.held[i].Bytes[at] = byte(i)
+		}
+		if b.took != nil {
+			now := kit.Now()
+			b.took[i], last = now-last, now
 		}
 	}
 	took := kit.Now() - began
@@ -145,7 +161,14 @@ func (b *burster) giveBack() error {
 		if got := b.held[i].Bytes[0]; got != byte(i) {
 			return fmt.Errorf("block %d of the burst had two owners: it holds %d", i, got)
 		}
+		var began time.Duration
+		if b.took != nil {
+			began = kit.Now()
+		}
 		b.view.Put(b.held[i])
+		if b.took != nil {
+			b.pair.Record(0, b.took[i]+kit.Now()-began)
+		}
 		b.held[i] = contender.Block{}
 	}
 	b.out.Store(0)

@@ -20,6 +20,7 @@ type crew struct {
 	end      time.Duration // of the window: the workers stop by themselves
 	get, put *kit.Recorder // nil while warming up, and where nothing is timed
 	replace  *kit.Recorder // churn alone
+	pair     *kit.Recorder // with Pairs alone
 	workers  []*worker
 	failure  atomic.Pointer[error]
 	spoilt   *atomic.Uint64 // if set, counts blocks with two owners, which end no round then
@@ -66,7 +67,7 @@ func (c *crew) warm() error {
 			w.view.Put(b)
 		}
 	}
-	start, done := c.gate((*worker).loop)
+	start, done := c.gate(c.body())
 	c.run(start, min(c.Duration/8, warmUp))
 	err := done()
 	c.stop.Store(false)

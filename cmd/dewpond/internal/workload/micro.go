@@ -33,7 +33,7 @@ func runMicro(j *Job) error {
 	for _, size := range microSizes {
 		// Each size has its own pool: some pools adapt to the sizes that they see, and the size
 		// that is measured first would spoil the other.
-		j.Pool = j.Fresh(contender.Options{})
+		j.Pool = j.Fresh(contender.Options{Size: size})
 		var views []contender.View
 		for range j.Goroutines {
 			views = append(views, j.Pool.View())

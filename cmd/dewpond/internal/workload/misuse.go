@@ -25,11 +25,11 @@ var Misuse = Scenario{
 		Seeds:      64,
 		// Checked mode keeps up to 256 blocks in quarantine, 25 ms at this rate. What is misused
 		// later has another owner by then, and no pool can see it.
-		Late:   2 * time.Millisecond,
-		Sample: 1,
+		Late:     2 * time.Millisecond,
+		Sample:   1,
+		Clearing: true,
 	},
 	QuickRounds: 2,
-	Clearing:    true,
 	Paced:       true,
 	Contenders:  []string{"nop", "make", "syncpool-class", "dewpond", "dewpond-sampled", "dewpond-offheap"},
 	Drive:       runMisuse,

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 )
 
 func TestParseMix(t *testing.T) {
@@ -54,7 +56,7 @@ func TestMixSizes(t *testing.T) {
 }
 
 func TestParseHold(t *testing.T) {
-	for text, want := range map[string]Hold{"none": {}, "yield": {Yield: true}, "100µs": {Wait: 100 * time.Microsecond}} {
+	for text, want := range map[string]Hold{"none": {}, "yield": {Yield: true}, "pass": {Pass: true}, "100µs": {Wait: 100 * time.Microsecond}} {
 		got, err := ParseHold(text)
 		if err != nil || got != want {
 			t.Errorf("ParseHold(%q) = %v, %v, want %v", text, got, err, want)
@@ -64,7 +66,7 @@ func TestParseHold(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "0s", "-1s", "5", "Yield"} {
-		if _, err := ParseHold(text); err == nil || !strings.Contains(err.Error(), "valid are none, yield") {
+		if _, err := ParseHold(text); err == nil || !strings.Contains(err.Error(), "valid are none, yield ") || !strings.Contains(err.Error(), ", pass ") {
 			t.Errorf("ParseHold(%q) gives error %v, want one that lists the valid ones", text, err)
 		}
 	}
@@ -87,6 +89,32 @@ func TestStamp(t *testing.T) {
 		p.write(b, mark+1) // another owner
 		if verify(b, mark) == nil {
 			t.Errorf("%d bytes: another owner's stamp went unseen", n)
+		}
+	}
+}
+
+// A contender of one size takes part where there is one, and one whose blocks stay with a goroutine
+// where they do.
+func TestExcludes(t *testing.T) {
+	one, many, pass := Spec{Mix: Mix{{128, 100}}}, Spec{Mix: Mix{{128, 50}, {256, 50}}}, Spec{Hold: Hold{Pass: true}}
+	for _, test := range []struct {
+		scenario Scenario
+		spec     Spec
+		of       contender.Contender
+		want     string
+	}{
+		{Scenario{}, one, contender.Contender{OneSize: true}, ""},
+		{Scenario{}, Spec{}, contender.Contender{OneSize: true}, ""}, // micro makes a pool for each size
+		{Scenario{}, many, contender.Contender{OneSize: true}, "of one size"},
+		{Scenario{AnySize: true}, Spec{}, contender.Contender{OneSize: true}, "of one size"},
+		{Scenario{AnySize: true}, many, contender.Contender{}, ""},
+		{Scenario{}, pass, contender.Contender{Private: true}, "another cannot put back"},
+		{Scenario{}, one, contender.Contender{Private: true}, ""},
+		{Scenario{}, pass, contender.Contender{}, ""},
+	} {
+		got := test.scenario.Excludes(test.of, test.spec)
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%+v with %+v excludes %+v: %q, want %q", test.scenario.AnySize, test.spec, test.of, got, test.want)
 		}
 	}
 }

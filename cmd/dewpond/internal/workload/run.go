@@ -15,11 +15,12 @@ import (
 type Job struct {
 	Spec
 	ctx    context.Context
-	Fresh  func(contender.Options) contender.Pool // makes a pool; it knows Clearing and IdleTimeout
+	Fresh  func(contender.Options) contender.Pool // makes a pool; it knows what the spec says of one
 	Pool   contender.Pool                         // the current pool
 	Result result.Round
 
 	garbage *garbage.Maker // of the measured window
+	used    time.Duration  // the processor time of the measured window; 0 if the system does not tell
 
 	recorders map[string]*kit.Recorder // by the key in result.Round.Histograms
 }
@@ -33,7 +34,10 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 	}
 	garbage.Keep(spec.Live)
 	j := NewJob(ctx, spec, func(o contender.Options) contender.Pool {
-		o.Clearing, o.IdleTimeout = scenario.Clearing, spec.IdleTimeout
+		o.Clearing, o.IdleTimeout = spec.Clearing, spec.IdleTimeout
+		if len(spec.Mix) == 1 {
+			o.Size = spec.Mix[0].Size
+		}
 		return found[0].New(o)
 	})
 	if err := scenario.Drive(j); err != nil {
@@ -68,7 +72,9 @@ func (j *Job) Measured(body func() error) error {
 	j.garbage = garbage.Start(j.Garbage)
 	window := kit.Open()
 	bytes, objects := j.garbage.Made()
+	used := kit.CPUTime()
 	err := body()
+	j.used = kit.CPUTime() - used
 	j.garbage.Stop() // before Close, whose collections are not the contender's
 	allBytes, allObjects := j.garbage.Made()
 	account := window.Close()

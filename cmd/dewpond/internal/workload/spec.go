@@ -2,7 +2,7 @@
 // child process for each round, so that the heap, resident memory and process-wide pools are
 // clean.
 //
-// A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, its open mode in
+// A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, those that pass blocks on in belt.go, its open mode in
 // open.go), micro.go, burst.go, churn.go (its goroutines are in client.go), flood.go, misuse.go
 // (what it seeds is in seed.go, what is found in finder.go), window.go, beyond.go (its bursts are those of burst.go); or a package, as soak is. spec.go holds their parameters,
 // run.go what they share; sampler.go watches burst, churn and soak while they run.
@@ -29,6 +29,7 @@ type Spec struct {
 	Limit       int64   // bytes that flood allows to be out at once
 	Times       float64 // the traffic of flood, in multiples of what Limit allows
 	Sample      int     // one in so many operations is timed
+	Pairs       bool    // mixed, burst and beyond also time the Get and the Put of a block together, and mixed the whole operation
 	Duration    time.Duration
 	Blocks      int           // held at once by burst, beyond, churn's bursts and window
 	Bursts      int           // of beyond
@@ -39,6 +40,7 @@ type Spec struct {
 	Late        time.Duration // how long after Put a block is misused at most
 	IdleTimeout time.Duration // dewpond's; 0: its default
 	NoTools     bool          // leave out the contender's tools
+	Clearing    bool          // contenders clear their blocks
 }
 
 // A Scenario is a way to use a pool.
@@ -54,12 +56,12 @@ type Scenario struct {
 	QuickDuration time.Duration
 	// Shared means that Duration is for all rounds of all contenders together.
 	Shared bool
-	// Clearing means that contenders clear their blocks.
-	Clearing bool
 	// Paced means that operations are due by the clock, Rate of them a second.
 	Paced bool
 	// Holding means that owners may hold a block between Get and Put: Spec.Hold.
 	Holding bool
+	// AnySize means that blocks are of all sizes: there is no Mix.
+	AnySize bool
 	// Tools means that rounds also run the contender's tools, if it has any.
 	Tools bool
 	// Contenders take part by default; nil: the usual contenders, and Variants of dewpond
@@ -77,8 +79,20 @@ func (s Scenario) Entrants() []string {
 	return append(contender.Usual(), s.Variants...)
 }
 
-// Zero describes the zeroing policy of the scenario's contenders.
-func (s Scenario) Zero() string {
+// Excludes returns why a contender cannot take part in a scenario with this spec. It is empty if it
+// can.
+func (s Scenario) Excludes(c contender.Contender, spec Spec) string {
+	switch {
+	case c.OneSize && (s.AnySize || len(spec.Mix) > 1):
+		return "its blocks are of one size"
+	case c.Private && spec.Hold.Pass:
+		return "what one goroutine gets another cannot put back"
+	}
+	return ""
+}
+
+// Zero describes the zeroing policy of the contenders.
+func (s Spec) Zero() string {
 	if s.Clearing {
 		return "on Put (grpc-mem: on Get)"
 	}

@@ -51,11 +51,19 @@ func (w *worker) timedOperation() time.Duration {
 	t2 := kit.Now()
 	w.view.Put(b)
 	t3 := kit.Now()
-	if w.get != nil {
-		w.get.Record(w.number, t1-t0)
-		w.put.Record(w.number, t3-t2)
-	}
+	w.record(t1-t0, t3-t2)
 	return t3
+}
+
+// record keeps the times of the Get and the Put of one block, unless the crew warms up.
+func (w *worker) record(get, put time.Duration) {
+	if w.get != nil {
+		w.get.Record(w.number, get)
+		w.put.Record(w.number, put)
+	}
+	if w.pair != nil {
+		w.pair.Record(w.number, get+put)
+	}
 }
 
 // draw returns the size of the next block.

@@ -15,17 +15,25 @@ func ratios(s, base *series) map[string]result.Ratio {
 		if !figure.Comparable(name) {
 			continue
 		}
-		quotients := make([]float64, 0, len(pairs))
-		for _, p := range pairs {
-			if p[1] > figure.AllocationNoise[name] {
-				quotients = append(quotients, p[0]/p[1])
-			}
-		}
-		if len(quotients) == len(pairs) {
-			out[name] = result.Ratio(summary.Interval(quotients))
+		if r, ok := ratio(name, pairs); ok {
+			out[name] = r
 		}
 	}
 	return out
+}
+
+// ratio compares the pairs of one figure, unless the second is zero in one of them.
+func ratio(name string, pairs [][2]float64) (result.Ratio, bool) {
+	quotients := make([]float64, 0, len(pairs))
+	for _, p := range pairs {
+		if p[1] > figure.AllocationNoise[name] {
+			quotients = append(quotients, p[0]/p[1])
+		}
+	}
+	if len(pairs) == 0 || len(quotients) < len(pairs) {
+		return result.Ratio{}, false
+	}
+	return result.Ratio(summary.Interval(quotients)), true
 }
 
 // differences compares with the baseline the counts that have no ratio.

@@ -12,21 +12,24 @@ import (
 // baseline has none of what is counted, by its difference. It is empty if there is neither.
 func Beside(c *bench.Contender, name string) string {
 	if r, ok := c.Ratios[name]; ok {
-		return figure.Bracketed(r)
+		return Between(name, &r, nil)
 	}
 	if e, ok := c.Differences[name]; ok {
-		return differing(name, e)
+		return Between(name, nil, &e)
 	}
 	return ""
 }
 
 // Compared formats how an answer's two figures compare, as [Beside] does.
-func Compared(a bench.Answer) string {
+func Compared(a bench.Answer) string { return Between(a.Figure, a.Ratio, a.Difference) }
+
+// Between formats a ratio or, if it is nil, a difference. It is empty if both are nil.
+func Between(name string, ratio *result.Ratio, difference *result.Excess) string {
 	switch {
-	case a.Ratio != nil:
-		return figure.Bracketed(*a.Ratio)
-	case a.Difference != nil:
-		return differing(a.Figure, *a.Difference)
+	case ratio != nil:
+		return figure.Bracketed(*ratio)
+	case difference != nil:
+		return differing(name, *difference)
 	}
 	return ""
 }

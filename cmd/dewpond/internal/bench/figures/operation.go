@@ -11,6 +11,8 @@ func In(c *bench.Contender, op figure.Operation) **bench.Times {
 	switch op.Key {
 	case "replace":
 		return &c.Replace
+	case "pair":
+		return &c.Pair
 	case "get":
 		return &c.Get
 	case "put":
@@ -48,7 +50,7 @@ func At(t *bench.Times, p figure.Percentile) **result.Figure {
 // InReadingOrder returns the operations in the order in which a reader needs them. Those that
 // share a table are in one group.
 func InReadingOrder(sc bench.Scenario) [][]figure.Operation {
-	waits, pool := [][]figure.Operation{figure.Pick("response", "service"), figure.Pick("lag")}, [][]figure.Operation{figure.Pick("replace"), figure.Pick("get", "put"), figure.Pick("push")}
+	waits, pool := [][]figure.Operation{figure.Pick("response", "service"), figure.Pick("lag")}, [][]figure.Operation{figure.Pick("replace"), figure.Pick("pair"), figure.Pick("get", "put"), figure.Pick("push")}
 	if sc.Mode == "open" {
 		return append(waits, pool...)
 	}

@@ -74,6 +74,7 @@ func Scenarios() map[string]bench.Document {
 		"misuse": Document(MisuseScenario(), MisuseRounds(64)),
 		"window": Document(named("window", "closed"), window),
 		"soak":   Document(SoakScenario(), SoakRounds(nil, 2e6)),
+		"rivals": Rivals(1.5),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Of returns the tables of a document: first the point of the scenario, then times with their
 // ratios and excess, then what the contenders cost. [Answers] is not among them.
 func Of(d bench.Document) []Table {
-	all := []Table{flat(d), own(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
+	all := []Table{rivals(d), flat(d), own(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
 	for _, ops := range figures.InReadingOrder(d.Scenario) {
 		all = append(all, latencies(d, ops))
 		if ops[0].Key == "lag" { // the generator's: there is nothing to compare

@@ -2,14 +2,13 @@ package webpage
 
 import (
 	"cmp"
-	"strconv"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
-	"github.com/dewpond/dewpond/instruments/kit/axis"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 	"github.com/dewpond/dewpond/instruments/kit/page"
+	"github.com/dewpond/dewpond/instruments/kit/result"
 	"github.com/dewpond/dewpond/instruments/kit/verdict"
 )
 
@@ -39,29 +38,12 @@ type answerRow struct {
 
 // answersOf returns the picture of a document's answers.
 func answersOf(d bench.Document) answers {
-	low, high := 0.5, 2.0
+	var ratios []*result.Ratio
 	for _, a := range d.Answers {
-		if a.Ratio == nil {
-			continue
-		}
-		high = max(high, a.Ratio.High)
-		if a.Ratio.Low > 0 {
-			low = min(low, a.Ratio.Low)
-		}
+		ratios = append(ratios, a.Ratio)
 	}
-	x := axis.Log(low/1.2, 1.2*high, times)
-	at := func(v float64) float64 {
-		if v <= 0 {
-			return 0
-		}
-		return 100 * min(max(x.At(v), 0), 1)
-	}
-	out := answers{Even: at(1), Tour: d.Scenario.Name == bench.Touring}
-	for _, t := range page.Ticks(x) {
-		if t.Label != "" {
-			out.Ticks = append(out.Ticks, t)
-		}
-	}
+	x := newRatioAxis(ratios)
+	out := answers{Even: x.at(1), Ticks: x.ticks(), Tour: d.Scenario.Name == bench.Touring}
 	for _, a := range d.Answers {
 		row := answerRow{
 			Answer: a, Side: a.Side, Ratio: cmp.Or(figures.Compared(a), "–"),
@@ -69,8 +51,8 @@ func answersOf(d bench.Document) answers {
 		}
 		if a.Ratio != nil {
 			row.Drawn = true
-			row.At, row.Low = at(a.Ratio.Median), at(a.Ratio.Low)
-			row.Span = at(a.Ratio.High) - row.Low
+			row.At, row.Low = x.at(a.Ratio.Median), x.at(a.Ratio.Low)
+			row.Span = x.at(a.Ratio.High) - row.Low
 		}
 		row.First = len(out.Rows) == 0 || out.Rows[len(out.Rows)-1].Topic != a.Topic
 		row.Side = cmp.Or(row.Side, "no verdict")
@@ -85,6 +67,3 @@ func answersOf(d bench.Document) answers {
 	}
 	return out
 }
-
-// times labels the axis of ratios: "0.5x".
-func times(v float64) string { return strconv.FormatFloat(v, 'f', -1, 32) + "x" }

@@ -26,6 +26,7 @@ type pageData struct {
 	Document bench.Document
 	Command  string
 	Answers  answers
+	Fields   []field
 	Legend   []page.Legend
 	Sections []*section
 	page.Gallery
@@ -34,7 +35,8 @@ type pageData struct {
 // A section shows one scenario. A page has one, that of a tour several.
 type section struct {
 	Name       string
-	Tour       bool // it is part of one
+	Tour       bool   // it is part of one
+	Cell       string // what it is, if it is a cell of rivals
 	Withheld   string
 	Words      words.Verdict
 	Pictures   []page.Picture
@@ -63,16 +65,20 @@ func Write(hue func(name string) palette.Hue) func(io.Writer, bench.Document) er
 func write(w io.Writer, d bench.Document, hue func(name string) palette.Hue) error {
 	p := &pageData{Document: d, Command: words.CommandLine(d.Command), Answers: answersOf(d)}
 	parts := d.Parts
-	if d.Scenario.Name != bench.Touring {
-		parts = []bench.Document{d}
+	if d.Scenario.Name != bench.Touring { // whose answers are all that it has of its own
+		parts = append([]bench.Document{d}, parts...)
 	}
 	index := p.name(parts, hue)
-	for _, part := range parts {
+	p.Fields = fields(d, index)
+	for i, part := range parts {
 		s, err := p.section(part, index)
 		if err != nil {
 			return err
 		}
 		s.Tour = d.Scenario.Name == bench.Touring
+		if d.Cells != nil && i > 0 {
+			s.Name, s.Cell = d.Cells[i-1].Name, d.Cells[i-1].About
+		}
 		p.Sections = append(p.Sections, s)
 	}
 	if err := layout.Execute(w, p); err != nil {

@@ -53,6 +53,9 @@ func Conditions(d bench.Document) [][2]string {
 	if e.Delays != "" {
 		out = append(out, [2]string{"delays", "a test build (dewpond_delay): dewpond takes 10 µs longer in each of these slow paths: " + e.Delays})
 	}
+	for i, c := range d.Cells {
+		out = append(out, [2]string{"cell", c.Name + ": " + Conditions(d.Parts[i])[0][1]})
+	}
 	for _, c := range d.Contenders {
 		if c.Engine != "" {
 			out = append(out, [2]string{"engine", c.Name + ": " + c.Engine})

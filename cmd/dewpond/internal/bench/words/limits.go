@@ -44,11 +44,16 @@ func limits(d bench.Document, nop *bench.Contender, looked count) []string {
 	} else if names := movedTails(nop); len(names) > 0 {
 		out = append(out, fmt.Sprintf("The control %s, which has no pool, moved between rounds: %s. These tails are the machine's as much as any pool's.", bench.Control, strings.Join(names, "; ")))
 	}
-	if Busy(d.Environment) {
-		out = append(out, fmt.Sprintf("The machine was busy: load average %s on %s at the start. P999 and P9999 contain the neighbours' work too.",
-			figure.Significant(d.Environment.LoadAverage[0]), figure.Several(d.Environment.CPUs, "CPU")))
+	return append(out, busy(d.Environment)...)
+}
+
+// busy says that others used the machine, if they did.
+func busy(e bench.Conditions) []string {
+	if !Busy(e) {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("The machine was busy: load average %s on %s at the start. P999 and P9999 contain the neighbours' work too.",
+		figure.Significant(e.LoadAverage[0]), figure.Several(e.CPUs, "CPU"))}
 }
 
 // Busy reports whether others used the machine when the benchmark began.

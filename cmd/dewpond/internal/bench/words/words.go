@@ -30,6 +30,9 @@ func Of(d bench.Document) Verdict {
 	if d.Scenario.Name == bench.Soaking {
 		return Verdict{Ours: soakWords(d)}
 	}
+	if d.Scenario.Name == bench.Contest {
+		return contestWords(d)
+	}
 	v := Verdict{Decay: decayWords(d)}
 	var tools count
 	v.Tools, tools = toolWords(d)
@@ -71,6 +74,9 @@ func Withheld(d bench.Document) string {
 	if d.Scenario.Quick {
 		return "No verdict: --quick gives figures only."
 	}
+	if d.Scenario.Name == bench.Contest {
+		return contestWithheld(d)
+	}
 	tools, _ := toolWords(d)
 	no := "No verdict"
 	if len(tools)+len(decayWords(d)) > 0 {
@@ -89,5 +95,9 @@ func Withheld(d bench.Document) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s: too few rounds. A 95 %% interval of a median takes at least %d complete rounds of a contender beside %s.", no, summary.VerdictRounds, bench.Baseline)
+	return tooFew(no, bench.Baseline)
+}
+
+func tooFew(no, baseline string) string {
+	return fmt.Sprintf("%s: too few rounds. A 95 %% interval of a median takes at least %d complete rounds of a contender beside %s.", no, summary.VerdictRounds, baseline)
 }

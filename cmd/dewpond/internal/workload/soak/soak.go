@@ -36,6 +36,7 @@ var Scenario = workload.Scenario{
 	QuickDuration: 12 * time.Second,
 	Shared:        true,
 	Paced:         true,
+	AnySize:       true,
 	Contenders:    []string{"make", "dewpond", "dewpond-offheap"},
 	Drive:         run,
 }

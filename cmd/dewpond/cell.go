@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/figures"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+)
+
+// A cell is one way to use a pool in scenario rivals: another scenario with parameters of its own.
+type cell struct {
+	name, about string
+	times       []string // the figures that may be its time: the first that the system has
+	scenario    workload.Scenario
+	adapt       func(*workload.Spec)
+}
+
+var (
+	// perOperation is the time of a cell that runs as many operations as it can. Other processes
+	// change the processor time less than the wall time.
+	perOperation = []string{"operation_cpu_ns", "operation_ns"}
+
+	oneSize   = workload.Mix{{Size: 512, Percent: 100}}
+	manySizes = workload.Mix{{Size: 64, Percent: 25}, {Size: 300, Percent: 25}, {Size: 1000, Percent: 20}, {Size: 2000, Percent: 15}, {Size: 5000, Percent: 10}, {Size: 12_000, Percent: 5}}
+)
+
+// cells returns all cells, in the order of the report.
+func cells() []cell {
+	var all []cell
+	add := func(name, about string, times []string, s workload.Scenario, adapt func(*workload.Spec)) {
+		all = append(all, cell{name, about, times, s, adapt})
+	}
+	traffic := func(name, about string, adapt func(*workload.Spec)) {
+		for _, sizes := range []struct {
+			name, about string
+			mix         workload.Mix
+		}{{"one", "one size", oneSize}, {"many", "many sizes", manySizes}} {
+			add(name+"-"+sizes.name, about+", "+sizes.about, perOperation, workload.Mixed, func(s *workload.Spec) {
+				s.Mix, s.Duration, s.Clearing = sizes.mix, 300*time.Millisecond, false
+				// To time an operation takes longer than the operation. One in 64 leaves a
+				// thousand of them, which P99 takes, in a quarter of the time.
+				s.Sample = 64
+				adapt(s)
+			})
+		}
+	}
+	for _, n := range []int{1, 8, 64} {
+		goroutines := "1 goroutine"
+		if n > 1 {
+			goroutines = fmt.Sprintf("%d goroutines", n)
+		}
+		traffic(fmt.Sprintf("steady-%d", n), "steady, "+goroutines, func(s *workload.Spec) { s.Goroutines = n })
+	}
+	traffic("collector", "beside a collector, 8 goroutines", func(s *workload.Spec) { s.Goroutines, s.Garbage = 8, 200e6 })
+	traffic("pipeline", "got here and put there, 8 goroutines", func(s *workload.Spec) {
+		s.Goroutines, s.Hold = 8, workload.Hold{Pass: true}
+	})
+	// P99 takes a thousand blocks in each round, and so in one burst.
+	add("burst", "bursts of 1500 blocks of 16 KiB, 3 collections between them", []string{"second_burst_ns"}, workload.Burst, func(s *workload.Spec) {
+		s.Mix, s.Blocks, s.Duration = workload.Mix{{Size: 16 << 10, Percent: 100}}, 1500, 800*time.Millisecond
+	})
+	add("beyond", "bursts of 8000 blocks of 64 KiB, beyond the idle bound", []string{"cpu_time_ns"}, workload.Beyond, func(s *workload.Spec) {
+		s.Blocks, s.Bursts, s.Duration = 8000, 4, 300*time.Millisecond
+	})
+	return all
+}
+
+// cellNames returns the names of cells.
+func cellNames(all []cell) []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// findCells returns the cells with these names, in the order of all; all if there are none.
+func findCells(names []string) ([]cell, error) {
+	all := cells()
+	for _, name := range names {
+		if !slices.Contains(cellNames(all), name) {
+			return nil, fmt.Errorf("unknown cell %q: valid are %s", name, strings.Join(cellNames(all), ", "))
+		}
+	}
+	if names == nil {
+		return all, nil
+	}
+	return slices.DeleteFunc(all, func(c cell) bool { return !slices.Contains(names, c.name) }), nil
+}
+
+// plan returns what the cell runs.
+func (c cell) plan(contenders []string, rounds int, quick bool) plan {
+	p := plan{scenario: c.scenario, spec: c.scenario.Defaults, contenders: contenders, rounds: rounds}
+	p.spec.Scenario, p.spec.Pairs = c.scenario.Name, true
+	c.adapt(&p.spec)
+	if quick {
+		p.spec.Duration /= quickDivisor
+	}
+	return p
+}
+
+// describe returns the cell as the report has it, without its rivals. part is what was measured.
+func (c cell) describe(part bench.Document) bench.Cell {
+	time := c.times[len(c.times)-1]
+	for _, name := range c.times {
+		if slices.Contains(figures.Names(part), name) {
+			time = name
+			break
+		}
+	}
+	return bench.Cell{Name: c.name, About: c.about, Figures: []bench.CellFigure{
+		{Label: "time", Figure: time, About: timeAbout[time]},
+		{Label: "P99", Figure: "pair_p99_ns", About: "of one Get and the Put of its block, timed together; in bursts with the first write to the block"},
+		{Label: "peak RSS", Figure: "rss_peak_bytes", About: "of the process"},
+		{Label: "collections", Figure: "gc_per_5s", About: "in 5 s"},
+	}}
+}
+
+// timeAbout says what the time of a cell is.
+var timeAbout = map[string]string{
+	"operation_cpu_ns": "processor time of the process, divided by its operations",
+	"operation_ns":     "wall time divided by the operations of all goroutines",
+	"second_burst_ns":  "of a burst after collections",
+	"cpu_time_ns":      "processor time of all bursts",
+}
