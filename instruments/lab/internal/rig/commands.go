@@ -15,6 +15,8 @@ type Commands struct {
 	Outage   outageCommand   `cmd:"" group:"service" help:"Break PostgreSQL and Redis, and count the errors in each mode of the service's --health."`
 	Clients  clientsCommand  `cmd:"" group:"service" help:"Compare three Go clients of PostgreSQL."`
 	Client   clientCommand   `cmd:"" hidden:""`
+	HotKey   hotKeyCommand   `cmd:"" name:"hotkey" group:"service" help:"Ask Redis for one key at a rate, with a local cache and without, and show where its one processor ends."`
+	Warm     warmCommand     `cmd:"" group:"service" help:"Measure the first second of the service, with warm connections and without."`
 	Soak     soakCommand     `cmd:"" group:"service" help:"Load the service while its servers fail, and check that nothing grows or is lost."`
 	Pressure pressureCommand `cmd:"" group:"service" help:"Measure the service where memory is scarce, with features that turn off and without."`
 }
