@@ -2,36 +2,77 @@ package dewsql
 
 import (
 	"database/sql"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/dewpond/dewpond"
 )
 
 // A Reader reads rows in batches. Make one with [New] for each statement, and keep it: it
-// learns how many values its batches have. All methods may be called by any number of
-// goroutines at once, each with rows of its own.
+// learns how many values its batches have, and how many bytes. All methods may be called by any
+// number of goroutines at once, each with rows of its own.
 type Reader struct {
-	blocks  *dewpond.BytePool
-	values  *dewpond.SlicePool[[]byte]
-	targets *dewpond.SlicePool[any]
-	seen    atomic.Int64 // a moving average of the values in a batch
+	blocks      *dewpond.BytePool
+	values      *dewpond.SlicePool[[]byte]
+	targets     *dewpond.SlicePool[any]
+	least, most int     // bytes of a block
+	seen, size  average // of the values in a batch, and of their bytes
 }
 
+// The bounds of a block's size that [New] takes.
+const (
+	leastBlock = 1 << 10
+	mostBlock  = 64 << 10
+)
+
 // New returns a Reader whose batches have their bytes in blocks of pool, and the slices of
-// their values in a pool NAME-values.
+// their values in a pool NAME-values. A batch takes a block of the size that batches have had
+// lately, of 1 KiB to 64 KiB, and more of them where it has more.
 func New(pool *dewpond.BytePool) *Reader {
+	largest := mostBlock
+	if classes := pool.Stats().Classes; len(classes) > 0 {
+		largest = min(largest, classes[len(classes)-1].Size)
+	}
+	r, _ := NewBounded(pool, min(leastBlock, largest), largest)
+	return r
+}
+
+// NewBounded is [New] with blocks of least to most bytes. With least as large as most their size is
+// fixed. It returns an error unless 0 < least <= most. What is larger than the pool's largest class is
+// not pooled.
+func NewBounded(pool *dewpond.BytePool, least, most int) (*Reader, error) {
+	if least <= 0 || most < least {
+		return nil, fmt.Errorf("dewsql: blocks of %d to %d bytes: give a least of 1 or more, and a most that is not below it", least, most)
+	}
 	return &Reader{
+		least: least, most: most,
 		blocks:  pool,
 		values:  dewpond.MustSlicePool(dewpond.SlicePoolOptions[[]byte]{Name: pool.Name() + "-values"}),
 		targets: dewpond.MustSlicePool(dewpond.SlicePoolOptions[any]{Name: pool.Name() + "-targets"}),
-	}
+	}, nil
 }
+
+// An average moves with what batches have had. What two goroutines see at the same moment may be seen once.
+type average struct{ of atomic.Int64 }
+
+func (a *average) see(n int) {
+	was := a.of.Load()
+	if was == 0 {
+		a.of.Store(int64(n))
+		return
+	}
+	a.of.Store(was + (int64(n)-was)/4)
+}
+
+func (a *average) get() int { return int(a.of.Load()) }
 
 // A Batch is some rows of a result, in memory of its own. Its values are as the database
 // has sent them; database/sql turns those that its driver has decoded into text.
 type Batch struct {
 	reader  *Reader
-	scope   *dewpond.Scope
+	block   []byte   // its length is what values have of it
+	full    [][]byte // the blocks before it, and those of single large values, as long as what is in them
+	bytes   int      // of all values
 	values  [][]byte // of all rows, one after the other
 	columns int
 	rows    int
@@ -47,9 +88,19 @@ func (b *Batch) Row(i int) [][]byte {
 
 // Close gives the memory of all rows back. A second Close does nothing.
 func (b *Batch) Close() {
-	b.scope.Close()
-	b.reader.values.Put(b.values)
-	b.values, b.rows = nil, 0
+	r := b.reader
+	if block := b.block; block != nil {
+		b.block = nil
+		r.blocks.PutWritten(block)
+	}
+	for last := len(b.full) - 1; last >= 0; last-- {
+		block := b.full[last]
+		b.full = b.full[:last]
+		r.blocks.PutWritten(block)
+	}
+	r.values.Put(b.full)
+	r.values.Put(b.values)
+	b.full, b.values, b.rows = nil, nil, 0
 }
 
 // Read reads up to most rows. At the end of the rows the Batch is empty, but must be closed
@@ -118,8 +169,8 @@ func (r *Reader) ReadRaw(rows RawRows, most int) (*Batch, error) {
 }
 
 func (r *Reader) read(rows cursor, most int, row func(b *Batch) error) (*Batch, error) {
-	b := &Batch{reader: r, scope: r.blocks.Scope()}
-	b.values = r.values.Get(int(r.seen.Load()))[:0]
+	b := &Batch{reader: r}
+	b.values = r.values.Get(r.seen.get())[:0]
 	done := false
 	defer func() {
 		if !done {
@@ -137,9 +188,9 @@ func (r *Reader) read(rows cursor, most int, row func(b *Batch) error) (*Batch, 
 			return nil, err
 		}
 	}
-	if b.rows > 0 { // two goroutines may lose what one of them has seen
-		seen := r.seen.Load()
-		r.seen.Store(seen + (int64(len(b.values))-seen)/4)
+	if b.rows > 0 {
+		r.seen.see(len(b.values))
+		r.size.see(b.bytes)
 	}
 	done = true
 	return b, nil
@@ -148,7 +199,51 @@ func (r *Reader) read(rows cursor, most int, row func(b *Batch) error) (*Batch, 
 // add copies a value, which is valid only until the next row.
 func (b *Batch) add(v []byte) {
 	if v != nil {
-		v = b.scope.Copy(v)
+		v = b.copy(v)
 	}
 	b.values = b.reader.values.Append(b.values, v)
 }
+
+// copy returns a copy of v in a block of the batch.
+func (b *Batch) copy(v []byte) []byte {
+	n := len(v)
+	if n == 0 {
+		return []byte{} // no NULL
+	}
+	if n > cap(b.block)-len(b.block) {
+		if n > b.reader.most/4 { // the block may still hold others
+			own := b.reader.blocks.Get(n)
+			copy(own, v)
+			b.keep(own)
+			b.bytes += n
+			return own[:n:n]
+		}
+		b.next(n)
+	}
+	at := len(b.block)
+	b.block = b.block[:at+n]
+	copy(b.block[at:], v)
+	b.bytes += n
+	return b.block[at : at+n : at+n]
+}
+
+// next takes a block with room for n bytes. It is as large as what batches have had lately, an eighth more,
+// and less what this one has; one that has more than they takes twice the block before.
+func (b *Batch) next(n int) {
+	r := b.reader
+	size := r.size.get()
+	size += size/8 - b.bytes
+	if size <= 0 {
+		size = 2 * cap(b.block)
+	}
+	size = max(n, min(max(size, r.least), r.most))
+	if b.block != nil {
+		full := b.block
+		b.block = nil
+		b.keep(full)
+	}
+	b.block = r.blocks.Get(size)[:0]
+}
+
+// keep has a block until Close.
+func (b *Batch) keep(block []byte) { b.full = b.reader.values.Append(b.full, block) }
