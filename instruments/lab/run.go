@@ -118,6 +118,10 @@ func (l *laboratory) fail(id, name string, err error) {
 	}
 	l.absent[id][name] = err.Error()
 	l.failures[id+" "+name]++
+	if _, why, skipped := strings.Cut(err.Error(), experiment.Skipped); skipped {
+		l.absent[id][name] = experiment.Skipped + why
+		l.failures[id+" "+name]++ // the next round would find the same
+	}
 }
 
 func (l *laboratory) outcomes() []report.Outcome {

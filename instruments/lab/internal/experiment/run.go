@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/dewpond/dewpond/instruments/kit/result"
@@ -30,6 +31,12 @@ type Run struct {
 	Task
 	result result.Round
 }
+
+// Skipped begins the error of a case that this machine does not allow. It comes from a child, as text.
+const Skipped = "skipped: "
+
+// NotHere is the error of a case that this machine does not allow, and why.
+func NotHere(why error) error { return fmt.Errorf(Skipped+"%w", why) }
 
 // Do runs a task in this process.
 func (e Experiment) Do(ctx context.Context, t Task) (result.Round, error) {

@@ -5,32 +5,45 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/instruments/kit/child"
 	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/lab/internal/cgroup"
 	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
 )
 
-// containers runs pools under a limit of the processors: a real control group where the machine
-// allows one, and GOMAXPROCS changed at run time.
+// containers runs pools under a container's limits: in real control groups of processors and of memory where
+// the machine allows them, and with GOMAXPROCS changed at run time.
 var containers = experiment.Experiment{
 	ID:       "containers",
-	Question: "What must a pool know of a container's CPU limit?",
+	Question: "What must a pool know of a container's limits, of processors and of memory?",
 	Claims: []experiment.Claim{{
 		ID: "containers/set", Text: "GOMAXPROCS must be set from the limit: half a processor makes 1 by the code's comment and by the table's min(4, ceil(limit)), and floor(limit) by the diagram", Publication: sizing, Judge: judgeContainersSet, Reach: experiment.Reach{
 			Holds: experiment.Standing{experiment.At("GOMAXPROCS 1", "procs_of_half"): experiment.At("GOMAXPROCS 1", "procs_of_ceil")}, Fails: experiment.Itself(),
 		},
 	}, {
 		ID: "containers/follows", Text: "since Go 1.25 the runtime follows the limit of its control group", Publication: release125, Judge: judgeContainersFollows, Reach: experiment.Reach{
-			Ceiling: true, Holds: experiment.Standing{experiment.At("control group", "procs_in_group"): experiment.At("control group", "procs_that_follow")},
-			Fails: experiment.Standing{experiment.At("control group", "procs_in_group"): experiment.At("control group", "procs_before")},
+			Ceiling: true, Holds: experiment.Standing{experiment.At(halfCPU, "procs_in_group"): experiment.At(halfCPU, "procs_that_follow")},
+			Fails: experiment.Standing{experiment.At(halfCPU, "procs_in_group"): experiment.At(halfCPU, "procs_before")},
+		},
+	}, {
+		ID: "containers/cpuset", Text: "the runtime follows the processors that its control group may run on, also where they change meanwhile", Publication: release125, Judge: judgeContainersCPUSet, Reach: experiment.Reach{
+			Ceiling: true,
+			Holds:   experiment.Standing{experiment.At(oneCPU, "procs_in_group"): experiment.At(oneCPU, "procs_allowed"), experiment.At(oneCPU, "procs_widened"): experiment.At(oneCPU, "procs_before")},
+			Fails:   experiment.Standing{experiment.At(oneCPU, "procs_in_group"): experiment.At(oneCPU, "procs_before")},
+		},
+	}, {
+		ID: "containers/killed", Text: "in a burst the kernel kills the process whose pool has no bound, at its container's limit of memory; one whose pool has a bound lives", Publication: ours, Judge: judgeContainersKilled, Reach: experiment.Reach{
+			Holds: experiment.Itself(),
+			Fails: experiment.Standing{experiment.At(unbound+inMemory, "oom_kills"): experiment.At("sync.Pool behind a bound"+inMemory, "oom_kills")},
 		},
 	}, {
 		ID: "containers/reuse", Text: "a pool needs GOMAXPROCS x objects for each P to reuse more than 85 %", Publication: sizing, Judge: judgeContainersReuse, Reach: experiment.Reach{
@@ -41,20 +54,40 @@ var containers = experiment.Experiment{
 			Fails: experiment.Itself(),
 		},
 	}},
-	Cases:  []string{"GOMAXPROCS 1", "GOMAXPROCS 2", "GOMAXPROCS 4", "changing", "control group"},
+	Cases: []string{
+		"GOMAXPROCS 1", "GOMAXPROCS 2", "GOMAXPROCS 4", "changing", halfCPU, oneCPU,
+		unbound + inMemory, "sync.Pool behind a bound" + inMemory, budgeted + inMemory,
+	},
 	Rounds: 3,
 	Each:   300 * time.Millisecond,
 	Run:    runContainers,
 	Plots: []experiment.Plot{
 		{Figure: "dewpond_hit_share", Title: "Hits of a pool of dewpond", Note: "64 goroutines, each with one block at a time"},
 		{Figure: "sync_hit_share", Title: "Hits of a sync.Pool", Note: "the same"},
+		{Figure: "peak_bytes", Title: "Peak of memory in a group of 96 MiB", Note: "a burst of 256 MiB of packets while the worker stalls; bounds are 64 packets of 64 KiB"},
 	},
 }
 
-// cpuGroups is where control groups of version 2 are.
-const cpuGroups = "/sys/fs/cgroup"
+// The cases in a control group of processors' time, and of processors.
+const (
+	halfCPU = "half a processor"
+	oneCPU  = "one processor"
+)
 
 func runContainers(r *experiment.Run) error {
+	kind, burst := strings.CutSuffix(r.Case, inMemory)
+	if dir := os.Getenv(insideGroup); dir != "" {
+		switch {
+		case burst:
+			return stallInside(r, kind, dir)
+		case r.Case == oneCPU:
+			return widenedInside(r, dir)
+		}
+		return busyInside(r)
+	}
+	if burst {
+		return ofMemory(r, kind)
+	}
 	half := 0.5
 	before := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(int(half)) // 0 asks and sets nothing
@@ -63,8 +96,11 @@ func runContainers(r *experiment.Run) error {
 	r.Set("procs_of_ceil", float64(runtime.GOMAXPROCS(0)))
 	runtime.GOMAXPROCS(before)
 	r.Set("procs_before", float64(before))
-	if r.Case == "control group" {
-		return inControlGroup(r)
+	switch r.Case {
+	case halfCPU:
+		return ofTime(r)
+	case oneCPU:
+		return ofOneCPU(r)
 	}
 	changing := r.Case == "changing"
 	if !changing {
@@ -118,66 +154,106 @@ func hitsBeside(r *experiment.Run, changing bool, use func(), rate func() float6
 	return rate()
 }
 
-// inControlGroup joins a group that may use half a processor, and asks a child in it what Go has
-// made of that. Where no group can be made, it sets no figure of the limit. A test makes none: it
-// leaves the machine as it is.
-func inControlGroup(r *experiment.Run) error {
+// insideGroup is in the environment of a child, and has the directory of the control group that its case is
+// about.
+const insideGroup = "DEWPOND_LAB_GROUP"
+
+// runInside runs the case in a child that knows the group.
+func runInside(r *experiment.Run, g *cgroup.Group) (inside result.Round, err error) {
+	os.Setenv(insideGroup, g.Dir)
+	err = child.Run(r.Context, []string{"round"}, r.Task, &inside)
+	return inside, err
+}
+
+// startInside moves this process into the group, so that a child begins there, as a container's does.
+func startInside(r *experiment.Run, g *cgroup.Group) (result.Round, error) {
+	if err := cgroup.Enter(g.Dir); err != nil {
+		return result.Round{}, err
+	}
+	inside, err := runInside(r, g)
+	return inside, errors.Join(err, g.Leave())
+}
+
+// ofTime asks a child in a group that may use half a processor what Go has made of that, and the kernel how
+// often it had to wait. A test makes no group: it leaves the machine as it is.
+func ofTime(r *experiment.Run) (err error) {
+	// The runtime rounds a limit up, and takes two at the least.
+	r.Set("procs_that_follow", float64(min(runtime.NumCPU(), 2)))
 	if r.Scale == experiment.Tiny {
 		return nil
 	}
-	if os.Getenv("DEWPOND_LAB_IN_GROUP") != "" {
-		r.Set("procs_in_group", float64(runtime.GOMAXPROCS(0)))
-		return nil
+	g, err := cgroup.OfTime(0.5)
+	if err != nil {
+		return experiment.NotHere(err)
 	}
-	// The runtime rounds a limit up, and takes two at the least.
-	r.Set("procs_that_follow", float64(min(runtime.NumCPU(), 2)))
-	joined, leave := joinGroup()
-	if !joined {
-		return nil
-	}
-	defer leave()
-	os.Setenv("DEWPOND_LAB_IN_GROUP", "1")
-	var inside result.Round
-	if err := child.Run(r.Context, []string{"round"}, r.Task, &inside); err != nil {
-		return err
-	}
-	r.Set("procs_in_group", inside.Figures["procs_in_group"])
-	return nil
-}
-
-// joinGroup moves this process into a new control group that may use half a processor, of version
-// 2 or 1, and reports whether it could. leave moves it back and removes the group.
-func joinGroup() (joined bool, leave func()) {
-	pid := strconv.Itoa(os.Getpid())
-	for _, version := range []struct{ dir, limit, value string }{
-		{cpuGroups, "cpu.max", "50000 100000"},
-		{filepath.Join(cpuGroups, "cpu"), "cpu.cfs_quota_us", "50000"},
-	} {
-		group := filepath.Join(version.dir, "dewpond-lab-"+pid)
-		if os.Mkdir(group, 0o755) != nil {
-			continue
-		}
-		leave := func() {
-			write(filepath.Join(version.dir, "cgroup.procs"), pid)
-			os.Remove(group) // only without a process
-		}
-		if write(filepath.Join(group, version.limit), version.value) == nil && write(filepath.Join(group, "cgroup.procs"), pid) == nil {
-			return true, leave
-		}
-		leave()
-	}
-	return false, nil
-}
-
-// write writes to a file of a control group. It makes none: where the directory is no control
-// group there is no such file.
-func write(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	defer func() { err = errors.Join(err, g.Remove()) }()
+	inside, err := startInside(r, g)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	r.Set("procs_in_group", inside.Figures["procs_in_group"])
+	periods, throttled, err := g.Throttled()
+	if periods > 0 {
+		r.Set("throttled_share", float64(throttled)/float64(periods))
+	}
+	return err
+}
+
+// busyInside is the child of ofTime: it says how many Ps it has, and has all of them work.
+func busyInside(r *experiment.Run) error {
+	procs := runtime.GOMAXPROCS(0)
+	r.Set("procs_in_group", float64(procs))
+	began := kit.Now()
+	var working sync.WaitGroup
+	for range procs {
+		working.Go(func() {
+			for kit.Now()-began < r.Span(time.Second) {
+			}
+		})
+	}
+	working.Wait()
+	return nil
+}
+
+// ofOneCPU asks a child in a group that may run on one processor what Go has made of that, and of a change.
+func ofOneCPU(r *experiment.Run) (err error) {
+	r.Set("procs_allowed", 1)
+	if r.Scale == experiment.Tiny {
+		return nil
+	}
+	g, err := cgroup.OfOneCPU()
+	if err != nil {
+		return experiment.NotHere(err)
+	}
+	defer func() { err = errors.Join(err, g.Remove()) }()
+	inside, err := startInside(r, g)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"procs_in_group", "procs_widened", "followed_ns"} {
+		r.Set(name, inside.Figures[name])
+	}
+	return nil
+}
+
+// mostToFollow is how long a runtime has to see that it has more processors. Go 1.25 and later look once a
+// second.
+const mostToFollow = 20 * time.Second
+
+// widenedInside is the child of ofOneCPU: it says how many Ps it has, widens its group, and waits until it has
+// others.
+func widenedInside(r *experiment.Run, dir string) error {
+	began, procs := kit.Now(), runtime.GOMAXPROCS(0)
+	r.Set("procs_in_group", float64(procs))
+	if err := cgroup.Widen(dir); err != nil {
+		return err
+	}
+	for runtime.GOMAXPROCS(0) == procs && kit.Now()-began < mostToFollow && r.Context.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	r.Set("procs_widened", float64(runtime.GOMAXPROCS(0)))
+	r.Set("followed_ns", float64(kit.Now()-began))
+	return nil
 }
 
 func judgeContainersSet(m experiment.Measured) experiment.Finding {
@@ -199,7 +275,7 @@ func judgeContainersSet(m experiment.Measured) experiment.Finding {
 }
 
 func judgeContainersFollows(m experiment.Measured) experiment.Finding {
-	group, before, follows := experiment.At("control group", "procs_in_group"), experiment.At("control group", "procs_before"), experiment.At("control group", "procs_that_follow")
+	group, before, follows := experiment.At(halfCPU, "procs_in_group"), experiment.At(halfCPU, "procs_before"), experiment.At(halfCPU, "procs_that_follow")
 	if f, lacking := m.Lacking(before, follows); lacking {
 		return f
 	}
@@ -211,6 +287,9 @@ func judgeContainersFollows(m experiment.Measured) experiment.Finding {
 	if m.Has(group) {
 		f.Measured = fmt.Sprintf("GOMAXPROCS %s in a control group of half a processor", m.Text(group))
 	}
+	if throttled := experiment.At(halfCPU, "throttled_share"); m.Has(throttled) {
+		f.Measured += fmt.Sprintf(", which the kernel stops in %s of its periods where all Ps work", percent(m, throttled))
+	}
 	switch {
 	case m.Median(before.Case, before.Figure) <= m.Median(follows.Case, follows.Figure):
 		f.Verdict, f.Why = experiment.CannotTell, "the control has no more processors than a runtime keeps that follows the limit: it takes a machine of three or more"
@@ -218,6 +297,30 @@ func judgeContainersFollows(m experiment.Measured) experiment.Finding {
 		f.Verdict, f.Why = experiment.CannotTell, "no control group could be made here"
 	case m.Median(group.Case, group.Figure) == m.Median(follows.Case, follows.Figure):
 		f.Verdict, f.Why = experiment.Reproduced, "it follows"
+	default:
+		f.Verdict, f.Why = experiment.NotReproduced, "it does not follow"
+	}
+	return f
+}
+
+func judgeContainersCPUSet(m experiment.Measured) experiment.Finding {
+	before, group, widened := experiment.At(oneCPU, "procs_before"), experiment.At(oneCPU, "procs_in_group"), experiment.At(oneCPU, "procs_widened")
+	if f, lacking := m.Lacking(before, group, widened); lacking {
+		return f
+	}
+	f := experiment.Finding{
+		Measured: fmt.Sprintf("GOMAXPROCS %s in a group that may run on one processor, and %s when it may run on all, after %s", m.Text(group), m.Text(widened), m.Text(experiment.At(oneCPU, "followed_ns"))),
+		Control:  fmt.Sprintf("GOMAXPROCS %s without a group", m.Text(before)),
+		Do:       "Set nothing: a GOMAXPROCS that was set, in the environment too, is followed no more.",
+	}
+	all := m.Median(before.Case, before.Figure)
+	switch {
+	case all <= 1:
+		f.Verdict, f.Why = experiment.CannotTell, "the control has no more than one processor either"
+	case m.Median(group.Case, group.Figure) == 1 && m.Median(widened.Case, widened.Figure) == all:
+		f.Verdict, f.Why = experiment.Reproduced, "it follows, also while it runs"
+	case m.Median(group.Case, group.Figure) == 1:
+		f.Verdict, f.Why = experiment.DirectionOnly, "it follows at the start alone"
 	default:
 		f.Verdict, f.Why = experiment.NotReproduced, "it does not follow"
 	}

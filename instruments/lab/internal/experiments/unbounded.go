@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -36,12 +37,12 @@ const (
 	packetBound = 64
 )
 
-// packetPool returns the two ends of a pool. get may wait.
-func packetPool(r *experiment.Run) (get func() []byte, put func([]byte), end func()) {
-	if r.Case == "dewpond with a Budget" {
+// packetPool returns the two ends of a pool, which is one of the cases of unbounded. get may wait.
+func packetPool(ctx context.Context, kind string) (get func() []byte, put func([]byte), end func()) {
+	if kind == "dewpond with a Budget" {
 		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Budget: dewpond.MustBudget("packets", packetBound*packetSize), Zero: dewpond.ZeroNever})
 		return func() []byte {
-			b, err := pool.GetContext(r.Context, packetSize)
+			b, err := pool.GetContext(ctx, packetSize)
 			if err != nil {
 				return nil
 			}
@@ -51,7 +52,7 @@ func packetPool(r *experiment.Run) (get func() []byte, put func([]byte), end fun
 	pool := &sync.Pool{New: func() any { return new([packetSize]byte) }}
 	take := func() []byte { return pool.Get().(*[packetSize]byte)[:] }
 	giveBack := func(b []byte) { pool.Put((*[packetSize]byte)(b)) }
-	if r.Case == "no bound" {
+	if kind == "no bound" {
 		return take, giveBack, func() {}
 	}
 	places := make(chan struct{}, packetBound)
@@ -59,7 +60,7 @@ func packetPool(r *experiment.Run) (get func() []byte, put func([]byte), end fun
 }
 
 func runUnbounded(r *experiment.Run) error {
-	get, put, end := packetPool(r)
+	get, put, end := packetPool(r.Context, r.Case)
 	defer end()
 	packets := max(r.Count(6000), 20)
 	queue := make(chan []byte, packets)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dewpond/dewpond/instruments/kit/terminal"
 	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
@@ -33,7 +34,11 @@ func Text(w io.Writer, r Report, style terminal.Style) error {
 			field("do", f.Do)
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.Measured.Absent)) {
-			fmt.Fprintln(out, terminal.Wrap("  failed   ", name+": "+o.Measured.Absent[name], style.Width))
+			label, why := "  failed   ", o.Measured.Absent[name]
+			if reason, skipped := strings.CutPrefix(why, experiment.Skipped); skipped {
+				label, why = "  skipped  ", reason
+			}
+			fmt.Fprintln(out, terminal.Wrap(label, name+": "+why, style.Width))
 		}
 		fmt.Fprintln(out)
 	}
