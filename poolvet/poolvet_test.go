@@ -2,12 +2,14 @@ package poolvet_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/passes/copylock"
 
 	"github.com/dewpond/dewpond/poolvet"
 	"github.com/dewpond/dewpond/poolvet/missingput"
@@ -16,7 +18,10 @@ import (
 // together is one analyzer that reports what all of these do, so that what one check takes for
 // right is held to be right by the others too.
 func together(checks ...*analysis.Analyzer) *analysis.Analyzer {
-	a := &analysis.Analyzer{Name: "all", Doc: "every check", Requires: checks[0].Requires}
+	a := &analysis.Analyzer{Name: "all", Doc: "every check"}
+	for _, c := range checks {
+		a.Requires = append(a.Requires, c.Requires...)
+	}
 	a.Run = func(pass *analysis.Pass) (any, error) {
 		for _, c := range checks {
 			if _, err := c.Run(pass); err != nil {
@@ -43,7 +48,9 @@ func TestChecks(t *testing.T) {
 	ofSync(t)
 	var patterns []string
 	for _, dir := range shapes(t) {
-		if dir != "needless" && dir != "noreset" && dir != "fixes" {
+		switch dir {
+		case "needless", "noreset", "fixes", "copied":
+		default:
 			patterns = append(patterns, "./src/"+dir)
 		}
 	}
@@ -54,6 +61,26 @@ func TestOnRequest(t *testing.T) {
 	ofSync(t)
 	checks := append(poolvet.Analyzers(), poolvet.OnRequest()...)
 	analysistest.Run(t, analysistest.TestData(), together(checks...), "./src/needless", "./src/noreset")
+}
+
+// TestCopied holds a sync.Pool that is copied to be a finding of go vet's own, and none of ours.
+func TestCopied(t *testing.T) {
+	ofSync(t)
+	checks := append(poolvet.Analyzers(), copylock.Analyzer)
+	analysistest.Run(t, analysistest.TestData(), together(checks...), "./src/copied")
+}
+
+// TestShapesRun runs the shapes that can run: under CheckAll each bad one fails, and each good one
+// passes.
+func TestShapesRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the go command")
+	}
+	c := exec.Command("go", "test", "./src/...")
+	c.Dir, c.Env = "testdata", append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // shapes lists the packages in testdata/src.

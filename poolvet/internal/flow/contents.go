@@ -341,7 +341,7 @@ func (a *flowPass) tidies(object map[ssa.Value]taint, t *tidied, depth int) {
 			case *ssa.Store:
 				if x.Addr == v {
 					if field, ok := v.(*ssa.FieldAddr); ok {
-						t.fields[fieldOf(field)] = true
+						t.fields[fieldOf(field)] = t.fields[fieldOf(field)] || !continues(x.Val, fieldOf(field), 0)
 					} else {
 						t.all = true
 					}
@@ -350,7 +350,7 @@ func (a *flowPass) tidies(object map[ssa.Value]taint, t *tidied, depth int) {
 				for _, r := range *x.Referrers() {
 					switch y := r.(type) {
 					case *ssa.Store:
-						if y.Addr == x {
+						if y.Addr == x && !continues(y.Val, fieldOf(x), 0) {
 							t.fields[fieldOf(x)] = true
 						}
 					case ssa.CallInstruction: // e.buf.Reset(), of a field that is no pointer
@@ -381,6 +381,32 @@ func (a *flowPass) tidies(object map[ssa.Value]taint, t *tidied, depth int) {
 			}
 		}
 	}
+}
+
+// continues reports whether a value is made of what a field had, as in n++ or append(x, y).
+func continues(v ssa.Value, field *types.Var, depth int) bool {
+	if depth > 4 {
+		return false
+	}
+	switch x := v.(type) {
+	case *ssa.UnOp:
+		from, ok := x.X.(*ssa.FieldAddr)
+		return ok && fieldOf(from) == field
+	case *ssa.BinOp:
+		return continues(x.X, field, depth+1) || continues(x.Y, field, depth+1)
+	case *ssa.Call:
+		b, ok := x.Call.Value.(*ssa.Builtin)
+		return ok && b.Name() == "append" && continues(x.Call.Args[0], field, depth+1)
+	case *ssa.Phi:
+		for _, e := range x.Edges {
+			if continues(e, field, depth+1) {
+				return true
+			}
+		}
+	case *ssa.Slice:
+		return !(x.High != nil && isZero(x.High)) && continues(x.X, field, depth+1)
+	}
+	return false
 }
 
 // cleans reports whether what a field holds is emptied.

@@ -100,7 +100,7 @@ type flowPass struct {
 	sharing   map[*ssa.Alloc]sharing
 	nodes     map[token.Pos]ast.Node  // calls by their left parenthesis, defers by their keyword
 	ends      map[token.Pos]token.Pos // closing braces of functions, by where SSA has the function
-	names     map[token.Pos]string    // variables by the parenthesis of the call that is assigned to them
+	names     map[token.Pos]string    // variables by the parenthesis or brace of the call or literal that is assigned to them
 	given     map[ssa.Value]bool      // slices that a deferred call ends, as they are handed out
 	seen      map[Finding]bool
 	result    *Result
@@ -244,7 +244,7 @@ func (a *flowPass) returnPos(ret *ssa.Return) token.Pos {
 	return a.ends[ret.Parent().Pos()]
 }
 
-// assigned notes the name that the result of a call gets.
+// assigned notes the name that the result of a call, or a literal, gets.
 func (a *flowPass) assigned(to, from ast.Expr) {
 	for {
 		switch x := from.(type) {
@@ -260,6 +260,13 @@ func (a *flowPass) assigned(to, from ast.Expr) {
 		case *ast.SliceExpr:
 			from = x.X
 			continue
+		case *ast.UnaryExpr:
+			from = x.X
+			continue
+		case *ast.CompositeLit:
+			if id, ok := to.(*ast.Ident); ok && id.Name != "_" {
+				a.names[x.Lbrace] = id.Name
+			}
 		case *ast.CallExpr:
 			if id, ok := to.(*ast.Ident); ok && id.Name != "_" {
 				a.names[x.Lparen] = id.Name

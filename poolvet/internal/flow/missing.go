@@ -43,7 +43,7 @@ func (a *flowPass) got(call *ssa.Call) ssa.Value {
 		return nil
 	}
 	for _, r := range *call.Referrers() {
-		if e, ok := r.(*ssa.Extract); ok && a.isGet(e) {
+		if e, ok := r.(*ssa.Extract); ok && a.isGet(e) && len(*e.Referrers()) > 0 {
 			return e
 		}
 	}
@@ -157,8 +157,8 @@ func (a *flowPass) neverPut(call *ssa.Call, v ssa.Value, name string) {
 			lost = true
 			return stop
 		case *ssa.Store:
-			_, element := x.Addr.(*ssa.IndexAddr)
-			handed = handed || element && s.of(x.Val) != 0
+			p, ok := placeOf(x.Addr)
+			handed = handed || s.of(x.Val) != 0 && (!ok || p.path != "") // an element or a field, of which others may know
 		case ssa.CallInstruction:
 			handed = handed || a.mayKeep(x, s)
 		}

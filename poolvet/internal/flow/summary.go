@@ -229,7 +229,7 @@ func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) 
 		if _, ok := r.(*ssa.FieldAddr); ok {
 			continue
 		}
-		if from := a.origin(v); a.isGet(from) {
+		if from := a.origin(v); a.isGet(from) && !isString(v.Type()) && !a.putAtTheEnd(f, from) {
 			s.Gets = appendNew(s.Gets, i)
 			s.Dewpond = s.Dewpond || a.getsDewpond(from)
 		}
@@ -242,6 +242,20 @@ func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) 
 			}
 		}
 	}
+}
+
+// putAtTheEnd reports whether a deferred call of f puts v back: then it is not the caller's.
+func (a *flowPass) putAtTheEnd(f *ssa.Function, v ssa.Value) bool {
+	for _, call := range a.putCalls[f] {
+		if _, deferred := call.(*ssa.Defer); deferred {
+			for _, t := range a.puts(call) {
+				if !t.inPlace && a.origin(t.val) == v {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // boxed is the value that a variable has for good whose address v is, or that v was loaded

@@ -281,7 +281,7 @@ func (a *flowPass) expr(call ssa.CallInstruction, t target) string {
 		return "the object"
 	}
 	if t.inPlace {
-		if name := placeName(t.place); name != "" {
+		if name := a.placeName(t.place); name != "" {
 			return name
 		}
 	}
@@ -321,12 +321,17 @@ func short(e ast.Expr) string {
 }
 
 // placeName is a variable, or a field of one, as it is written.
-func placeName(p place) string {
+func (a *flowPass) placeName(p place) string {
 	var name string
 	t := p.base.Type()
 	switch b := p.base.(type) {
 	case *ssa.Alloc:
-		name = b.Comment
+		if name = b.Comment; name == "complit" {
+			name = a.names[b.Pos()]
+		}
+		if name == "" {
+			return ""
+		}
 	case *ssa.FreeVar, *ssa.Parameter:
 		name = b.Name()
 	case *ssa.Global:

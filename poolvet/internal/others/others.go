@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -21,7 +22,19 @@ type Module struct {
 
 // Fetch fetches a module. Patterns are below the module's path; without one they are all of it.
 // Close it when done.
+// The path "std" is the standard library of the Go that runs this, if that is the version.
 func Fetch(path, version string, patterns ...string) (*Module, error) {
+	if path == "std" {
+		if runtime.Version() != version {
+			return nil, fmt.Errorf("this is %s, not %s", runtime.Version(), version)
+		}
+		out, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			return nil, err
+		}
+		src := filepath.Join(string(bytes.TrimSpace(out)), "src")
+		return &Module{Path: path, Version: version, Packages: patterns, Root: src, Dir: src, Env: []string{"GOWORK=off"}}, nil
+	}
 	dir, err := os.MkdirTemp("", "poolvet-others")
 	if err != nil {
 		return nil, err
@@ -49,7 +62,12 @@ func Fetch(path, version string, patterns ...string) (*Module, error) {
 }
 
 // Close removes what Fetch has made; the module's files stay where the go command keeps them.
-func (m *Module) Close() error { return os.RemoveAll(m.Dir) }
+func (m *Module) Close() error {
+	if m.Path == "std" {
+		return nil
+	}
+	return os.RemoveAll(m.Dir)
+}
 
 // Place is a file of the module and a position in it, relative to the module's root.
 func (m *Module) Place(name string, line, column int) string {

@@ -82,6 +82,16 @@ func forgetsOne(n int) int {
 	return k
 }
 
+var counting = sync.Pool{New: func() any { return new(state) }}
+
+func counts() int {
+	s := counting.Get().(*state)
+	s.depth++
+	n := s.depth
+	counting.Put(s) // want `s is put back with what its owner left in depth`
+	return n
+}
+
 var wrapped = sync.Pool{New: func() any { return &state{seen: map[string]bool{}} }}
 
 func acquire() *state { return wrapped.Get().(*state) }
