@@ -24,7 +24,7 @@ var (
 	Sky       = Hue{"#1971c2", "#74c0fc"}
 	Tangerine = Hue{"#fd7e14", "#ffd8a8"}
 	Cyan      = Hue{"#1098ad", "#66d9e8"}
-	Maroon    = Hue{"#a61e4d", "#faa2c1"}
+	Plum      = Hue{"#6741d9", "#d0bfff"}
 	Olive     = Hue{"#5f6b1a", "#d8f5a2"}
 )
 

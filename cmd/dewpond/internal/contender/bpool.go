@@ -8,7 +8,7 @@ import (
 
 var bytePool = Contender{
 	Name:    "bpool",
-	Hue:     palette.Maroon,
+	Hue:     palette.Plum,
 	About:   "github.com/oxtoacart/bpool: a buffered channel of blocks of one size, here of 64 MiB but at most 4096 blocks; full: dropped",
 	Variant: true,
 	New: func(o Options) Pool {

@@ -60,7 +60,7 @@ func rivals(d bench.Document) Table {
 		g.Notes = append(g.Notes, "A number with a sign, or 0, is the difference: the other has none.")
 	}
 	if unseen {
-		g.Notes = append(g.Notes, fmt.Sprintf("A difference from which %s, which has no pool, is no further away has no colour.", bench.Control))
+		g.Notes = append(g.Notes, fmt.Sprintf("A ratio has no colour where %s, which has no pool, shows no less.", bench.Control))
 	}
 	g.Notes = append(g.Notes, abouts(d)...)
 	return g

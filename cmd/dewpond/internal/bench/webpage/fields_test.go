@@ -54,6 +54,9 @@ func TestPageOfRivals(t *testing.T) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
+	if strings.Contains(s, "<small>baseline</small>") || !strings.Contains(rendered(t, synthetic.Scenarios()["burst"]), "<small>baseline</small>") {
+		t.Error("a contender is the baseline of all, or of another scenario none is")
+	}
 	if strings.Contains(s, "<li>dewpond is better than "+bench.Baseline) || strings.Count(s, `<section id="`) != 3 {
 		t.Error("the page says of a cell what it says of the whole, or lacks a section")
 	}

@@ -97,7 +97,11 @@ func (p *pageData) name(parts []bench.Document, hue func(name string) palette.Hu
 			}
 			i := p.Number(c.Name, hue(c.Name))
 			index[c.Name] = i
-			p.Legend = append(p.Legend, page.Legend{Index: i, Name: c.Name, About: c.About, Kind: kindOf(c.Name)})
+			l := page.Legend{Index: i, Name: c.Name, About: c.About, Kind: kindOf(c.Name)}
+			if l.Kind == page.Baseline && parts[0].Cells != nil { // of its cells, and not of the whole
+				l.Kind = page.Other
+			}
+			p.Legend = append(p.Legend, l)
 		}
 	}
 	return index

@@ -18,6 +18,12 @@ func TestContest(t *testing.T) {
 			"Of 8 comparisons of dewsync with syncpool, it loses 8 (time 2, P99 2, peak RSS 2, collections 2) and wins none. ",
 			"dewsync loses in steady-8-one: ", "dewsync loses in burst: ",
 		},
+		1: { // level, but for what syncpool has none of
+			"Of 28 comparisons of dewpond with its rivals, it loses 1 (collections 1) and wins none. ",
+			"dewpond loses in burst: collections beside syncpool +",
+			"Of 8 comparisons of dewsync with syncpool, it loses 1 (collections 1) and wins none. ",
+			"dewsync loses in burst: collections beside syncpool +",
+		},
 		1 / 1.5: {
 			"Of 28 comparisons of dewpond with its rivals, it loses 1 (collections 1) and wins 27 (time 7, P99 7, peak RSS 7, collections 6). ",
 			"dewpond loses in burst: collections beside syncpool +",
