@@ -1,6 +1,6 @@
 // Command lab measures what publications on pools in Go claim, and says of each claim whether it
-// holds here; it also measures examples/matchmaker and what that service stands on. Without arguments
-// it lists the experiments.
+// holds here; it also measures examples/matchmaker and what that service stands on, and public programs
+// with dewpond in place of their pools. Without arguments it lists the experiments.
 package main
 
 import (
@@ -17,8 +17,10 @@ import (
 )
 
 type commands struct {
-	Run   runCommand   `cmd:"" default:"withargs" help:"Run experiments, or list them. This is the default command."`
-	Round roundCommand `cmd:"" hidden:"" help:"Run one case in this process: run starts it for each round."`
+	Run      runCommand      `cmd:"" default:"withargs" help:"Run experiments, or list them. This is the default command."`
+	Round    roundCommand    `cmd:"" hidden:"" help:"Run one case in this process: run starts it for each round."`
+	Programs programsCommand `cmd:"" help:"Measure public programs with dewpond in place of their pools, beside themselves."`
+	Step     stepCommand     `cmd:"" hidden:"" help:"Run one process for programs."`
 	rig.Commands
 }
 
@@ -32,7 +34,7 @@ func run(args []string) int {
 	defer end()
 	parser := kong.Must(&commands{},
 		kong.Name("lab"),
-		kong.Description("Measures what articles on pools in Go claim, and a service with pools."),
+		kong.Description("Measures what articles on pools in Go claim, public programs, and a service with pools."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups([]kong.Group{{Key: "service", Title: "The service examples/matchmaker:"}}),
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -13,7 +13,7 @@ import (
 
 // What docs/migrating.md tells you to write compiles, and go vet has nothing to say of
 // it: the lines of each diff but those that it takes away are a package of their own. A diff that
-// names its file is of a module, and .ci/nightly migrated compiles it.
+// names its file is of a module, and .ci/nightly programs compiles it.
 func TestMigratingCompiles(t *testing.T) {
 	t.Parallel() // it only waits
 	doc, err := os.ReadFile("../../../docs/migrating.md")

@@ -13,7 +13,10 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
-// Screen writes the answers of a tour on one screen, and for whom dewpond is by them: at most 49 lines of at most 80 columns.
+// InPrograms is the day on which the public programs of docs/adoption.md were last measured.
+const InPrograms = "2026-11-25"
+
+// Screen writes the answers of a tour on one screen, and for whom dewpond is by them: at most 50 lines of at most 80 columns.
 func Screen(w io.Writer, d bench.Document, style terminal.Style) error {
 	out := bufio.NewWriter(w)
 	(&text{out, style}).screen(d)
@@ -56,6 +59,7 @@ func (t *text) screen(d bench.Document) {
 		intervals = ", too few for an interval"
 	}
 	say("%s, %s, %s%s; %s%s", e.Machine, figure.Several(e.CPUs, "CPU"), e.GoVersion, load, figure.Several(rounds, "round"), intervals)
+	say("In real programs, %s: docs/adoption.md", InPrograms)
 	say("More: dewpond bench micro and so on; all figures: --full; charts: --html FILE")
 	fmt.Fprintln(t.out)
 	for _, s := range words.ForWhom(d) {

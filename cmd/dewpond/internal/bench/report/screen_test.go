@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func TestScreenGolden(t *testing.T) {
 	golden(t, "tour.txt", []byte(screen(t, synthetic.Tour(), terminal.Style{Width: 120})))
 }
 
-// The answers fit on one screen of 49 lines and 80 columns, also with every note that there is. A
+// The answers fit on one screen of 50 lines and 80 columns, also with every note that there is. A
 // narrow terminal gets lines of its width.
 func TestScreenFits(t *testing.T) {
 	d := synthetic.Tour()
@@ -38,7 +40,7 @@ func TestScreenFits(t *testing.T) {
 		d.Answers[i].Side = string(verdict.Unseen)
 		d.Answers[i].Ratio = &result.Ratio{Median: 0.0123, Low: 0.0000412, High: 0.0512, Rounds: 6}
 	}
-	for width, lines := range map[int]int{200: 49, 80: 49, 60: 1000} {
+	for width, lines := range map[int]int{200: 50, 80: 50, 60: 1000} {
 		text := screen(t, d, terminal.Style{Width: width})
 		if !strings.Contains(text, "interrupted") {
 			t.Errorf("width %d: it does not say that it was interrupted:\n%s", width, text)
@@ -128,5 +130,19 @@ func TestReportBeginsAndEndsWithDewpond(t *testing.T) {
 		if name != "soak" && !strings.HasPrefix(text, first) || !strings.HasPrefix(last, "- dew") && !strings.HasPrefix(last, "- Whether dewpond") {
 			t.Errorf("%s begins with %.40q and ends with %q", name, text, last)
 		}
+	}
+}
+
+// The screen names the last day that docs/adoption.md has.
+func TestScreenDatesPrograms(t *testing.T) {
+	document, err := os.ReadFile("../../../../../docs/adoption.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := slices.Max(regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`).FindAllString(string(document), -1)); last != InPrograms {
+		t.Errorf("docs/adoption.md is of %s, and InPrograms is %s", last, InPrograms)
+	}
+	if text := screen(t, synthetic.Tour(), terminal.Style{Width: 80}); !strings.Contains(text, "In real programs, "+InPrograms+": docs/adoption.md\n") {
+		t.Errorf("the screen does not name the document:\n%s", text)
 	}
 }

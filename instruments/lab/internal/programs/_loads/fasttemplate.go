@@ -1,0 +1,6 @@
+package load
+
+var dewpondLoads = map[string]dewpondLoad{
+	"ExecuteString":     dewpondBenchmark(BenchmarkFastTemplateExecuteString),
+	"ExecuteFuncString": dewpondBenchmark(BenchmarkFastTemplateExecuteFuncString),
+}

@@ -1,0 +1,142 @@
+package programs
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+//go:embed _loads/*.go
+var embedded embed.FS
+
+// loads has the harness and the loads.
+var loads fs.FS = embedded
+
+// copies are the two sides of a program in a directory of ours.
+type copies struct {
+	Program
+	dir  string // has a directory for each side
+	root string // the repository
+	do   func(context.Context, Step) (Ending, error)
+}
+
+func (c copies) side(name string) string { return filepath.Join(c.dir, c.Name, name) }
+
+// make downloads the module, copies it twice and edits one of the copies.
+func (c copies) make(ctx context.Context) (Lines, error) {
+	var none Lines
+	page, err := os.ReadFile(filepath.Join(c.root, "docs", "migrating.md"))
+	if err != nil {
+		return none, err
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, "tmp"), 0o777); err != nil {
+		return none, err
+	}
+	e, err := c.do(ctx, Step{Dir: c.dir, Args: []string{"go", "mod", "download", "-json", c.Module + "@" + c.Version}})
+	if err != nil {
+		return none, err
+	} else if err := e.must(c.Module + " cannot be had here"); err != nil {
+		return none, err
+	}
+	for _, side := range []string{Original, Migrated} {
+		if err := os.CopyFS(c.side(side), os.DirFS(e.Module)); err != nil {
+			return none, err
+		}
+	}
+	for _, edit := range c.Edits {
+		if err := edit.apply(ctx, c.side(Migrated), string(page)); err != nil {
+			return none, err
+		}
+	}
+	n, err := changed(c.side(Original), c.side(Migrated))
+	if err != nil {
+		return none, err
+	}
+	if n == none {
+		return none, fmt.Errorf("the edits of %s change nothing", c.Name)
+	}
+	for _, side := range []string{Original, Migrated} {
+		args := []string{"go", "mod", "edit", "-go=1.26.0"}
+		if side == Migrated {
+			args = append(args, "-require="+dewpond+"@v0.0.0", "-replace="+dewpond+"="+c.root)
+		}
+		e, err := c.do(ctx, Step{Dir: c.side(side), Args: args})
+		if err != nil {
+			return none, err
+		} else if err := e.must("go.mod"); err != nil {
+			return none, err
+		}
+	}
+	return n, c.addLoads()
+}
+
+// addLoads puts the loads of both sides among the tests of their packages.
+func (c copies) addLoads() error {
+	for _, l := range c.Loads {
+		for _, file := range []string{"harness.go", l.File} {
+			data, err := fs.ReadFile(loads, path.Join("_loads", file))
+			if err != nil {
+				return err
+			}
+			text := strings.Replace(string(data), "package load\n", "package "+l.As+"\n", 1)
+			for _, side := range []string{Original, Migrated} {
+				name := filepath.Join(c.side(side), l.Package, "dewpond_"+strings.TrimSuffix(file, ".go")+"_test.go")
+				if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// binary is where the compiled tests of a package are.
+func (c copies) binary(side, pkg string) string {
+	return filepath.Join(c.side(side), "dewpond-"+strings.NewReplacer("/", "-", ".", "root").Replace(pkg)+".exe")
+}
+
+// build compiles the tests of a package. Trimmed, what has not changed is found in the cache the next time.
+func (c copies) build(ctx context.Context, side, pkg string) error {
+	e, err := c.do(ctx, Step{Dir: c.side(side), Args: []string{"go", "test", "-c", "-trimpath", "-vet=off", "-o", c.binary(side, pkg), "./" + pkg}})
+	if err != nil {
+		return err
+	}
+	return e.must(fmt.Sprintf("the tests of %s, %s, %s, do not compile", c.Name, pkg, side))
+}
+
+// test runs the tests of a package, or those that pattern names if it is not empty.
+func (c copies) test(ctx context.Context, side, pkg, pattern, check string) (Ending, error) {
+	args := []string{c.binary(side, pkg), "-test.v", "-test.timeout=30m"}
+	if pattern == "" {
+		pattern = c.Tests
+	}
+	if pattern != "" {
+		args = append(args, "-test.run="+pattern)
+	}
+	return c.do(ctx, Step{Dir: filepath.Join(c.side(side), pkg), Args: args, Env: append(c.temporary(), check)})
+}
+
+func (c copies) load(ctx context.Context, side string, l Load) (*figures, error) {
+	ops := strconv.Itoa(l.Ops)
+	e, err := c.do(ctx, Step{
+		Dir:  filepath.Join(c.side(side), l.Package),
+		Args: []string{c.binary(side, l.Package), "-test.run=^TestDewpondLoad$", "-test.benchtime=" + ops + "x"},
+		Env:  append(c.temporary(), "DEWPOND_LOAD="+l.Name, "DEWPOND_LOAD_OPS="+ops),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Load == nil:
+		return nil, fmt.Errorf("the load printed no figures: %s", strings.TrimSpace(e.Said))
+	}
+	return e.Load, e.must("the load failed")
+}
+
+// temporary has what a test leaves behind removed with the rest.
+func (c copies) temporary() []string { return []string{"TMPDIR=" + filepath.Join(c.dir, "tmp")} }

@@ -1,0 +1,94 @@
+package programs
+
+// A module's go line is raised for both sides, so all of this is built as one Go builds it.
+var all = []Program{
+	{
+		Name: "fasttemplate", Module: "github.com/valyala/fasttemplate", Version: "v1.2.2",
+		Replaced: "its bytebufferpools, one for each template, by a `Pool[Buffer]`",
+		Edits:    []Edit{PageDiff{"valyala/fasttemplate 1.2.2", "template.go"}},
+		Packages: []string{"."},
+		Loads: []Load{
+			{
+				Name: "ExecuteString", Package: ".", As: "fasttemplate", File: "fasttemplate.go", Ops: 500_000,
+				Because: "bytebufferpool learns its sizes from what is put back, which is empty here, and keeps no larger buffer ([its issue](https://github.com/valyala/bytebufferpool/issues/15) has another such case)",
+			},
+			{
+				Name: "ExecuteFuncString", Package: ".", As: "fasttemplate", File: "fasttemplate.go", Ops: 500_000,
+				Because: "the same",
+			},
+		},
+	},
+	{
+		Name: "gziphandler", Module: "github.com/NYTimes/gziphandler", Version: "v1.1.1",
+		Replaced: "its `sync.Pool`s of gzip.Writers by `Pool[T]`s",
+		Edits:    []Edit{PageDiff{"NYTimes/gziphandler 1.1.1", "gzip.go"}},
+		Packages: []string{"."},
+		Loads: []Load{
+			{Name: "2 KB", Package: ".", As: "gziphandler", File: "gziphandler.go", Ops: 6_000},
+			{Name: "20 KB, parallel", Package: ".", As: "gziphandler", File: "gziphandler.go", Ops: 1_500},
+		},
+	},
+	{
+		Name: "dns", Module: "github.com/miekg/dns", Version: "v1.1.73",
+		Replaced: "the server's `sync.Pool` of `[]byte` by a `BytePool` of one class",
+		Edits: []Edit{
+			Import{"server.go", dewpond},
+			Rule{"server.go", "udpPool sync.Pool", "udpPool *dewpond.BytePool", 1},
+			Rule{
+				"server.go", "srv.udpPool.New = makeUDPBuffer(srv.UDPSize)",
+				`srv.udpPool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "dns", Classes: []int{srv.UDPSize}, Zero: dewpond.ZeroNever})`, 1,
+			},
+			Rule{"server.go", "srv.udpPool.Get().([]byte)", "srv.udpPool.Get(srv.UDPSize)", 2},
+		},
+		Packages: []string{"."},
+		Loads: []Load{
+			{Name: "1000 queries a second", Package: ".", As: "dns", File: "dns.go", Ops: 3_000},
+			{
+				Name: "64 queries at a time", Package: ".", As: "dns", File: "dns.go", Ops: 25_000,
+				Because: "a `sync.Pool` boxes each `[]byte` that is put back, 24 bytes",
+			},
+		},
+	},
+	{
+		Name: "zap", Module: "go.uber.org/zap", Version: "v1.28.0",
+		Replaced: "all its `sync.Pool`s by the recipe, which are the one in internal/pool",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{".", "buffer", "internal/pool", "zapcore"},
+		Loads: []Load{
+			{Name: "10 fields", Package: ".", As: "zap", File: "zap.go", Ops: 400_000},
+			{Name: "no context", Package: ".", As: "zap", File: "zap.go", Ops: 1_500_000},
+			{Name: "caller and stack", Package: ".", As: "zap", File: "zap.go", Ops: 100_000},
+		},
+	},
+	{
+		Name: "quic-go", Module: "github.com/quic-go/quic-go", Version: "v0.65.0",
+		Replaced: "all its `sync.Pool`s by the recipe: packet buffers, frames, list elements",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{".", "http3", "internal/wire", "internal/ackhandler", "internal/utils/linkedlist"},
+		Loads: []Load{
+			{Name: "transfer of 50 KB and its handshake", Package: "integrationtests/self", As: "self_test", File: "quic.go", Ops: 200},
+			{Name: "streams opened and closed", Package: "integrationtests/self", As: "self_test", File: "quic.go", Ops: 25_000},
+		},
+	},
+	{
+		Name: "wireguard-go", Module: "golang.zx2c4.com/wireguard", Version: "v0.0.0-20260522210424-ecfc5a8d5446",
+		Replaced: "all its `sync.Pool`s by the recipe: in the WaitPools of packets and of what is in flight, and in the binding to UDP",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{"device", "conn", "tun"},
+		Loads: []Load{
+			{Name: "packets as fast as they go", Package: "device", As: "device", File: "wireguard.go", Ops: 50_000},
+		},
+	},
+	{
+		Name: "nats-server", Module: "github.com/nats-io/nats-server/v2", Version: "v2.15.2",
+		Replaced: "all `sync.Pool`s of the server by the recipe: of write buffers, of the blocks of the file store, and of 20 kinds of objects",
+		Edits:    []Edit{Recipe{"server"}},
+		Packages: []string{"server"},
+		Tests:    "^(TestClient|TestFileStore|TestWS)",
+		Loads: []Load{
+			{Name: "500 requests a second", Package: "server", As: "server", File: "nats.go", Ops: 2_000},
+			{Name: "1 KB from one to 16", Package: "server", As: "server", File: "nats.go", Ops: 8_000},
+			{Name: "stored in a file and loaded", Package: "server", As: "server", File: "nats.go", Ops: 20_000},
+		},
+	},
+}

@@ -1,0 +1,187 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/progress"
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/rounds"
+)
+
+// A Bench measures programs.
+type Bench struct {
+	Dir   string // for copies; the caller removes it
+	Root  string // of the repository
+	Pairs int    // of rounds, of each load
+	// Do runs a step in a child process.
+	Do func(context.Context, Step) (Ending, error)
+}
+
+// again is how often tests that have failed are run once more, of each side.
+const again = 5
+
+// Measure measures one program. An error is that of what cannot be done at all, or ctx's.
+func (b Bench) Measure(ctx context.Context, p Program) (Outcome, error) {
+	o := Outcome{Program: p.Name, Version: p.Version, Environment: kit.Environment()}
+	c := copies{Program: p, dir: b.Dir, root: b.Root, do: b.Do}
+	defer os.RemoveAll(c.side("")) // a night's programs would fill a disk
+	if err := b.prepare(ctx, c, &o); err != nil {
+		return o, err
+	}
+	if err := b.retest(ctx, c, &o); err != nil {
+		return o, err
+	}
+	if err := b.measure(ctx, c, &o, p.Loads); err != nil {
+		return o, err
+	}
+	// By chance an interval may be above 1. What misses an aim has as many rounds more, and is judged by all.
+	return o, b.measure(ctx, c, &o, o.Missed(p))
+}
+
+// prepare makes the copies, compiles both, and runs the tests.
+func (b Bench) prepare(ctx context.Context, c copies, o *Outcome) error {
+	type step struct {
+		name string
+		do   func() error
+	}
+	steps := []step{{"download and edit", func() (err error) { o.Lines, err = c.make(ctx); return err }}}
+	packages := slices.Clone(c.Packages)
+	for _, l := range c.Loads {
+		if !slices.Contains(packages, l.Package) {
+			packages = append(packages, l.Package)
+		}
+	}
+	for _, side := range []string{Original, Migrated} {
+		for _, pkg := range packages {
+			steps = append(steps, step{"compile " + pkg + ", " + side, func() error { return c.build(ctx, side, pkg) }})
+		}
+	}
+	for _, run := range o.runs() {
+		for _, pkg := range c.Packages {
+			steps = append(steps, step{"tests of " + pkg + ", " + run.name, func() error {
+				e, err := c.test(ctx, run.side, pkg, "", run.check)
+				if err == nil && e.Failed && len(e.Failures) == 0 && e.Passed == 0 {
+					err = e.must("no test of " + pkg + " ran")
+				}
+				run.add(e)
+				return err
+			}})
+		}
+	}
+	display := progress.New(os.Stderr, "lab", len(steps))
+	defer display.Close()
+	for i, s := range steps {
+		display.Begin(rounds.Turn{Scenario: c.Name, Contender: s.name, Round: 0})
+		if err := s.do(); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("after %d steps of %d: %w", i+1, len(steps), context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// A run is one of the three of a program's tests.
+type run struct {
+	name, side, check string
+	*Tests
+}
+
+func (o *Outcome) runs() []run {
+	return []run{
+		{"as they are", Original, "DEWPOND_CHECK=off", &o.Before},
+		{"with dewpond", Migrated, "DEWPOND_CHECK=off", &o.After},
+		{"with checks", Migrated, checked, &o.Checked},
+	}
+}
+
+func (t *Tests) add(e Ending) {
+	t.Passed += e.Passed
+	t.Failures = append(t.Failures, e.Failures...)
+	t.Reports += e.Reports
+}
+
+// retest runs what has failed of either side without checks once more, in turn.
+func (b Bench) retest(ctx context.Context, c copies, o *Outcome) error {
+	names := slices.Sorted(slices.Values(slices.Concat(o.Before.Failures, o.After.Failures)))
+	if len(names) == 0 {
+		return nil
+	}
+	for i, name := range names {
+		names[i] = regexp.QuoteMeta(name)
+	}
+	pattern := "^(" + strings.Join(slices.Compact(names), "|") + ")$"
+	display := progress.New(os.Stderr, "lab", 2*again)
+	defer display.Close()
+	for _, turn := range rounds.Interleave([]string{"as they are", "with dewpond"}, again) {
+		turn.Scenario = c.Name + ", what has failed"
+		display.Begin(turn)
+		for _, run := range o.runs() {
+			if run.name != turn.Contender {
+				continue
+			}
+			run.Of++
+			failed := false
+			for _, pkg := range c.Packages {
+				e, err := c.test(ctx, run.side, pkg, pattern, run.check)
+				if err != nil {
+					return err
+				}
+				failed = failed || e.Failed
+			}
+			if failed {
+				run.Again++
+			}
+		}
+	}
+	return nil
+}
+
+// measure runs the loads, both sides in turn.
+func (b Bench) measure(ctx context.Context, c copies, o *Outcome, loads []Load) error {
+	if len(loads) == 0 {
+		return nil
+	}
+	byName := map[string]Load{}
+	var names []string
+	first := 0
+	for _, l := range loads {
+		byName[l.Name], names = l, append(names, l.Name)
+	}
+	for _, r := range o.Rounds {
+		first = max(first, r.Round+1)
+	}
+	turns := rounds.Tour(names, []string{Original, Migrated}, b.Pairs)
+	display := progress.New(os.Stderr, "lab", len(turns))
+	defer display.Close()
+	done, err := rounds.Run(ctx, turns, naming{display, c.Name}, func(ctx context.Context, t rounds.Turn) (result.Round, error) {
+		f, err := c.load(ctx, t.Contender, byName[t.Scenario])
+		if err != nil {
+			return result.Round{}, err
+		}
+		return result.Round{Scenario: t.Scenario, Contender: t.Contender, Round: first + t.Round, Ops: f.Ops, Seconds: f.Seconds, Figures: f.Figures}, nil
+	})
+	o.Rounds = append(o.Rounds, done...)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// naming shows a turn's program too.
+type naming struct {
+	progress.Display
+	program string
+}
+
+func (n naming) Begin(t rounds.Turn) {
+	t.Scenario = n.program + ", " + t.Scenario
+	n.Display.Begin(t)
+}

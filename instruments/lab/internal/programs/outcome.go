@@ -1,0 +1,95 @@
+package programs
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
+	"github.com/dewpond/dewpond/instruments/kit/verdict"
+	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
+)
+
+// An Outcome is what was found of one program.
+type Outcome struct {
+	Program     string             `json:"program"`
+	Version     string             `json:"version"`
+	Environment result.Environment `json:"environment"`
+	Lines       Lines              `json:"lines"`
+	Before      Tests              `json:"before"`  // of the program as it is
+	After       Tests              `json:"after"`   // of the program as it is edited
+	Checked     Tests              `json:"checked"` // the same, with all pools watched
+	Rounds      []result.Round     `json:"rounds"`  // Scenario is the load's name
+}
+
+// Tests is what became of a program's own tests.
+type Tests struct {
+	Passed   int      `json:"passed"` // with subtests
+	Failures []string `json:"failures"`
+	Reports  int      `json:"reports"`
+	// Of the tests that failed in the run of either side, so many failed again, and again, of that many runs.
+	Again int `json:"again"`
+	Of    int `json:"of"`
+}
+
+// The figures of a load, in the order of the report.
+const (
+	cpu         = "cpu_time_ns"
+	allocs      = "allocs_per_op"
+	bytesEach   = "alloc_bytes_per_op"
+	collections = "collections"
+	peak        = "rss_peak_bytes"
+	p99         = "response_p99_ns"
+)
+
+var allFigures = []string{cpu, allocs, bytesEach, collections, peak, p99}
+
+// aims are the most that a figure of the edited program may be, as a multiple of the program's as it is.
+var aims = map[string]float64{cpu: 1.05, peak: 1.10}
+
+func (o Outcome) measured(load string) experiment.Measured {
+	return experiment.Measured{Rounds: slices.DeleteFunc(slices.Clone(o.Rounds), func(r result.Round) bool { return r.Scenario != load })}
+}
+
+func (o Outcome) ratio(load, figure string) result.Ratio {
+	return o.measured(load).Ratio(experiment.At(Migrated, figure), experiment.At(Original, figure))
+}
+
+// side is verdict's, and None where there is nothing to compare.
+func (o Outcome) side(load, figure string) verdict.Side {
+	return verdict.OfRatio(o.ratio(load, figure), false, verdict.Least)
+}
+
+// missed reports whether a ratio is above an aim, and more than chance explains.
+func missed(r result.Ratio, most float64) bool {
+	return r.Rounds >= summary.VerdictRounds && r.Median > most && r.Low > 1
+}
+
+// Missed returns the loads that miss an aim.
+func (o Outcome) Missed(p Program) (all []Load) {
+	for _, l := range p.Loads {
+		for figure, most := range aims {
+			if missed(o.ratio(l.Name, figure), most) {
+				all = append(all, l)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// Faults says what a night fails for: an aim that is missed, or a test that fails of the edited
+// program and not of the other.
+func (o Outcome) Faults(p Program) (all []string) {
+	for _, l := range o.Missed(p) {
+		for _, figure := range allFigures {
+			if most, ok := aims[figure]; ok && missed(o.ratio(l.Name, figure), most) {
+				all = append(all, fmt.Sprintf("%s, %s: %s is %s of the program's as it is, and should be %.2f at most", p.Name, l.Name, label(figure), text(o.ratio(l.Name, figure)), most))
+			}
+		}
+	}
+	if o.After.Of > 0 && o.After.Again == o.After.Of && o.Before.Again == 0 {
+		all = append(all, fmt.Sprintf("%s: of its tests with dewpond some fail in each of %d runs, and of those without none", p.Name, o.After.Of))
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package programs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Program is a public module, how it is edited and what is measured of it.
+type Program struct {
+	Name            string // what a report calls it
+	Module, Version string
+	Replaced        string // which pools are replaced, and by what
+	Edits           []Edit
+
+	Packages []string // whose tests run, as directories of the module
+	Tests    string   // which tests run, as go test's -run has them; empty: all
+	Loads    []Load
+}
+
+// A Load is what both variants of a program do in each round.
+type Load struct {
+	Name    string // what it does, in a few words; the key of the load's file
+	Package string // a directory of the module, for whose tests the load is a file
+	As      string // the name of the test's package
+	File    string // in _loads
+	Ops     int    // in a round
+	Because string // what makes it better, if it is
+}
+
+// The sides of a comparison.
+const (
+	Original = "original"
+	Migrated = "dewpond"
+)
+
+// All returns the programs, in the order of the report.
+func All() []Program { return all }
+
+// Find returns the programs with these names, or all if there are no names.
+func Find(names []string) ([]Program, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var found []Program
+	var known []string
+	for _, p := range all {
+		known = append(known, p.Name)
+		if slices.Contains(names, p.Name) {
+			found = append(found, p)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("no program %q: the programs are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return found, nil
+}

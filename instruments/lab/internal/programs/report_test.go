@@ -1,0 +1,119 @@
+package programs
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/instruments/kit/result"
+)
+
+var update = flag.Bool("update", false, "write the golden document")
+
+// madeUp is a report of a program with a load of each kind, of so many pairs: one better, one worse
+// than the aims allow, one level.
+func madeUp(pairs int) Report {
+	environment := result.Environment{Machine: "a machine", OS: "linux", Arch: "amd64", CPUs: 2, GoVersion: "go1.26.8", LoadAverage: [3]float64{1.5, 1, 1}, Time: "2026-11-25T17:00:00Z"}
+	o := Outcome{
+		Program: "fixture", Version: "v1.2.3", Environment: environment, Lines: Lines{3, 2},
+		Before:  Tests{Passed: 10, Failures: []string{"TestFlaky"}, Again: 1, Of: 5},
+		After:   Tests{Passed: 11, Again: 2, Of: 5},
+		Checked: Tests{Passed: 9, Failures: []string{"TestSecret"}, Reports: 4},
+	}
+	p := Program{Name: "fixture", Replaced: "its pools by others"}
+	for _, l := range []struct {
+		name      string
+		cpu, peak float64
+		because   string
+	}{{"better", 0.5, 1, "it boxes nothing"}, {"worse", 1.2, 1.3, ""}, {"level", 1.001, 1.01, "this is not said"}, {"undecided", 1.2, 1, ""}} {
+		p.Loads = append(p.Loads, Load{Name: l.name, Because: l.because})
+		for round := range pairs {
+			for side, by := range map[string][2]float64{Original: {1, 1}, Migrated: {l.cpu, l.peak}} {
+				f := map[string]float64{
+					cpu: (1000 + float64(round)) * by[0], peak: 16e6 * by[1],
+					allocs: 2 * by[0], bytesEach: 64, collections: 10,
+				}
+				if l.name == "undecided" && side == Migrated && round%3 == 0 {
+					f[cpu] = 900
+				}
+				if l.name == "level" {
+					f[p99], f[allocs] = 1e6, 0.0001
+				}
+				o.Rounds = append(o.Rounds, result.Round{Scenario: l.name, Contender: side, Round: round, Ops: 1000, Figures: f})
+			}
+		}
+	}
+	return Report{Command: "go run ./instruments/lab programs", Programs: []Program{p}, Outcomes: []Outcome{o}}
+}
+
+func TestDocument(t *testing.T) {
+	var got bytes.Buffer
+	if err := Markdown(&got, madeUp(6)); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/adoption.md"
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("the document differs from %s; go test -run Document -update writes it:\n%s", golden, got.String())
+	}
+	for _, name := range []string{"TestSecret", "TestFlaky"} {
+		if strings.Contains(got.String(), name) {
+			t.Errorf("the document names %s", name)
+		}
+	}
+	var text bytes.Buffer
+	if err := Text(&text, madeUp(6)); err != nil || !strings.Contains(text.String(), "fixture, worse") || strings.Contains(text.String(), "TestSecret") {
+		t.Errorf("%v: the text is\n%s", err, text.String())
+	}
+}
+
+// A night fails for an aim that is missed, and for tests that fail with dewpond alone, in each run.
+func TestFaults(t *testing.T) {
+	r := madeUp(6)
+	p, o := r.Programs[0], r.Outcomes[0]
+	faults := o.Faults(p)
+	if len(faults) != 2 || !strings.Contains(faults[0], "fixture, worse: processor time is 1.20x") || !strings.Contains(faults[1], "fixture, worse: peak RSS is 1.30x") {
+		t.Errorf("%q", faults)
+	}
+	if missed := o.Missed(p); len(missed) != 1 || missed[0].Name != "worse" {
+		t.Errorf("%+v miss an aim", missed)
+	}
+	few := madeUp(5).Outcomes[0]
+	if faults := few.Faults(p); faults != nil {
+		t.Errorf("of five pairs: %q", faults)
+	}
+	o.Before.Again, o.After.Again = 0, 4
+	if n := len(o.Faults(p)); n != 2 {
+		t.Errorf("%d faults where a test fails in 4 runs of 5", n)
+	}
+	o.After.Again = 5
+	if n := len(o.Faults(p)); n != 3 {
+		t.Errorf("%d faults where a test fails with dewpond alone", n)
+	}
+	o.Before.Again = 1
+	if n := len(o.Faults(p)); n != 2 {
+		t.Errorf("%d faults where a test fails without dewpond too", n)
+	}
+}
+
+func TestFind(t *testing.T) {
+	if found, err := Find([]string{"zap", "dns"}); err != nil || len(found) != 2 || found[0].Name != "dns" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if found, err := Find(nil); err != nil || len(found) != len(All()) {
+		t.Errorf("%d programs, %v", len(found), err)
+	}
+	if _, err := Find([]string{"zip"}); err == nil || !strings.Contains(err.Error(), "the programs are fasttemplate, ") {
+		t.Errorf("of a name that none has: %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dewpond/dewpond/instruments/kit/child"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/tempdir"
+	"github.com/dewpond/dewpond/instruments/lab/internal/programs"
+)
+
+// A programsCommand measures public programs with dewpond in them.
+type programsCommand struct {
+	Names    []string `arg:"" optional:"" name:"name" help:"Measure these programs. The default is all."`
+	Pairs    int      `default:"12" placeholder:"N" help:"Run each load N times of each side, in turn (default ${default}). Six are the fewest for a verdict."`
+	Quick    bool     `help:"Run each load twice of each side, and give no verdict."`
+	Resume   string   `type:"path" placeholder:"FILE" help:"Keep the figures in FILE after each program, as JSON. A program whose figures FILE has is not measured again."`
+	Markdown string   `type:"path" placeholder:"FILE" help:"Write the document that the repository keeps of a full run, docs/adoption.md, to FILE."`
+}
+
+// Help returns what the command does.
+func (*programsCommand) Help() string {
+	var names []string
+	for _, p := range programs.All() {
+		names = append(names, p.Name)
+	}
+	return `Downloads public programs from the module proxy, edits a copy of each so that dewpond's pools stand in the place of its own, runs its tests as they are, with dewpond and with DEWPOND_CHECK=all, and then loads on both copies in turn.
+
+The programs are ` + strings.Join(names, ", ") + `. All take about an hour on 2 processors; it needs bash and GNU sed.
+
+Examples:
+
+    lab programs fasttemplate --quick    one program, in a minute or two
+    lab programs dns zap                 two, with verdicts
+    lab programs --resume figures.json --markdown docs/adoption.md
+
+Ctrl-C or SIGTERM ends the run. With --resume it goes on later where it was.`
+}
+
+func (c *programsCommand) Run(ctx context.Context) error {
+	chosen, err := programs.Find(c.Names)
+	if err != nil {
+		return command.UsageError{Err: err}
+	}
+	if c.Pairs < 1 {
+		return command.UsageError{Err: fmt.Errorf("--pairs %d: give 1 or more, such as 12", c.Pairs)}
+	}
+	var document outputs.Files[programs.Report]
+	if err := document.Open("--markdown", c.Markdown, programs.Markdown); err != nil {
+		return err
+	}
+	kept, err := resumed(c.Resume)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/dewpond/dewpond").Output()
+	if err != nil {
+		return fmt.Errorf("run this inside the repository: go list -m: %w", err)
+	}
+	dir, err := tempdir.New("dewpond-lab-programs-")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	b := programs.Bench{Dir: dir.Path, Root: strings.TrimSpace(string(out)), Pairs: c.Pairs, Do: step}
+	if c.Quick {
+		b.Pairs = 2
+	}
+	r := programs.Report{Command: "go run ./instruments/lab programs", Programs: programs.All()}
+	var faults []error
+	for _, p := range chosen {
+		i := slices.IndexFunc(kept, func(o programs.Outcome) bool { return o.Program == p.Name && o.Version == p.Version })
+		if i < 0 {
+			o, err := b.Measure(ctx, p)
+			if ctx.Err() != nil {
+				break
+			} else if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			i, kept = len(kept), append(kept, o)
+			if c.Resume != "" {
+				if err := keep(c.Resume, kept); err != nil {
+					return err
+				}
+			}
+		}
+		r.Outcomes = append(r.Outcomes, kept[i])
+		for _, fault := range kept[i].Faults(p) {
+			faults = append(faults, errors.New(fault))
+		}
+	}
+	if err := programs.Text(os.Stdout, r); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errors.New("the tables show the programs that were done until then") // run says by what
+	}
+	return errors.Join(append(faults, document.Write(r))...)
+}
+
+// resumed returns what an earlier run has kept. A file that is not there yet keeps nothing.
+func resumed(path string) (kept []programs.Outcome, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		_, err := os.Stat(filepath.Dir(path))
+		return nil, err
+	} else if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return nil, fmt.Errorf("--resume: %s has no figures of this command: %w", path, err)
+	}
+	return kept, nil
+}
+
+func keep(path string, all []programs.Outcome) error {
+	data, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
+		return err
+	}
+	return outputs.WriteBytes(path, append(data, '\n'))
+}
+
+// step runs a step in a child, which ends its process when this one ends.
+func step(ctx context.Context, s programs.Step) (e programs.Ending, err error) {
+	err = child.Run(ctx, []string{"step"}, s, &e)
+	return e, err
+}
+
+// stepCommand is the child.
+type stepCommand struct{}
+
+func (stepCommand) Run() error {
+	return child.Serve(func(ctx context.Context, s programs.Step) (programs.Ending, error) { return s.Do(ctx) })
+}
