@@ -9,6 +9,7 @@ require (
 	github.com/bytedance/gopkg v0.1.4
 	github.com/dewpond/dewpond v0.0.0
 	github.com/dewpond/dewpond/instruments/kit v0.0.0
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/valyala/bytebufferpool v1.0.0
 	golang.org/x/term v0.47.0

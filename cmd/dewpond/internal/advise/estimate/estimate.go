@@ -110,29 +110,21 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 // Poisson returns the estimate of an expected count of which n were seen: the exact interval of
 // 95 %, as Garwood has it.
 func Poisson(n int64) Estimate {
-	mid := float64(n)
 	if n < 0 {
 		return CannotTell("a count of %d is impossible", n)
 	}
-	if n > 1e6 { // the normal law is the same to four digits, and gamma's series long
-		d := 1.959964 * math.Sqrt(mid)
-		return Estimate{Low: mid - d, Mid: mid, High: mid + d}
-	}
-	e := Estimate{Mid: mid, High: inverseGamma(mid+1, 0.975)}
-	if n > 0 {
-		e.Low = inverseGamma(mid, 0.025)
-	}
-	return e
+	return Weighted(float64(n), float64(n))
 }
 
-// Sampled returns the estimate of a total of which n parts were seen, each with probability p: the
-// interval of n by Poisson, narrowed by what a sample of most parts knows of the whole, over p.
-func Sampled(n int64, p float64) Estimate {
-	e := Poisson(n)
-	narrow := math.Sqrt(max(0, 1-p))
-	e.Low = e.Mid - (e.Mid-e.Low)*narrow
-	e.High = e.Mid + (e.High-e.Mid)*narrow
-	return e.Scaled(1 / p)
+// Weighted returns the estimate of a total that was reckoned from a sample: the relative error is that
+// of so many parts seen, a number that need not be whole. If none was seen, the estimate is of parts.
+func Weighted(total, seen float64) Estimate {
+	e := Estimate{High: inverseGamma(seen+1, 0.975)}
+	if seen > 0 {
+		each := total / seen
+		e.Low, e.Mid, e.High = each*inverseGamma(seen, 0.025), total, each*e.High
+	}
+	return e
 }
 
 // Sum returns the sum of Estimates whose errors are independent. A refused one refuses the sum.
@@ -151,8 +143,16 @@ func Sum(all ...Estimate) Estimate {
 	return sum
 }
 
-// inverseGamma returns the x at which the gamma law with that shape has reached probability p.
+// normal is how many standard deviations of the normal law an interval of 95 % has to each side.
+const normal = 1.959963985
+
+// inverseGamma returns the x at which the gamma law with that shape has reached probability p, which
+// is 0.025 or 0.975.
 func inverseGamma(shape, p float64) float64 {
+	if shape > 100 { // where Wilson and Hilferty's cube is right to four digits, and the series may not end
+		z := math.Copysign(normal, p-0.5)
+		return shape * math.Pow(1-1/(9*shape)+z/(3*math.Sqrt(shape)), 3)
+	}
 	spread := math.Sqrt(shape)
 	low, high := max(0, shape-10*spread), shape+10*spread+20
 	for range 60 {

@@ -22,11 +22,18 @@ func TestPoisson(t *testing.T) {
 	}
 }
 
-// A sample that has seen nearly all has nearly no error.
-func TestSampled(t *testing.T) {
-	whole, part := Sampled(100, 0.99), Sampled(100, 0.01)
-	if whole.High-whole.Low > 5 || part.Mid != 1e4 || part.High-part.Low < 3900 {
-		t.Errorf("of 99 %% seen %v, of 1 %% seen %v", whole, part)
+// A total has the relative error of what was seen of it.
+func TestWeighted(t *testing.T) {
+	seen, total := Poisson(100), Weighted(5e6, 100)
+	if total.Mid != 5e6 || math.Abs(total.Low-seen.Low*5e4) > 1 || math.Abs(total.High-seen.High*5e4) > 1 {
+		t.Errorf("of 100 seen %v, and the total %v", seen, total)
+	}
+	below, above := Weighted(1, 99), Weighted(1, 101) // on both sides of where another formula holds
+	if math.Abs(below.Low-above.Low) > 0.003 || math.Abs(below.High-above.High) > 0.004 {
+		t.Errorf("of 99 seen %v, of 101 %v", below, above)
+	}
+	if e := Poisson(-1); e.Known() {
+		t.Errorf("a count of -1 is %v", e)
 	}
 }
 

@@ -1,0 +1,247 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
+)
+
+// Facts are what is known of a program.
+type Facts struct {
+	Window *sites.Window
+	Heap   model.Heap // without collections where they are not known
+	Known  bool       // whether Heap has the collections of the window
+	Forced uint64     // collections that the program has asked for
+	Quiet  bool       // whether it had times without work
+	CPU    CPU
+	Source func(sites.Frame) (evidence.Finding, error) // what a line makes
+}
+
+// A CPU is where the processors' time has gone.
+type CPU struct {
+	From       string                          // what says so
+	Collector  estimate.Estimate               // a share, without the collector's idle-time work
+	Allocation estimate.Estimate               // a share, of allocating
+	Sites      map[sites.Key]estimate.Estimate // of that, by site
+}
+
+// Settings are what the user may set.
+type Settings struct {
+	MinGain float64 // the share of the collector's CPU below which a site is not worth it
+	Idle    float64 // bytes that the pools are reckoned to keep idle; below 0: by what lives
+	Stacks  bool
+}
+
+// felt is the share of the CPU below which nobody feels it.
+const felt = 0.02
+
+// crowded is the share of the memory limit above which the collector has too little room.
+const crowded = 0.7
+
+// Make says what to pool.
+func Make(f Facts, s Settings) Document {
+	d := Document{
+		Collector: f.collector(),
+		Sites:     []Site{},
+		Seconds:   f.Window.Duration.Seconds(),
+		Rate:      f.Window.Rate,
+
+		Allocation: f.CPU.Allocation,
+	}
+	for _, at := range f.Window.Sites {
+		d.Sites = append(d.Sites, f.site(at, s))
+	}
+	d.rank()
+	d.Together = f.together(d.Sites, s)
+	d.Verdict = f.verdict(d)
+	return d
+}
+
+// noCollections says what to do where collections are not known.
+const noCollections = "give what /debug/pprof/heap?debug=1 answers at the beginning and at the end of the window as well, or the URL"
+
+func (f Facts) collector() Collector {
+	c := Collector{
+		Forced: f.Forced, CPUShare: f.CPU.Collector, CPUFrom: f.CPU.From,
+		Live: f.Window.Live, GOGC: f.Heap.GOGC, Limit: f.Heap.Limit,
+	}
+	if !f.Known {
+		c.PerSecond, c.Goal = estimate.CannotTell(noCollections), estimate.CannotTell(noCollections)
+		return c
+	}
+	c.Collections = uint64(f.Heap.Collections)
+	c.PerSecond = estimate.Exact(f.Heap.Collections / f.Heap.Seconds)
+	c.Live, c.Goal = estimate.Exact(f.Heap.LiveBytes()), estimate.Exact(f.Heap.Goal)
+	return c
+}
+
+// site says what to do with one site.
+func (f Facts) site(at *sites.Site, set Settings) Site {
+	s := Site{
+		Function: at.Function, File: at.File, Line: at.Line,
+		BytesPerSecond: at.Bytes, ObjectsPerS: at.Objects, Samples: at.Samples,
+		Live: at.Live, Sizes: at.Sizes,
+		key: at.Key, share: at.Share, idle: f.idle(at, set),
+	}
+	if f.brief(at) {
+		s.MeanLifeBelow = at.Life.High
+	} else {
+		s.MeanLife = &at.Life
+	}
+	s.AllocationCPU = estimate.CannotTell("no CPU profile was given")
+	if f.CPU.Sites != nil {
+		s.AllocationCPU = f.CPU.Sites[at.Key]
+	}
+	f.gain(&s)
+	finding := f.find(at)
+	s.decide(f, at, finding, set)
+	if set.Stacks && len(at.Stacks) > 0 {
+		for _, frame := range at.Stacks[0].Callers {
+			s.Stack = append(s.Stack, fmt.Sprintf("%s:%d %s", frame.Short(), frame.Line, frame.Function))
+		}
+	}
+	return s
+}
+
+// idle returns how many bytes a pool of the site would keep idle: between two requests as many as are
+// alive now. What lives for long is in use all the time. Of what lives for a short time next to none may
+// be alive, and the rest garbage that the collector has not found yet.
+func (f Facts) idle(at *sites.Site, set Settings) estimate.Estimate {
+	switch {
+	case set.Idle >= 0:
+		return estimate.Exact(set.Idle)
+	case !at.Live.Known():
+		return at.Live
+	case at.Below == 0 && at.Life.Mid >= longLived:
+		return estimate.Estimate{High: 3 * float64(f.Window.Rate)} // as little as the sample may have missed
+	case f.brief(at):
+		return estimate.Estimate{High: at.Live.High}
+	}
+	return at.Live
+}
+
+// brief reports whether a site's blocks live for so short a time that they cannot be told from those
+// that were garbage already: a collection keeps what is allocated while it runs.
+func (f Facts) brief(at *sites.Site) bool {
+	return at.Below > 0 || f.Known && at.Life.Known() && at.Life.Mid < f.Heap.Seconds/f.Heap.Collections/2
+}
+
+// gain says what the site's bytes cost the collector.
+func (f Facts) gain(s *Site) {
+	if !f.Known {
+		s.Saved = estimate.CannotTell(noCollections)
+		s.CollectorCPU = s.share // the goal stays, and so the collections go with the bytes
+		s.BreakEven = estimate.CannotTell(noCollections)
+		return
+	}
+	now := f.Heap.Collections
+	then := f.Heap.Then(s.share, s.idleOrNone())
+	s.CollectorCPU = then.Mapped(func(c float64) float64 { return (now - c) / now })
+	s.Saved = s.CollectorCPU.Mapped(func(share float64) float64 { return share * now / f.Heap.Seconds })
+	if most := f.Heap.BreakEven(s.share.Mid); math.IsInf(most, 1) {
+		s.BreakEven = estimate.CannotTell("without a memory limit idle bytes raise the goal, and cost no collections")
+	} else {
+		s.BreakEven = s.share.Mapped(f.Heap.BreakEven)
+	}
+}
+
+// idleOrNone returns the idle bytes, or 0 where they are not known.
+func (s *Site) idleOrNone() estimate.Estimate {
+	if !s.idle.Known() {
+		return estimate.Estimate{}
+	}
+	return s.idle
+}
+
+// find says what a site makes.
+func (f Facts) find(at *sites.Site) evidence.Finding {
+	if len(at.Stacks) == 0 {
+		return evidence.Finding{Tool: evidence.Unknown, Why: "its stack is not in the profile"}
+	}
+	main := at.Stacks[0]
+	if !at.Own {
+		return evidence.Finding{Tool: evidence.None, Why: "not in your module: package " + at.Package() + " allocates it by itself"}
+	}
+	if found, ok := evidence.OfCallers(main.Callers); ok {
+		return found
+	}
+	if found, ok := evidence.OfCallees(main.Callees); ok {
+		return found
+	}
+	if len(main.Callees) > 0 {
+		outer := main.Callees[len(main.Callees)-1]
+		return evidence.Finding{Tool: evidence.Unknown, Why: "it is " + outer.Function + ", called here, that allocates: see whether that takes memory of yours"}
+	}
+	found, err := f.Source(at.Frame)
+	if err != nil {
+		return evidence.Finding{Tool: evidence.Unknown, Why: err.Error()}
+	}
+	return found
+}
+
+// rank puts the sites that are worth it first, by what they save, and the others behind them by bytes.
+func (d *Document) rank() {
+	slices.SortStableFunc(d.Sites, func(a, b Site) int {
+		return cmp.Or(
+			cmp.Compare(order(a), order(b)),
+			cmp.Compare(b.BytesPerSecond.Mid, a.BytesPerSecond.Mid),
+		)
+	})
+}
+
+func order(s Site) int {
+	if s.Advised() {
+		return 0
+	}
+	return 1
+}
+
+// Advised reports whether the advice is to pool the site.
+func (s Site) Advised() bool {
+	return s.Advice != string(evidence.None) && s.Advice != string(evidence.Unknown)
+}
+
+// together says what all advised sites buy with each other.
+func (f Facts) together(all []Site, set Settings) Together {
+	t := Together{Sites: []int{}}
+	var shares, idles []estimate.Estimate
+	for i, s := range all {
+		if s.Advised() {
+			t.Sites = append(t.Sites, i+1)
+			shares, idles = append(shares, s.share), append(idles, s.idleOrNone())
+		}
+	}
+	share := estimate.Sum(shares...)
+	share.High, share.Mid = min(1, share.High), min(1, share.Mid)
+	t.Idle = estimate.Sum(idles...)
+	if set.Idle >= 0 {
+		t.Idle = estimate.Exact(set.Idle)
+	}
+	if !f.Known {
+		t.PerSecond = estimate.CannotTell(noCollections)
+		return t
+	}
+	t.PerSecond = f.Heap.Then(share, t.Idle).Scaled(1 / f.Heap.Seconds)
+	return t
+}
+
+func (f Facts) verdict(d Document) Verdict {
+	cpu := d.cpu()
+	switch {
+	case f.Known && f.Heap.Limit > 0 && f.Heap.LiveBytes() > crowded*f.Heap.Limit:
+		return Limit
+	case cpu.Known() && cpu.High < felt:
+		return Nothing
+	case len(d.Together.Sites) > 0:
+		return Pool
+	case !f.Known && !cpu.Known():
+		return CannotTell
+	}
+	return Nothing
+}

@@ -1,0 +1,90 @@
+package look
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/advice"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
+)
+
+// Errors of what was seen.
+var (
+	ErrNoHeap = errors.New("no profile of the heap: give one of /debug/pprof/allocs?seconds=30, or two of /debug/pprof/heap")
+	ErrQuiet  = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
+	ErrOrder  = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
+	ErrOne    = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
+)
+
+// Facts returns what the look says of the program. gogc and limit are the program's settings.
+func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
+	f := advice.Facts{CPU: advice.CPU{
+		Collector:  estimate.CannotTell("give a CPU profile"),
+		Allocation: estimate.CannotTell("give a CPU profile"),
+	}}
+	f.Heap.GOGC, f.Heap.Limit = gogc, limit
+	if len(l.Readings) == 0 {
+		return f, ErrNoHeap
+	}
+	allocated := 0.0
+	if len(l.Stats) == 1 {
+		return f, ErrOne
+	}
+	if len(l.Stats) > 1 {
+		if err := l.heap(&f); err != nil {
+			return f, err
+		}
+		allocated = f.Heap.Allocated
+	}
+	window, err := sites.Between(l.Readings, allocated)
+	if err != nil {
+		return f, err
+	}
+	f.Window = window
+	f.Heap.Seconds = window.Duration.Seconds()
+	if window.Live.Known() {
+		f.Heap.Live = window.Live.Mid
+	}
+	return f, nil
+}
+
+// heap adds what the runtime's statistics say.
+func (l *Look) heap(f *advice.Facts) error {
+	first, last := l.Stats[0], l.Stats[len(l.Stats)-1]
+	all := make([]uint64, len(l.Stats))
+	for i, s := range l.Stats {
+		all[i] = s.TotalAlloc
+		if i > 0 && (s.TotalAlloc < all[i-1] || s.NumGC < l.Stats[i-1].NumGC || s.NumForcedGC < first.NumForcedGC) {
+			return ErrOrder
+		}
+	}
+	f.Forced = last.NumForcedGC - first.NumForcedGC
+	collections := last.NumGC - first.NumGC
+	if collections == 0 {
+		return ErrQuiet
+	}
+	if f.Forced >= collections {
+		return fmt.Errorf("all %d collections of the window were asked for by the program (runtime.GC, or debug.FreeOSMemory): no pool saves those", collections)
+	}
+	f.Known = true
+	f.Heap.Collections = float64(collections - f.Forced)
+	f.Heap.Allocated = float64(last.TotalAlloc - first.TotalAlloc)
+	f.Heap.Goal = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.NextGC) })
+	f.Heap.Roots = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.StackInuse) })
+	f.Heap.Outside = mean(l.Stats, (*memstats.Stats).Outside)
+	f.Quiet = sites.Quiet(all)
+	return nil
+}
+
+func mean(all []*memstats.Stats, of func(*memstats.Stats) float64) float64 {
+	sum := 0.0
+	for _, s := range all {
+		sum += of(s)
+	}
+	return sum / float64(len(all))
+}
+
+// DefaultGOGC is the GOGC of a program that sets none.
+const DefaultGOGC = 100

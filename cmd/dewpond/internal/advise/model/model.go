@@ -1,0 +1,152 @@
+// Package model says how often the collector would run if a program allocated less, or kept more.
+//
+// The collector begins anew when the heap has grown from what lives to a goal. So
+//
+//	collections = bytes allocated / (goal - live)
+//
+// where the goal is (live + stacks + globals) x (1 + GOGC/100), and with a memory limit at most what
+// the limit leaves for the heap. A pool takes a site's bytes away and adds its idle bytes to what
+// lives. What the formula does not know, such as how long before its goal the collector begins, the
+// collections of the window itself stand for.
+package model
+
+import (
+	"math"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+)
+
+// Off is the GOGC of a program that is collected for its memory limit alone.
+const Off = -1
+
+// A Heap is what a window of time has shown of a program. Bytes are of the heap unless said otherwise.
+type Heap struct {
+	Seconds     float64
+	Allocated   float64 // bytes
+	Collections float64 // that nobody asked for
+	Goal        float64 // the mean of the goals
+	Live        float64 // by a profile's sample, for where nothing tells it better; 0: not known
+	Roots       float64 // bytes of stacks, which count for the goal as what lives does
+	GOGC        float64 // or Off
+	Limit       float64 // of memory, in bytes; 0: none
+	Outside     float64 // bytes that count towards the limit besides the heap
+}
+
+// The runtime leaves this much below a memory limit free: of the goal, and at least in bytes.
+const (
+	headroom      = 0.03
+	leastHeadroom = 1 << 20
+)
+
+// leastHeap is the least goal at GOGC 100.
+const leastHeap = 4 << 20
+
+// limitGoal returns the greatest goal that the limit allows.
+func (h Heap) limitGoal() float64 {
+	if h.Limit <= 0 {
+		return math.Inf(1)
+	}
+	left := h.Limit - h.Outside
+	return left - max(left*headroom, leastHeadroom)
+}
+
+// goalOf returns the goal where so many bytes live.
+func (h Heap) goalOf(live float64) float64 {
+	goal := math.Inf(1)
+	if h.GOGC >= 0 {
+		goal = max((live+h.Roots)*(1+h.GOGC/100), leastHeap*h.GOGC/100)
+	}
+	return min(goal, h.limit())
+}
+
+// limit is limitGoal, or if the limit holds now the goal that it has given.
+func (h Heap) limit() float64 {
+	if h.Limited() {
+		return h.Goal
+	}
+	return h.limitGoal()
+}
+
+// Limited reports whether it is the memory limit, and not GOGC, that has the collector run.
+func (h Heap) Limited() bool {
+	switch {
+	case h.Limit <= 0:
+		return false
+	case h.GOGC < 0:
+		return true
+	}
+	return h.Goal > 0.9*h.limitGoal() && (h.below()+h.Roots)*(1+h.GOGC/100) > h.Goal*1.1
+}
+
+// enough is how many collections tell how many bytes lie between two of them.
+const enough = 3
+
+// below returns what lives, by how much is allocated before the heap has grown from there to its goal.
+func (h Heap) below() float64 {
+	if h.Collections < enough {
+		return h.Live
+	}
+	return max(0, h.Goal-h.Allocated/h.Collections)
+}
+
+// LiveBytes returns what lives after a collection: by the goal, of which it is a part that GOGC says,
+// unless the limit gives the goal.
+func (h Heap) LiveBytes() float64 {
+	if h.Limited() || h.GOGC < 0 {
+		return h.below()
+	}
+	live := h.Goal/(1+h.GOGC/100) - h.Roots
+	if h.Goal <= leastHeap*h.GOGC/100 && h.Live > 0 { // the least goal says nothing of it
+		live = min(live, h.Live)
+	}
+	return max(0, live)
+}
+
+// least is the room below which the formula means nothing: the collector runs all the time.
+const least = 1 << 20
+
+// Predict returns how many collections there would be instead of h.Collections if a share of the bytes
+// was not allocated, and so many more bytes were alive.
+func (h Heap) Predict(share, idle float64) float64 {
+	live := h.LiveBytes()
+	room := max(least, h.goalOf(live)-live)
+	then := max(least, h.goalOf(live+idle)-live-idle)
+	return h.Collections * (1 - share) * room / then
+}
+
+// Then is Predict for a share, and idle bytes, that were estimated.
+func (h Heap) Then(share, idle estimate.Estimate) estimate.Estimate {
+	if !share.Known() {
+		return share
+	}
+	if !idle.Known() {
+		idle = estimate.Estimate{}
+	}
+	return estimate.Estimate{
+		Low:  min(h.Predict(share.High, idle.Low), h.Predict(share.High, idle.High)),
+		Mid:  h.Predict(share.Mid, idle.Mid),
+		High: max(h.Predict(share.Low, idle.Low), h.Predict(share.Low, idle.High)),
+	}
+}
+
+// BreakEven returns how many idle bytes of a pool cost as many collections as a share of the bytes
+// that it saves: under a memory limit they take the collector's room. It is +Inf without a limit,
+// where idle bytes raise the goal.
+func (h Heap) BreakEven(share float64) float64 {
+	live := h.LiveBytes()
+	if math.IsInf(h.limit(), 1) {
+		return math.Inf(1)
+	}
+	// At the least number of idle bytes at which the collections are as many as before. With GOGC the
+	// room grows at first, up to the limit.
+	low, high := 0.0, max(0, h.limit()-live)
+	for range 60 {
+		mid := (low + high) / 2
+		if h.Predict(share, mid) < h.Collections {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
