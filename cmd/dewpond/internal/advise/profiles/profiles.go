@@ -19,8 +19,10 @@ import (
 const (
 	mostBytes  = 8 << 30  // in all
 	mostTables = 48 << 20 // besides the samples: functions, locations, strings
-	pieceBytes = 4 << 20  // of samples that are decoded at a time
 )
+
+// pieceBytes of samples are decoded at a time. Tests take less.
+var pieceBytes = 4 << 20
 
 // Errors of files that are no whole profile.
 var (
