@@ -34,9 +34,11 @@ type service struct {
 	pooled map[string]bool
 	pool   *dewpond.BytePool
 
-	base  [][]byte // what lives as long as the program
-	mu    sync.Mutex
-	cache map[uint32][]byte
+	base   [][]byte // what lives as long as the program
+	every  int      // one request in so many is remembered
+	cached int      // how many requests the cache has
+	mu     sync.Mutex
+	cache  map[int][]byte
 }
 
 // names are those of the sites.
@@ -47,13 +49,25 @@ const (
 	answerBytes = 16 << 10
 	pieces      = 48
 	pieceBytes  = 128
-	cached      = 5000
 	cachedBytes = 4 << 10
+	baseBytes   = 8 << 20
 )
 
-func newService(pooled string, live int) (*service, error) {
-	s := &service{pooled: map[string]bool{}, cache: map[uint32][]byte{}}
-	for name := range strings.SplitSeq(pooled, ",") {
+// settings are the flags.
+type settings struct {
+	pooled            string
+	requests, clients int
+	rate              float64
+	live, idle        int // MiB
+	cached, every     int
+	seed              uint64
+	listen, profiles  string
+}
+
+// newService makes a service.
+func newService(o settings) (*service, error) {
+	s := &service{pooled: map[string]bool{}, cache: map[int][]byte{}, every: o.every, cached: o.cached}
+	for name := range strings.SplitSeq(o.pooled, ",") {
 		known := false
 		for _, n := range names {
 			known = known || n == name
@@ -63,11 +77,16 @@ func newService(pooled string, live int) (*service, error) {
 		}
 		s.pooled[name] = true
 	}
-	s.pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "sites"})
-	for range live >> 20 {
-		block := make([]byte, 1<<20)
-		block[0] = 1
-		s.base = append(s.base, block)
+	options := dewpond.BytePoolOptions{Name: "sites"}
+	if o.idle > 0 {
+		options.IdleTimeout = dewpond.NoDecay
+	}
+	s.pool = dewpond.MustBytePool(options)
+	if err := s.pool.Prewarm(answerBytes, o.idle<<20/answerBytes); err != nil {
+		return nil, err
+	}
+	for range o.live << 20 / baseBytes {
+		s.base = append(s.base, make([]byte, baseBytes))
 	}
 	return s, nil
 }
@@ -77,8 +96,8 @@ func (s *service) request(random *rand.Rand) byte {
 	var sum byte
 	answer := s.answer()
 	sum += s.piece(answer)
-	if random.IntN(8) == 0 {
-		s.remember(random.Uint32N(1<<20), answer[0])
+	if random.IntN(s.every) == 0 {
+		s.remember(random.IntN(s.cached), answer[0])
 	}
 	s.doneWith(answer)
 	return sum
@@ -127,7 +146,7 @@ func (s *service) piece(answer []byte) (sum byte) {
 func length(int) int { return pieceBytes }
 
 // remember replaces an entry of a cache that has a steady number of them.
-func (s *service) remember(key uint32, first byte) {
+func (s *service) remember(key int, first byte) {
 	var entry []byte
 	if s.pooled["cache"] {
 		entry = s.pool.Get(cachedBytes)
@@ -135,7 +154,6 @@ func (s *service) remember(key uint32, first byte) {
 		entry = make([]byte, cachedBytes)
 	}
 	entry[0] = first
-	key %= cached
 	s.mu.Lock()
 	old := s.cache[key]
 	s.cache[key] = entry
@@ -145,16 +163,16 @@ func (s *service) remember(key uint32, first byte) {
 	}
 }
 
-// serve runs that many requests in so many clients, at a rate for all of them if that is not 0.
-func (s *service) serve(requests, clients int, rate float64, seed uint64) {
+// serve runs that many requests, at a rate for all clients if that is not 0.
+func (s *service) serve(o settings) {
 	var all sync.WaitGroup
-	for client := range clients {
+	for client := range o.clients {
 		all.Go(func() {
-			random := rand.New(rand.NewPCG(seed, uint64(client)))
+			random := rand.New(rand.NewPCG(o.seed, uint64(client)))
 			begin := time.Now()
-			for i := 0; i < requests/clients; i++ {
-				if rate > 0 && i%16 == 0 {
-					due := begin.Add(time.Duration(float64(i*clients) / rate * float64(time.Second)))
+			for i := range o.requests / o.clients {
+				if o.rate > 0 && i%16 == 0 {
+					due := begin.Add(time.Duration(float64(i*o.clients) / o.rate * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
 				s.request(random)
@@ -174,49 +192,62 @@ type count struct {
 }
 
 func main() {
-	pooled := flag.String("pool", "", "the sites that are pooled, such as answer,pieces")
-	requests := flag.Int("requests", 0, "how many requests are served; 0: until it is ended")
-	clients := flag.Int("clients", 4, "how many goroutines serve them")
-	rate := flag.Float64("rate", 6000, "how many requests are served in a second; 0: as many as can be")
-	live := flag.Int("live", 32, "how many MiB live as long as the program")
-	seed := flag.Uint64("seed", 1, "of the clients' random numbers")
-	listen := flag.String("listen", "localhost:6060", "where net/http/pprof is served, if it serves until it is ended")
-	profiles := flag.String("profiles", "", "a directory that gets the profiles of both ends of the requests")
+	var o settings
+	flag.StringVar(&o.pooled, "pool", "", "the sites that are pooled, such as answer,pieces")
+	flag.IntVar(&o.requests, "requests", 0, "how many requests are served; 0: until it is ended")
+	flag.IntVar(&o.clients, "clients", 4, "how many goroutines serve them")
+	flag.Float64Var(&o.rate, "rate", 6000, "how many requests are served in a second; 0: as many as can be")
+	flag.IntVar(&o.live, "live", 48, "how many MiB live as long as the program")
+	flag.IntVar(&o.idle, "idle", 0, "how many MiB the pool keeps idle, as after a burst")
+	flag.IntVar(&o.cached, "cached", 1250, "how many requests are remembered at a time")
+	flag.IntVar(&o.every, "every", 8, "one request in so many is remembered")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the clients' random numbers")
+	flag.StringVar(&o.listen, "listen", "localhost:6060", "where net/http/pprof is served, if it serves until it is ended")
+	flag.StringVar(&o.profiles, "profiles", "", "a directory that gets what /debug/pprof would answer, six times while it serves")
 	flag.Parse()
-	if err := run(*pooled, *requests, *clients, *rate, *live, *seed, *listen, *profiles); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "sites:", err)
 		os.Exit(1)
 	}
 }
 
-func run(pooled string, requests, clients int, rate float64, live int, seed uint64, listen, profiles string) error {
-	s, err := newService(pooled, live)
+// looks is how often profiles are saved, both ends included.
+const looks = 6
+
+func run(o settings) error {
+	s, err := newService(o)
 	if err != nil {
 		return err
 	}
-	s.serve(2*8*cached, clients, 0, seed+1) // the cache is full, and pools are warm
-	if requests == 0 {
+	warm := o
+	warm.requests, warm.rate, warm.seed = 2*o.every*o.cached, 0, o.seed+1
+	s.serve(warm) // the cache is full, and the pool as it will be
+	if o.requests == 0 {
 		go func() {
-			for {
-				s.serve(1<<20, clients, rate, seed)
+			for o.requests = 1 << 20; ; o.seed++ {
+				s.serve(o)
 			}
 		}()
-		fmt.Fprintf(os.Stderr, "serving: http://%s/debug/pprof\n", listen)
-		return http.ListenAndServe(listen, nil)
+		fmt.Fprintf(os.Stderr, "serving: http://%s/debug/pprof\n", o.listen)
+		return http.ListenAndServe(o.listen, nil)
 	}
 	runtime.GC()
-	if err := save(profiles, "1"); err != nil {
-		return err
-	}
 	before, begin := read(), time.Now()
-	s.serve(requests, clients, rate, seed)
-	after, seconds := read(), time.Since(begin).Seconds()
-	if err := save(profiles, "2"); err != nil {
-		return err
+	part := o
+	part.requests = o.requests / (looks - 1)
+	for look := range looks {
+		if look > 0 {
+			part.seed++
+			s.serve(part)
+		}
+		if err := save(o.profiles, look); err != nil {
+			return err
+		}
 	}
-	served := float64(requests/clients*clients) / seconds
+	after, seconds := read(), time.Since(begin).Seconds()
+	requests := float64(part.requests / o.clients * o.clients * (looks - 1))
 	c := count{Collections: after[0] - before[0], Bytes: after[1] - before[1], Seconds: seconds, IdleBytes: s.pool.Stats().IdleBytes, Sites: map[string]float64{
-		"answer": served * answerBytes, "pieces": served * pieces * pieceBytes,
+		"answer": requests * answerBytes / seconds, "pieces": requests * pieces * pieceBytes / seconds,
 	}}
 	runtime.KeepAlive(s)
 	return json.NewEncoder(os.Stdout).Encode(c)
@@ -230,12 +261,12 @@ func read() [2]uint64 {
 }
 
 // save writes what the program's /debug/pprof would answer.
-func save(dir, name string) error {
+func save(dir string, look int) error {
 	if dir == "" {
 		return nil
 	}
-	for file, debug := range map[string]int{"heap" + name + ".txt": 1, "allocs" + name + ".pb.gz": 0} {
-		f, err := os.Create(filepath.Join(dir, file))
+	for file, debug := range map[string]int{"heap%d.txt": 1, "allocs%d.pb.gz": 0} {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf(file, look)))
 		if err != nil {
 			return err
 		}
@@ -248,4 +279,3 @@ func save(dir, name string) error {
 	}
 	return nil
 }
-

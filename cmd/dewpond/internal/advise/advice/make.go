@@ -89,7 +89,7 @@ func (f Facts) site(at *sites.Site, set Settings) Site {
 		Live: at.Live, Sizes: at.Sizes,
 		key: at.Key, share: at.Share, idle: f.idle(at, set),
 	}
-	if f.brief(at) {
+	if f.Brief(at) {
 		s.MeanLifeBelow = at.Life.High
 	} else {
 		s.MeanLife = &at.Life
@@ -120,15 +120,15 @@ func (f Facts) idle(at *sites.Site, set Settings) estimate.Estimate {
 		return at.Live
 	case at.Below == 0 && at.Life.Mid >= longLived:
 		return estimate.Estimate{High: 3 * float64(f.Window.Rate)} // as little as the sample may have missed
-	case f.brief(at):
+	case f.Brief(at):
 		return estimate.Estimate{High: at.Live.High}
 	}
 	return at.Live
 }
 
-// brief reports whether a site's blocks live for so short a time that they cannot be told from those
+// Brief reports whether a site's blocks live for so short a time that they cannot be told from those
 // that were garbage already: a collection keeps what is allocated while it runs.
-func (f Facts) brief(at *sites.Site) bool {
+func (f Facts) Brief(at *sites.Site) bool {
 	return at.Below > 0 || f.Known && at.Life.Known() && at.Life.Mid < f.Heap.Seconds/f.Heap.Collections/2
 }
 

@@ -45,7 +45,12 @@ func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
 	f.Window = window
 	f.Heap.Seconds = window.Duration.Seconds()
 	if window.Live.Known() {
-		f.Heap.Live = window.Live.Mid
+		f.Heap.Steady, f.Heap.SteadyError = window.Live.Mid, (window.Live.High-window.Live.Low)/2
+		for _, s := range window.Sites {
+			if f.Brief(s) {
+				f.Heap.Steady -= s.Live.Mid
+			}
+		}
 	}
 	return f, nil
 }

@@ -25,7 +25,8 @@ type Heap struct {
 	Allocated   float64 // bytes
 	Collections float64 // that nobody asked for
 	Goal        float64 // the mean of the goals
-	Live        float64 // by a profile's sample, for where nothing tells it better; 0: not known
+	Steady      float64 // of what lives for longer than from one collection to the next, by a profile's sample; 0: not known
+	SteadyError float64 // half the interval of Steady
 	Roots       float64 // bytes of stacks, which count for the goal as what lives does
 	GOGC        float64 // or Off
 	Limit       float64 // of memory, in bytes; 0: none
@@ -81,25 +82,35 @@ func (h Heap) Limited() bool {
 // enough is how many collections tell how many bytes lie between two of them.
 const enough = 3
 
-// below returns what lives, by how much is allocated before the heap has grown from there to its goal.
+// below returns what lives, by the profile, or by how much is allocated before the heap has grown from
+// there to its goal.
 func (h Heap) below() float64 {
-	if h.Collections < enough {
-		return h.Live
+	if h.Steady > 0 || h.Collections < enough {
+		return h.Steady
 	}
 	return max(0, h.Goal-h.Allocated/h.Collections)
 }
 
-// LiveBytes returns what lives after a collection: by the goal, of which it is a part that GOGC says,
+// LiveBytes returns what a collection finds alive: by the goal, of which it is a part that GOGC says,
 // unless the limit gives the goal.
 func (h Heap) LiveBytes() float64 {
 	if h.Limited() || h.GOGC < 0 {
 		return h.below()
 	}
 	live := h.Goal/(1+h.GOGC/100) - h.Roots
-	if h.Goal <= leastHeap*h.GOGC/100 && h.Live > 0 { // the least goal says nothing of it
-		live = min(live, h.Live)
+	if h.Goal <= leastHeap*h.GOGC/100 && h.Steady > 0 { // the least goal says nothing of it
+		live = min(live, h.Steady)
 	}
 	return max(0, live)
+}
+
+// floating returns how much of LiveBytes is garbage that was allocated while the collection ran, which
+// keeps it. There is less of it the less is allocated.
+func (h Heap) floating() float64 {
+	if h.Steady <= 0 || h.Limited() || h.GOGC < 0 {
+		return 0
+	}
+	return max(0, h.LiveBytes()-h.Steady)
 }
 
 // least is the room below which the formula means nothing: the collector runs all the time.
@@ -110,7 +121,8 @@ const least = 1 << 20
 func (h Heap) Predict(share, idle float64) float64 {
 	live := h.LiveBytes()
 	room := max(least, h.goalOf(live)-live)
-	then := max(least, h.goalOf(live+idle)-live-idle)
+	live += idle - share*h.floating()
+	then := max(least, h.goalOf(live)-live)
 	return h.Collections * (1 - share) * room / then
 }
 
@@ -122,11 +134,18 @@ func (h Heap) Then(share, idle estimate.Estimate) estimate.Estimate {
 	if !idle.Known() {
 		idle = estimate.Estimate{}
 	}
-	return estimate.Estimate{
-		Low:  min(h.Predict(share.High, idle.Low), h.Predict(share.High, idle.High)),
-		Mid:  h.Predict(share.Mid, idle.Mid),
-		High: max(h.Predict(share.Low, idle.Low), h.Predict(share.Low, idle.High)),
+	e := estimate.Exact(h.Predict(share.Mid, idle.Mid))
+	for _, steady := range []float64{h.Steady - h.SteadyError, h.Steady, h.Steady + h.SteadyError} {
+		at := h
+		at.Steady = max(0, steady)
+		for _, share := range []float64{share.Low, share.High} {
+			for _, idle := range []float64{idle.Low, idle.High} {
+				c := at.Predict(share, idle)
+				e.Low, e.High = min(e.Low, c), max(e.High, c)
+			}
+		}
 	}
+	return e
 }
 
 // BreakEven returns how many idle bytes of a pool cost as many collections as a share of the bytes

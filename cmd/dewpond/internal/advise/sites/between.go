@@ -162,14 +162,16 @@ func (w *Window) live(readings []*Reading) {
 		}
 		return
 	}
-	last := readings[len(readings)-1]
+	last, n := readings[len(readings)-1], float64(len(readings))
 	var all sum
-	for key := range last.Sites {
-		last.live(key, &all)
+	for _, r := range readings {
+		for key := range r.Sites {
+			r.live(key, &all)
+		}
 	}
-	w.Live = all.estimate()
+	all.variance *= n // as if what lives were the same all the time
+	w.Live = all.estimate().Scaled(1 / n)
 
-	n := float64(len(readings))
 	for _, s := range w.Sites {
 		var mean sum
 		for _, r := range readings {
