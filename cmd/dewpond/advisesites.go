@@ -29,6 +29,7 @@ type adviseSitesCommand struct {
 	Source []string `arg:"" name:"source" help:"The URL of a program's /debug/pprof, or files: profiles of the heap (two, or one with a duration), and what heap?debug=1 has answered. Each is told by what is in it."`
 
 	Seconds int     `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
+	CPU     bool    `name:"cpu-profile" default:"true" negatable:"" help:"Have a URL take a CPU profile of that time as well."`
 	Src     string  `default:"." type:"path" placeholder:"DIR" help:"The source of the program, in which the kinds of allocations are looked up (the current module)."`
 	MinGain float64 `default:"5" placeholder:"PERCENT" help:"Do not advise what saves less of the collector's CPU (${default} %)."`
 	Check   bool    `help:"Exit with 1 if a site saves --min-gain or more."`
@@ -165,10 +166,10 @@ func (c *adviseSitesCommand) watch(ctx context.Context, r look.Reader, address s
 		return nil, err
 	}
 	window := time.Duration(c.Seconds) * time.Second
-	fmt.Fprintln(os.Stderr, terminal.Wrap("", look.Cost(program, window), terminal.StyleOf(os.Stderr).Width))
+	fmt.Fprintln(os.Stderr, terminal.Wrap("", look.Cost(program, window, c.CPU), terminal.StyleOf(os.Stderr).Width))
 	display := progress.NewAmount(os.Stderr, "dewpond advise", "watching", int64(window), func(n int64) string { return fmt.Sprintf("%.0f s", time.Duration(n).Seconds()) })
 	defer display.Close()
-	return r.Watch(ctx, program, window, func(d time.Duration) { display.Add(int64(d)) })
+	return r.Watch(ctx, program, window, c.CPU, func(d time.Duration) { display.Add(int64(d)) })
 }
 
 // report writes the answer.

@@ -16,6 +16,7 @@ type Document struct {
 	Rate      int64     `json:"sampled_one_in_bytes"`
 
 	Allocation estimate.Estimate `json:"allocation_cpu_share"`
+	Notes      []string          `json:"notes,omitempty"` // what could not be had
 }
 
 // cpu returns the share of the CPU that the collector and allocation take together.

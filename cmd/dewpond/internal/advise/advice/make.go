@@ -20,6 +20,7 @@ type Facts struct {
 	Forced uint64     // collections that the program has asked for
 	Quiet  bool       // whether it had times without work
 	CPU    CPU
+	Notes  []string                                    // what could not be had
 	Source func(sites.Frame) (evidence.Finding, error) // what a line makes
 }
 
@@ -28,7 +29,8 @@ type CPU struct {
 	From       string                          // what says so
 	Collector  estimate.Estimate               // a share, without the collector's idle-time work
 	Allocation estimate.Estimate               // a share, of allocating
-	Sites      map[sites.Key]estimate.Estimate // of that, by site
+	Sites      map[sites.Key]estimate.Estimate // of that, by site; nil without a CPU profile
+	None       estimate.Estimate               // of a site that has no sample
 }
 
 // Settings are what the user may set.
@@ -53,6 +55,7 @@ func Make(f Facts, s Settings) Document {
 		Rate:      f.Window.Rate,
 
 		Allocation: f.CPU.Allocation,
+		Notes:      f.Notes,
 	}
 	for _, at := range f.Window.Sites {
 		d.Sites = append(d.Sites, f.site(at, s))
@@ -94,9 +97,9 @@ func (f Facts) site(at *sites.Site, set Settings) Site {
 	} else {
 		s.MeanLife = &at.Life
 	}
-	s.AllocationCPU = estimate.CannotTell("no CPU profile was given")
-	if f.CPU.Sites != nil {
-		s.AllocationCPU = f.CPU.Sites[at.Key]
+	var sampled bool
+	if s.AllocationCPU, sampled = f.CPU.Sites[at.Key]; !sampled {
+		s.AllocationCPU = f.CPU.None
 	}
 	f.gain(&s)
 	finding := f.find(at)

@@ -14,15 +14,21 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
-// Rows is how many sites the text has, besides those that are advised.
-const Rows = 10
+// Of the sites that are not advised the text has the first ones, of which each has a part of the bytes.
+const (
+	mostRows  = 10
+	leastPart = 0.005
+)
 
 // Text writes the answer for people.
 func Text(w io.Writer, d Document, style terminal.Style) error {
 	var out strings.Builder
 	paragraph := func(text string) { out.WriteString(terminal.Wrap("", plain.Line(text), style.Width) + "\n") }
 
-	paragraph(d.Collector.text())
+	paragraph(d.Collector.text() + d.allocation())
+	for _, note := range d.Notes {
+		paragraph(note)
+	}
 	if d.Verdict == Nothing {
 		out.WriteByte('\n')
 		paragraph(d.nothing())
@@ -31,14 +37,12 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	}
 	out.WriteByte('\n')
 	rows := [][]string{{"", "bytes/s", "objects/s", "life", "samples", "collector CPU then", "site", "advice"}}
-	shown := 0
+	shown := map[int]bool{}
 	for i, s := range d.Sites {
-		if shown == Rows && !s.Advised() {
+		if !s.Advised() && (len(shown)-len(d.Together.Sites) >= mostRows || s.share.Mid < leastPart) {
 			continue
 		}
-		if !s.Advised() {
-			shown++
-		}
+		shown[i] = true
 		number := "-"
 		if s.Advised() {
 			number = fmt.Sprint(i + 1)
@@ -48,7 +52,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	for _, line := range table(rows) {
 		out.WriteString(plain.Line(line) + "\n")
 	}
-	if left := len(d.Sites) - len(rows) + 1; left > 0 {
+	if left := len(d.Sites) - len(shown); left > 0 {
 		paragraph(fmt.Sprintf("... and %s with less; --json FILE has them.", figure.Several(left, "site")))
 	}
 	for i, s := range d.Sites {
@@ -57,7 +61,13 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 			out.WriteString(terminal.Wrap(fmt.Sprintf("%d: ", i+1), plain.Line(s.Why), style.Width) + "\n")
 			out.WriteString("   " + plain.Line(s.Options) + "\n")
 		}
+		if len(s.Stack) > 0 && shown[i] {
+			out.WriteString("   " + plain.Line(s.place()) + "\n")
+		}
 		for _, frame := range s.Stack {
+			if !shown[i] {
+				break
+			}
 			out.WriteString("      from " + plain.Line(frame) + "\n")
 		}
 	}
@@ -158,7 +168,7 @@ func (c Collector) text() string {
 		parts = append(parts, fmt.Sprintf("%d more that the program has asked for", c.Forced))
 	}
 	if c.CPUShare.Known() {
-		parts = append(parts, c.CPUShare.Text(figure.Percent)+" of the CPU used ("+c.CPUFrom+")")
+		parts = append(parts, percent(c.CPUShare)+" of the CPU ("+c.CPUFrom+")")
 	} else {
 		parts = append(parts, "share of the CPU not known ("+c.CPUShare.Why+")")
 	}
@@ -181,6 +191,17 @@ func (c Collector) text() string {
 	return strings.Join(parts, ", ")
 }
 
+// allocation says what allocating takes.
+func (d Document) allocation() string {
+	if !d.Allocation.Known() {
+		return ""
+	}
+	return "; allocation: " + percent(d.Allocation) + " of the CPU used"
+}
+
+// percent is a share with its interval: "20 % [15, 25]".
+func percent(e estimate.Estimate) string { return short(e, figure.Percent) }
+
 func perSecond(e estimate.Estimate) string {
 	return e.Text(figure.Significant) + " collections/s"
 }
@@ -188,7 +209,7 @@ func perSecond(e estimate.Estimate) string {
 func (d Document) nothing() string {
 	if cpu := d.cpu(); cpu.Known() && cpu.High < felt {
 		return fmt.Sprintf("A pool would buy nothing that you could feel: the collector and allocation together take %s of the CPU used, which is less than %s.",
-			cpu.Text(figure.Percent), figure.Percent(felt))
+			percent(cpu), figure.Percent(felt))
 	}
 	return "Nothing that allocates here is worth a pool. --json FILE has each site and why."
 }

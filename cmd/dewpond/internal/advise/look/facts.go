@@ -12,20 +12,25 @@ import (
 
 // Errors of what was seen.
 var (
-	ErrNoHeap = errors.New("no profile of the heap: give one of /debug/pprof/allocs?seconds=30, or two of /debug/pprof/heap")
-	ErrQuiet  = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
-	ErrOrder  = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
-	ErrOne    = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
+	ErrNoHeap  = errors.New("no profile of the heap: give one of /debug/pprof/allocs?seconds=30, or two of /debug/pprof/heap")
+	ErrCPUOnly = errors.New("a CPU profile alone has no allocations: give profiles of the heap of the same time as well, or the URL")
+	ErrQuiet   = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
+	ErrOrder   = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
+	ErrOne     = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
 )
 
 // Facts returns what the look says of the program. gogc and limit are the program's settings.
 func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
-	f := advice.Facts{CPU: advice.CPU{
+	f := advice.Facts{Notes: l.Notes, CPU: advice.CPU{
 		Collector:  estimate.CannotTell("give a CPU profile"),
 		Allocation: estimate.CannotTell("give a CPU profile"),
+		None:       estimate.CannotTell("give a CPU profile"),
 	}}
 	f.Heap.GOGC, f.Heap.Limit = gogc, limit
-	if len(l.Readings) == 0 {
+	switch {
+	case len(l.Readings) == 0 && l.CPU != nil:
+		return f, ErrCPUOnly
+	case len(l.Readings) == 0:
 		return f, ErrNoHeap
 	}
 	allocated := 0.0
@@ -37,6 +42,9 @@ func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
 			return f, err
 		}
 		allocated = f.Heap.Allocated
+	}
+	if l.CPU != nil {
+		f.CPU = l.CPU.shares()
 	}
 	window, err := sites.Between(l.Readings, allocated)
 	if err != nil {
@@ -80,6 +88,7 @@ func (l *Look) heap(f *advice.Facts) error {
 	f.Heap.Roots = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.StackInuse) })
 	f.Heap.Outside = mean(l.Stats, (*memstats.Stats).Outside)
 	f.Quiet = sites.Quiet(all)
+	f.CPU.Collector, f.CPU.From = fraction(first, last), "runtime.MemStats, of the time of all processors, also when they were idle"
 	return nil
 }
 

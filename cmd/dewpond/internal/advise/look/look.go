@@ -21,6 +21,8 @@ import (
 type Look struct {
 	Readings []*sites.Reading  // heap profiles, in the order of time
 	Stats    []*memstats.Stats // of the runtime, in the order of time
+	CPU      *CPU              // nil if there is no profile of it
+	Notes    []string          // what could not be had
 }
 
 // A Reader reads sources.
@@ -69,11 +71,24 @@ func (r *Reader) profile(l *Look, s *source.Source) error {
 			io.Closer
 		}{r.counted(file), file}, nil
 	}
-	reading := new(sites.Reading)
-	err := profiles.Each(open, func(p *profile.Profile) error { return reading.Add(p, r.Program) })
+	reading, cpu := new(sites.Reading), new(CPU)
+	processors := false
+	err := profiles.Each(open, func(p *profile.Profile) error {
+		if processors = isCPU(p); processors {
+			return cpu.add(p, r.Program)
+		}
+		return reading.Add(p, r.Program)
+	})
 	switch {
+	case processors && err == nil && l.CPU != nil:
+		return errors.New("it is a second CPU profile: give one, of the same time as the profiles of the heap")
+	case processors && err == nil:
+		l.CPU = cpu
+		return nil
 	case errors.Is(err, profiles.ErrCut):
 		return errors.New("the profile is cut off: save it again, and wait until it is whole")
+	case errors.Is(err, profiles.ErrFormat):
+		return fmt.Errorf("%w: save what /debug/pprof/heap or /debug/pprof/allocs answers", err)
 	case errors.Is(err, sites.ErrNoSamples):
 		return fmt.Errorf("the profile has %w: give one of /debug/pprof/heap or /debug/pprof/allocs", err)
 	case err != nil:
@@ -103,38 +118,76 @@ func (c *counted) Read(b []byte) (int, error) {
 const Looks = 6
 
 // Cost says what Watch asks a program for, and what that costs it.
-func Cost(p *source.Program, window time.Duration) string {
-	return fmt.Sprintf("%s is asked %d times in %v for allocs and for heap?debug=1. Each answer takes the program some milliseconds of one processor, and stops it for some tens of microseconds. Nothing in it is changed.",
+func Cost(p *source.Program, window time.Duration, cpu bool) string {
+	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds.",
 		p.Shown(), Looks, window)
+	if cpu {
+		text += fmt.Sprintf(" It takes a CPU profile for %v, a hundred samples a second of each processor that works.", window)
+	}
+	return text + " Nothing in it is changed."
 }
 
 // Watch asks a program for what it has allocated in a window of time, and calls passed with how much
-// of it has passed. What ctx ends is an error, even after the first look.
-func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Duration, passed func(time.Duration)) (*Look, error) {
+// of it has passed. With cpu it takes a CPU profile of that time. What ctx ends is an error, even after
+// the first look.
+func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Duration, cpu bool, passed func(time.Duration)) (*Look, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	l := new(Look)
+	if err := r.ask(ctx, l, p); err != nil {
+		return nil, err
+	}
+	profiled := make(chan error, 1)
+	var data []byte
+	if cpu {
+		go func() {
+			var err error
+			data, err = p.Get(ctx, fmt.Sprintf("profile?seconds=%d", int(window.Seconds())), window)
+			profiled <- err
+		}()
+	}
 	each := window / (Looks - 1)
-	for i := range Looks {
-		if i > 0 {
-			select {
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			case <-time.After(each):
-			}
-			passed(each)
+	for range Looks - 1 {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(each):
 		}
-		for _, name := range []string{"heap?debug=1", "allocs"} {
-			data, err := p.Get(ctx, name, 0)
-			if err != nil {
-				return nil, err
-			}
-			s, err := source.Bytes(p.Shown()+"/"+name, data)
-			if err != nil {
-				return nil, err
-			}
-			if err := r.Read(l, s); err != nil {
-				return nil, err
-			}
+		passed(each)
+		if err := r.ask(ctx, l, p); err != nil {
+			return nil, err
+		}
+	}
+	if cpu {
+		err := <-profiled
+		if err == nil {
+			err = r.answer(l, p, "profile", data)
+		}
+		if err != nil { // as where another profile is being taken
+			l.Notes = append(l.Notes, "no CPU profile: "+err.Error())
 		}
 	}
 	return l, nil
+}
+
+// ask adds what a program says of its memory now.
+func (r *Reader) ask(ctx context.Context, l *Look, p *source.Program) error {
+	for _, name := range []string{"heap?debug=1", "allocs"} {
+		data, err := p.Get(ctx, name, 0)
+		if err != nil {
+			return err
+		}
+		if err := r.answer(l, p, name, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) answer(l *Look, p *source.Program, name string, data []byte) error {
+	s, err := source.Bytes(p.Shown()+"/"+name, data)
+	if err != nil {
+		return err
+	}
+	return r.Read(l, s)
 }

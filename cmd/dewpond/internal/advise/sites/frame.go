@@ -62,8 +62,8 @@ func standard(pkg string) bool {
 // Short returns the end of a file's path that names it among others: its last element.
 func (f Frame) Short() string { return path.Base(strings.ReplaceAll(f.File, `\`, "/")) }
 
-// frames returns the calls of a sample, the innermost first, with those that were inlined.
-func frames(s *profile.Sample) []Frame {
+// Frames returns the calls of a sample, the innermost first, with those that were inlined.
+func Frames(s *profile.Sample) []Frame {
 	var all []Frame
 	for _, location := range s.Location {
 		for _, line := range location.Line {

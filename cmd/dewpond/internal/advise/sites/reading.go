@@ -88,7 +88,7 @@ func (r *Reading) Add(p *profile.Profile, program Program) error {
 			}
 			size = v.Bytes / v.Objects
 		}
-		r.add(frames(s), size, v, program)
+		r.add(Frames(s), size, v, program)
 	}
 	return nil
 }
@@ -97,13 +97,7 @@ func (r *Reading) add(stack []Frame, size int64, v Class, program Program) {
 	if len(stack) == 0 {
 		stack = []Frame{{Function: "unknown"}}
 	}
-	at, own := 0, false
-	for i, f := range stack {
-		if program.Owns(f) {
-			at, own = i, true
-			break
-		}
-	}
+	at, own := program.at(stack)
 	key := Key{stack[at], own}
 	counts := r.Sites[key]
 	if counts == nil {
@@ -120,6 +114,25 @@ func (r *Reading) add(stack []Frame, size int64, v Class, program Program) {
 	class.LiveObjects += v.LiveObjects
 	class.LiveBytes += v.LiveBytes
 	counts.noteStack(stack, at, v.Bytes)
+}
+
+// Site returns the site of a stack, whose innermost call comes first.
+func (p Program) Site(stack []Frame) Key {
+	if len(stack) == 0 {
+		return Key{Frame: Frame{Function: "unknown"}}
+	}
+	at, own := p.at(stack)
+	return Key{stack[at], own}
+}
+
+// at returns the place of a stack's site, and whether it is the user's own.
+func (p Program) at(stack []Frame) (at int, own bool) {
+	for i, f := range stack {
+		if p.Owns(f) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // mostStacks is how many ways to a site are kept apart. The bytes of further ones are not said

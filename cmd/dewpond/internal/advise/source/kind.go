@@ -36,8 +36,9 @@ var (
 )
 
 // beginnings are the tags of the fields with which writers begin a profile: the types of samples, the
-// samples, mappings, locations, functions, strings, and as runtime/pprof does the type of its period.
-var beginnings = []byte{1<<3 | 2, 2<<3 | 2, 3<<3 | 2, 4<<3 | 2, 5<<3 | 2, 6<<3 | 2, 11<<3 | 2}
+// samples, mappings, locations, functions, strings, and as runtime/pprof does the time (of the CPU) and
+// the type of its period (of the heap).
+var beginnings = []byte{1<<3 | 2, 2<<3 | 2, 3<<3 | 2, 4<<3 | 2, 5<<3 | 2, 6<<3 | 2, 9 << 3, 11<<3 | 2}
 
 // Tell tells the kind of a source by its first bytes. The error says what it is, if it is nothing
 // that can be used, and what to give instead.
