@@ -177,7 +177,7 @@ func (c *adviseSitesCommand) report(d advice.Document, files outputs.Files[advic
 	if err := errors.Join(files.Write(d), advice.Text(os.Stdout, d, terminal.StyleOf(os.Stdout))); err != nil {
 		return err
 	}
-	if n := len(d.Together.Sites); c.Check && n > 0 {
+	if n := len(d.Together.Sites); c.Check && n > 0 && d.Verdict != advice.Nothing {
 		return &command.Ending{Text: fmt.Sprintf("--check: %s to pool", figure.Several(n, "site")), Code: command.Failure}
 	}
 	return nil

@@ -28,13 +28,17 @@ type commands struct {
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-func run(args []string) int {
-	parser := kong.Must(&commands{},
+func newParser() *kong.Kong {
+	return kong.Must(&commands{},
 		kong.Name("dewpond"),
 		kong.Description("Reusable memory for Go, and proof of what it buys.\n\nBegin with dewpond bench."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		defaults(),
 	)
+}
+
+func run(args []string) int {
+	parser := newParser()
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -1,0 +1,49 @@
+package main
+
+// Help says what the questions are.
+func (*adviseCommand) Help() string {
+	return `Reads what a program has measured of itself, and says what would become of its garbage collector. It only reads, and says first what that costs the program. Each figure has its 95 % interval; where that is too wide, the answer is "cannot tell" and what to collect instead.
+
+Examples:
+
+    dewpond advise http://localhost:6060/debug/pprof       which of my allocations should I pool?
+    dewpond advise sites --help                            from which files, and what its JSON has
+`
+}
+
+// Help says what the sources are, how the answer is reckoned, and what the JSON has.
+func (*adviseSitesCommand) Help() string {
+	return `Lists the lines of your module that allocate most, which tool of dewpond replaces each, or why none, and how many collections there would be then. What a line makes is read from the source; without it the tool is "unknown". docs/advise.md has the table of tools, and how well predictions have held.
+
+Sources: the URL of a program that imports net/http/pprof; or files, saved at the beginning and at the end of some time under load. Files of more than two times may be given, in order:
+
+    curl -o 1.pb.gz URL/debug/pprof/allocs;  curl -o 1.txt 'URL/debug/pprof/heap?debug=1'
+    curl -o cpu.pb.gz 'URL/debug/pprof/profile?seconds=30'
+    curl -o 2.pb.gz URL/debug/pprof/allocs;  curl -o 2.txt 'URL/debug/pprof/heap?debug=1'
+
+Examples:
+
+    dewpond advise http://localhost:6060                   30 s of a running program
+    dewpond advise 1.pb.gz 2.pb.gz 1.txt 2.txt cpu.pb.gz   the same from files
+    dewpond advise --check --min-gain 10 URL               fails in CI if a tenth could be saved
+    dewpond advise --memory-limit 512MiB --idle 64MB URL   what would 64 MB idle cost?
+
+JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times are in seconds, sizes in bytes, shares parts of 1.
+
+    collector     collections_per_second, cpu_share, live_bytes, goal_bytes: estimates
+                  gogc (-1: off), limit_bytes (0: none), collections, forced_collections,
+                  cpu_share_from: numbers, and a text
+    sites[]       function, file, line, samples, advice, why, options, stack
+                  bytes_per_second, objects_per_second, live_bytes, collections_saved
+                  (a second), collector_cpu_saved (of the collector's),
+                  allocation_cpu_saved (of the CPU), break_even_idle_bytes: estimates
+                  mean_life_seconds (an estimate), or mean_life_below_seconds
+                  sizes: objects a second by class, {"1024": an estimate}
+    together      sites (places in sites, from 1), collections_per_second, idle_bytes
+    pools[]       name, finding, option: of pools that the program has already
+    verdict       pool, nothing, limit or cannot tell
+    allocation_cpu_share, window_seconds, sampled_one_in_bytes, notes
+
+Exit codes: 0 done, 1 --check found a site worth a pool, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
+`
+}
