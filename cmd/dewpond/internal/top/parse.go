@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/prometheus"
 )
 
 // errNoPools means that a page is not about pools.
@@ -70,7 +71,7 @@ func parseText(page string) (*Snapshot, error) {
 		if !ok {
 			continue
 		}
-		name, labels, v, err := parseLine(line)
+		name, labels, v, err := prometheus.Line(line)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a line of Prometheus's text format", "dewpond_"+line)
 		}
@@ -81,36 +82,4 @@ func parseText(page string) (*Snapshot, error) {
 		return nil, errNoPools
 	}
 	return s, nil
-}
-
-var errLine = errors.New("malformed line")
-
-func parseLine(line string) (name string, labels map[string]string, v float64, err error) {
-	end := strings.IndexAny(line, "{ ")
-	if end < 0 {
-		return "", nil, 0, errLine
-	}
-	name, rest := line[:end], line[end:]
-	labels = map[string]string{}
-	if rest[0] == '{' {
-		rest = rest[1:]
-		for !strings.HasPrefix(rest, "}") {
-			label, after, ok := strings.Cut(rest, "=")
-			quoted, err := strconv.QuotedPrefix(after)
-			if !ok || err != nil {
-				return "", nil, 0, errLine
-			}
-			if labels[label], err = strconv.Unquote(quoted); err != nil {
-				return "", nil, 0, errLine
-			}
-			rest = strings.TrimPrefix(after[len(quoted):], ",")
-		}
-		rest = rest[1:]
-	}
-	fields := strings.Fields(rest) // the value, and perhaps a time
-	if len(fields) == 0 {
-		return "", nil, 0, errLine
-	}
-	v, err = strconv.ParseFloat(fields[0], 64)
-	return name, labels, v, err
 }
