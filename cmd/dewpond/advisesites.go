@@ -48,7 +48,7 @@ const (
 
 // Run looks at the sources, and says what to pool.
 func (c *adviseSitesCommand) Run() error {
-	settings, gogc, limit, err := c.settings()
+	settings, program, err := c.settings()
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
@@ -67,7 +67,7 @@ func (c *adviseSitesCommand) Run() error {
 	seen, err := c.look(ctx, look.Reader{Program: sites.Program{Modules: src.Modules()}})
 	if err == nil {
 		var facts advice.Facts
-		if facts, err = seen.Facts(gogc, limit); err == nil {
+		if facts, err = seen.Facts(program); err == nil {
 			facts.Source = src.Of
 			return c.report(advice.Make(facts, settings), files)
 		}
@@ -79,34 +79,37 @@ func (c *adviseSitesCommand) Run() error {
 }
 
 // settings reads the flags.
-func (c *adviseSitesCommand) settings() (s advice.Settings, gogc, limit float64, err error) {
+func (c *adviseSitesCommand) settings() (s advice.Settings, program look.Settings, err error) {
 	s = advice.Settings{MinGain: c.MinGain / 100, Idle: -1, Stacks: c.Stacks}
-	gogc = look.DefaultGOGC
 	var errs []error
+	add := func(flag string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+		}
+	}
 	if !(c.MinGain >= 0 && c.MinGain <= 100) {
-		errs = append(errs, fmt.Errorf("--min-gain: %v: give 0 to 100 %%", c.MinGain))
+		add("min-gain", fmt.Errorf("%v: give 0 to 100 %%", c.MinGain))
 	}
 	if c.Seconds < leastSeconds || c.Seconds > mostSeconds {
-		errs = append(errs, fmt.Errorf("--seconds: %d: give %d to %d", c.Seconds, leastSeconds, mostSeconds))
+		add("seconds", fmt.Errorf("%d: give %d to %d", c.Seconds, leastSeconds, mostSeconds))
 	}
 	if c.GOGC != "" {
-		if gogc, err = parseGOGC(c.GOGC); err != nil {
-			errs = append(errs, fmt.Errorf("--gogc: %w", err))
-		}
+		gogc, err := parseGOGC(c.GOGC)
+		add("gogc", err)
+		program.GOGC = &gogc
 	}
-	for _, b := range []struct {
-		flag, text string
-		to         *float64
-	}{{"memory-limit", c.Limit, &limit}, {"idle", c.Idle, &s.Idle}} {
-		if b.text != "" {
-			n, err := amount.Parse(b.text)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("--%s: %w", b.flag, err))
-			}
-			*b.to = float64(n)
-		}
+	if c.Limit != "" {
+		n, err := amount.Parse(c.Limit)
+		add("memory-limit", err)
+		limit := float64(n)
+		program.Limit = &limit
 	}
-	return s, gogc, limit, errors.Join(errs...)
+	if c.Idle != "" {
+		n, err := amount.Parse(c.Idle)
+		add("idle", err)
+		s.Idle = float64(n)
+	}
+	return s, program, errors.Join(errs...)
 }
 
 // parseGOGC reads the environment variable's value.

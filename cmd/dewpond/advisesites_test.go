@@ -292,6 +292,9 @@ func TestAdviseURL(t *testing.T) {
 				return
 			}
 			_, _ = w.Write(s.cpu())
+		case "/metrics":
+			fmt.Fprintf(w, "go_gc_gogc_percent 200\ngo_gc_gomemlimit_bytes 9.223372036854776e+18\n"+
+				"dewpond_gets_total{class=\"512\",pool=\"frames\",result=\"miss\"} %d\ndewpond_puts_dropped_total{pool=\"frames\",reason=\"full\"} %[1]d\n", looks.Load())
 		default:
 			http.NotFound(w, r)
 		}
@@ -300,6 +303,10 @@ func TestAdviseURL(t *testing.T) {
 	out, _, err := advise(t, "--seconds", "1", program.URL)
 	if err != nil || looks.Load() != 6 || !strings.Contains(out, "of the CPU (CPU profile)") || !strings.Contains(out, "BytePool") {
 		t.Errorf("asked %d times, %v:\n%s", looks.Load(), err, out)
+	}
+	// What its metrics say of the collector holds, and what they say of its pools is looked at.
+	if words := strings.Join(strings.Fields(out), " "); !strings.Contains(words, "GOGC 200, no memory limit") || !strings.Contains(words, "frames: it drops 5 blocks as full, and allocates in class 512 meanwhile") {
+		t.Errorf("the metrics are not in\n%s", out)
 	}
 	busy.Store(true)
 	looks.Store(0)

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -35,6 +36,7 @@ type service struct {
 	pool   *dewpond.BytePool
 
 	base   [][]byte // what lives as long as the program
+	work   int      // hashes of a request
 	every  int      // one request in so many is remembered
 	cached int      // how many requests the cache has
 	mu     sync.Mutex
@@ -60,13 +62,14 @@ type settings struct {
 	rate              float64
 	live, idle        int // MiB
 	cached, every     int
+	work              int
 	seed              uint64
 	listen, profiles  string
 }
 
 // newService makes a service.
 func newService(o settings) (*service, error) {
-	s := &service{pooled: map[string]bool{}, cache: map[int][]byte{}, every: o.every, cached: o.cached}
+	s := &service{pooled: map[string]bool{}, cache: map[int][]byte{}, every: o.every, cached: o.cached, work: o.work}
 	for name := range strings.SplitSeq(o.pooled, ",") {
 		known := false
 		for _, n := range names {
@@ -96,6 +99,10 @@ func (s *service) request(random *rand.Rand) byte {
 	var sum byte
 	answer := s.answer()
 	sum += s.piece(answer)
+	for range s.work {
+		hash := sha256.Sum256(answer)
+		answer[0] ^= hash[0]
+	}
 	if random.IntN(s.every) == 0 {
 		s.remember(random.IntN(s.cached), answer[0])
 	}
@@ -201,6 +208,7 @@ func main() {
 	flag.IntVar(&o.idle, "idle", 0, "how many MiB the pool keeps idle, as after a burst")
 	flag.IntVar(&o.cached, "cached", 1250, "how many requests are remembered at a time")
 	flag.IntVar(&o.every, "every", 8, "one request in so many is remembered")
+	flag.IntVar(&o.work, "work", 0, "how often each request hashes its answer, which allocates nothing")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the clients' random numbers")
 	flag.StringVar(&o.listen, "listen", "localhost:6060", "where net/http/pprof is served, if it serves until it is ended")
 	flag.StringVar(&o.profiles, "profiles", "", "a directory that gets what /debug/pprof would answer, six times while it serves")
@@ -232,6 +240,10 @@ func run(o settings) error {
 		return http.ListenAndServe(o.listen, nil)
 	}
 	runtime.GC()
+	stop, err := profile(o.profiles)
+	if err != nil {
+		return err
+	}
 	before, begin := read(), time.Now()
 	part := o
 	part.requests = o.requests / (looks - 1)
@@ -245,10 +257,16 @@ func run(o settings) error {
 		}
 	}
 	after, seconds := read(), time.Since(begin).Seconds()
+	if err := stop(); err != nil {
+		return err
+	}
 	requests := float64(part.requests / o.clients * o.clients * (looks - 1))
 	c := count{Collections: after[0] - before[0], Bytes: after[1] - before[1], Seconds: seconds, IdleBytes: s.pool.Stats().IdleBytes, Sites: map[string]float64{
 		"answer": requests * answerBytes / seconds, "pieces": requests * pieces * pieceBytes / seconds,
 	}}
+	if o.every == 1 {
+		c.Sites["cache"] = requests * cachedBytes / seconds
+	}
 	runtime.KeepAlive(s)
 	return json.NewEncoder(os.Stdout).Encode(c)
 }
@@ -258,6 +276,21 @@ func read() [2]uint64 {
 	samples := []metrics.Sample{{Name: "/gc/cycles/automatic:gc-cycles"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(samples)
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
+}
+
+// profile begins a CPU profile, unless dir is empty. stop ends it.
+func profile(dir string) (stop func() error, err error) {
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(filepath.Join(dir, "cpu.pb.gz"))
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, pprof.StartCPUProfile(f)
 }
 
 // save writes what the program's /debug/pprof would answer.

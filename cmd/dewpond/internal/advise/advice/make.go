@@ -9,6 +9,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
 )
 
@@ -21,6 +22,7 @@ type Facts struct {
 	Quiet  bool       // whether it had times without work
 	CPU    CPU
 	Notes  []string                                    // what could not be had
+	Pools  []pools.Finding                             // of the pools that the program has
 	Source func(sites.Frame) (evidence.Finding, error) // what a line makes
 }
 
@@ -56,6 +58,7 @@ func Make(f Facts, s Settings) Document {
 
 		Allocation: f.CPU.Allocation,
 		Notes:      f.Notes,
+		Pools:      f.Pools,
 	}
 	for _, at := range f.Window.Sites {
 		d.Sites = append(d.Sites, f.site(at, s))

@@ -32,6 +32,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	if d.Verdict == Nothing {
 		out.WriteByte('\n')
 		paragraph(d.nothing())
+		d.writePools(&out, style)
 		_, err := io.WriteString(w, out.String())
 		return err
 	}
@@ -73,8 +74,19 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	}
 	out.WriteByte('\n')
 	paragraph(d.closing())
+	d.writePools(&out, style)
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// writePools writes what is wrong with the pools that the program has.
+func (d Document) writePools(out *strings.Builder, style terminal.Style) {
+	for i, p := range d.Pools {
+		if i == 0 {
+			out.WriteString("\nPools that are there already:\n")
+		}
+		out.WriteString(terminal.Wrap("  "+plain.Line(p.Name)+": ", plain.Line(p.Finding+". Change: "+p.Option+"."), style.Width) + "\n")
+	}
 }
 
 // table is columns.Lines with the first column and the last two at the left.

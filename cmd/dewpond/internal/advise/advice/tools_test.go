@@ -3,6 +3,7 @@ package advice
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,29 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s, because %q, with %q; want %s, because %q, with %q", s.Advice, s.Why, s.Options, row.advice, row.why, row.options)
 			}
 		})
+	}
+}
+
+// The table in the document has these lines, and no others.
+func TestDocumentedTools(t *testing.T) {
+	text, err := os.ReadFile("../../../../../docs/advise.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Which tool\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var documented []string
+	for line := range strings.Lines(section) {
+		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| ---") && !strings.HasPrefix(line, "| the line makes") {
+			documented = append(documented, strings.TrimSpace(line))
+		}
+	}
+	var held []string
+	for _, row := range rows {
+		held = append(held, "| "+row.made+" | "+row.advice+" |")
+	}
+	if !slices.Equal(documented, held) {
+		t.Errorf("docs/advise.md has\n%s\nand the tests\n%s", strings.Join(documented, "\n"), strings.Join(held, "\n"))
 	}
 }
 

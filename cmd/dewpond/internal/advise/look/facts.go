@@ -7,6 +7,8 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/advice"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
 )
 
@@ -19,14 +21,47 @@ var (
 	ErrOne     = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
 )
 
-// Facts returns what the look says of the program. gogc and limit are the program's settings.
-func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
+// Settings are those of the program's collector, as the user says. What is nil is as its metrics say, or
+// the default.
+type Settings struct{ GOGC, Limit *float64 }
+
+// endless is more than any number of bytes or percent: what the runtime says where there is no limit, or
+// where GOGC is off.
+const endless = 1 << 60
+
+// set completes the settings by what the program says.
+func (s Settings) set(pages []*pools.Page, h *model.Heap) {
+	h.GOGC = DefaultGOGC
+	if len(pages) > 0 {
+		last := pages[len(pages)-1]
+		if s.GOGC == nil {
+			s.GOGC = last.GOGC
+		}
+		if s.Limit == nil {
+			s.Limit = last.Limit
+		}
+	}
+	if s.GOGC != nil {
+		if h.GOGC = *s.GOGC; h.GOGC > endless || h.GOGC < 0 {
+			h.GOGC = model.Off
+		}
+	}
+	if s.Limit != nil && *s.Limit < endless {
+		h.Limit = *s.Limit
+	}
+}
+
+// Facts returns what the look says of the program.
+func (l *Look) Facts(settings Settings) (advice.Facts, error) {
 	f := advice.Facts{Notes: l.Notes, CPU: advice.CPU{
 		Collector:  estimate.CannotTell("give a CPU profile"),
 		Allocation: estimate.CannotTell("give a CPU profile"),
 		None:       estimate.CannotTell("give a CPU profile"),
 	}}
-	f.Heap.GOGC, f.Heap.Limit = gogc, limit
+	settings.set(l.Pages, &f.Heap)
+	if len(l.Pages) == 2 {
+		f.Pools = pools.Between(l.Pages[0], l.Pages[1])
+	}
 	switch {
 	case len(l.Readings) == 0 && l.CPU != nil:
 		return f, ErrCPUOnly
@@ -55,7 +90,7 @@ func (l *Look) Facts(gogc, limit float64) (advice.Facts, error) {
 	if window.Live.Known() {
 		f.Heap.Steady, f.Heap.SteadyError = window.Live.Mid, (window.Live.High-window.Live.Low)/2
 		for _, s := range window.Sites {
-			if f.Brief(s) {
+			if f.Brief(s) || s.Within("runtime/pprof.") { // garbage, or what the looks themselves have taken
 				f.Heap.Steady -= s.Live.Mid
 			}
 		}

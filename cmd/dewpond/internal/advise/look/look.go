@@ -12,6 +12,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/profiles"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/source"
@@ -22,6 +23,7 @@ type Look struct {
 	Readings []*sites.Reading  // heap profiles, in the order of time
 	Stats    []*memstats.Stats // of the runtime, in the order of time
 	CPU      *CPU              // nil if there is no profile of it
+	Pages    []*pools.Page     // its metrics at both ends, if it serves them
 	Notes    []string          // what could not be had
 }
 
@@ -119,7 +121,7 @@ const Looks = 6
 
 // Cost says what Watch asks a program for, and what that costs it.
 func Cost(p *source.Program, window time.Duration, cpu bool) string {
-	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds.",
+	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds. Its /metrics, or /debug/vars, is read twice.",
 		p.Shown(), Looks, window)
 	if cpu {
 		text += fmt.Sprintf(" It takes a CPU profile for %v, a hundred samples a second of each processor that works.", window)
@@ -137,6 +139,7 @@ func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Durat
 	if err := r.ask(ctx, l, p); err != nil {
 		return nil, err
 	}
+	l.page(ctx, p)
 	profiled := make(chan error, 1)
 	var data []byte
 	if cpu {
@@ -158,6 +161,7 @@ func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Durat
 			return nil, err
 		}
 	}
+	l.page(ctx, p)
 	if cpu {
 		err := <-profiled
 		if err == nil {
@@ -168,6 +172,18 @@ func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Durat
 		}
 	}
 	return l, nil
+}
+
+// page adds what a program says of its pools and its settings, if it does.
+func (l *Look) page(ctx context.Context, p *source.Program) {
+	for _, path := range []string{"/metrics", "/debug/vars"} {
+		if data, err := p.Page(ctx, path); err == nil {
+			if page, err := pools.Read(data); err == nil {
+				l.Pages = append(l.Pages, page)
+				return
+			}
+		}
+	}
 }
 
 // ask adds what a program says of its memory now.

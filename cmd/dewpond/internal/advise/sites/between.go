@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
@@ -203,6 +204,14 @@ func (r *Reading) live(key Key, to *sum) {
 			to.add(float64(c.LiveObjects)*p, float64(size), p)
 		}
 	}
+}
+
+// Within reports whether a function that begins so is among those that call the site, or that it calls.
+func (s *Site) Within(prefix string) bool {
+	has := func(f Frame) bool { return strings.HasPrefix(f.Function, prefix) }
+	return has(s.Frame) || slices.ContainsFunc(s.Stacks, func(way *Stack) bool {
+		return slices.ContainsFunc(way.Callers, has) || slices.ContainsFunc(way.Callees, has)
+	})
 }
 
 // Quiet reports whether the program had times without work between others: in some interval between

@@ -127,8 +127,8 @@ func TestAt(t *testing.T) {
 		}
 	}
 	p, _ := At("https://u:secret@host/debug/pprof")
-	if strings.Contains(p.Shown(), "secret") || p.Root() != "https://host" {
-		t.Errorf("shown as %s, its root is %s", p.Shown(), p.Root())
+	if strings.Contains(p.Shown(), "secret") || p.root() != "https://u:secret@host" {
+		t.Errorf("shown as %s, its root is %s", p.Shown(), p.root())
 	}
 }
 
@@ -141,6 +141,10 @@ func TestGet(t *testing.T) {
 	}
 	if data, err := p.Get(t.Context(), "allocs", 0); err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		t.Errorf("%d bytes, %v", len(data), err)
+	}
+
+	if page, err := p.Page(t.Context(), "/debug/pprof/cmdline"); err != nil || !bytes.Contains(page, []byte("source.test")) {
+		t.Errorf("another page is %q, %v", page, err)
 	}
 
 	strange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

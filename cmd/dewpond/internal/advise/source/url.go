@@ -44,13 +44,14 @@ func At(address string) (*Program, error) {
 	return &Program{strings.TrimRight(u.String(), "/")}, nil
 }
 
-// Root returns the address without the path, where a program may serve its metrics.
-func (p *Program) Root() string {
+// root returns the address without the path, where a program may serve its metrics.
+func (p *Program) root() string {
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return p.URL
 	}
-	return u.Scheme + "://" + u.Host
+	u.Path = ""
+	return u.String()
 }
 
 // Shown returns the address without a password.
@@ -73,7 +74,7 @@ func (e *AnswerError) Error() string { return e.URL + ": " + e.Text }
 func (p *Program) Get(ctx context.Context, profile string, takes time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, takes+patience, fmt.Errorf("no answer in %v", takes+patience))
 	defer cancel()
-	data, err := p.get(ctx, profile)
+	data, err := p.get(ctx, p.URL+"/"+profile, profile)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -83,8 +84,15 @@ func (p *Program) Get(ctx context.Context, profile string, takes time.Duration) 
 	return data, err
 }
 
-func (p *Program) get(ctx context.Context, profile string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/"+profile, nil)
+// Page asks the program for another page of its, such as "/metrics".
+func (p *Program) Page(ctx context.Context, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.get(ctx, p.root()+path, path)
+}
+
+func (p *Program) get(ctx context.Context, address, profile string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,336 @@
+// Command trial holds what dewpond advise predicts against what is counted: it runs a sample program as
+// it is and as advised, in turn, and compares the collections.
+//
+//	go run ./cmd/dewpond/internal/advise/trial                          one run of each, in a minute
+//	go run ./cmd/dewpond/internal/advise/trial -runs 30                 as .ci/nightly does
+//	go run ./cmd/dewpond/internal/advise/trial -runs 10 -write docs/advise.md
+//
+// It fails if fewer than nine of ten predictions hold, or fewer than 19 of 20 intervals have the truth.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/advice"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/look"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/source"
+	"github.com/dewpond/dewpond/instruments/kit/columns"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/tempdir"
+)
+
+// A setting is one way to run the sample.
+type setting struct {
+	name        string
+	args        []string
+	gogc, limit string // of the environment
+	variants    []variant
+}
+
+// A variant is the sample as advised.
+type variant struct {
+	pool string
+	idle int // MiB that the pool keeps idle
+}
+
+func (v variant) String() string {
+	if v.idle > 0 {
+		return fmt.Sprintf("%s, %d MiB idle", v.pool, v.idle)
+	}
+	return v.pool
+}
+
+var (
+	sitesOf = map[string]string{"answer": "main.(*service).answer", "pieces": "main.(*service).piece", "cache": "main.(*service).remember"}
+
+	settings = []setting{
+		{"GOGC=100", []string{"-rate", "12000", "-requests", "48000"}, "100", "", []variant{{"answer", 0}, {"pieces", 0}, {"answer,pieces", 0}}},
+		{"GOGC=off, GOMEMLIMIT=120MiB", []string{"-rate", "12000", "-requests", "48000"}, "off", "120MiB", []variant{{"answer", 0}, {"answer", 39}, {"answer,pieces", 0}}},
+		{"GOGC=100, a cache of 20,000 filled at 6000/s", []string{"-rate", "6000", "-requests", "60000", "-every", "1", "-cached", "20000", "-live", "0"}, "100", "", []variant{{"cache", 0}}},
+	}
+)
+
+// A result is what the runs of a variant, or of the sample as it is, have shown.
+type result struct {
+	setting, variant     string
+	predicted, collected []float64
+	asIs                 []float64
+	held                 int
+}
+
+func main() {
+	runs := flag.Int("runs", 1, "how often each setting is run")
+	write := flag.String("write", "", "the document whose table is rewritten")
+	flag.Parse()
+	os.Exit(command.Exit("trial", run(*runs, *write), nil))
+}
+
+func run(runs int, write string) error {
+	ctx, end := interrupt.Context()
+	defer end()
+	temporary, err := tempdir.New("dewpond-advise-trial-")
+	if err != nil {
+		return err
+	}
+	defer temporary.Close()
+	t := trial{dir: temporary.Path, sample: filepath.Join(temporary.Path, "sample")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", t.sample, "./examples/advise/sites")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building the sample, in the root of the repository: %w", err)
+	}
+	if t.source, err = evidence.Open("examples"); err != nil {
+		return err
+	}
+	for i := range runs {
+		for _, s := range settings {
+			if err := t.one(ctx, s, i); err != nil {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "trial: %d of %d runs\n", i+1, runs)
+	}
+	return errors.Join(t.nothing(ctx), t.report(runs, write))
+}
+
+type trial struct {
+	dir, sample     string
+	source          *evidence.Source
+	results         []*result
+	inside, truths  int // of the intervals of bytes a second
+	lives, livesOff int // of the mean life of the cache, and those more than 20 % off
+}
+
+// counts are what the sample prints.
+type counts struct {
+	Collections float64            `json:"collections"`
+	Sites       map[string]float64 `json:"site_bytes_per_second"`
+}
+
+// sampled runs the sample.
+func (t *trial) sampled(ctx context.Context, s setting, args ...string) (counts, error) {
+	var c counts
+	cmd := exec.CommandContext(ctx, t.sample, append(slices.Clone(s.args), args...)...)
+	cmd.Env = append(os.Environ(), "GOGC="+s.gogc, "GOMEMLIMIT="+s.limit)
+	if s.limit == "" {
+		cmd.Env[len(cmd.Env)-1] = "GOMEMLIMIT=off"
+	}
+	cmd.Stderr = os.Stderr
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &c)
+	}
+	return c, err
+}
+
+// advised runs the sample as it is, and returns what is advised of it, reckoned with so many idle bytes,
+// or as it is without a number.
+func (t *trial) advised(s setting, profiles string, idle float64) (advice.Document, error) {
+	all, err := filepath.Glob(filepath.Join(profiles, "*"))
+	if err != nil {
+		return advice.Document{}, err
+	}
+	r := look.Reader{Program: sites.Program{Modules: t.source.Modules()}}
+	seen := new(look.Look)
+	for _, name := range all {
+		file, err := source.File(name)
+		if err != nil {
+			return advice.Document{}, err
+		}
+		if err := r.Read(seen, file); err != nil {
+			return advice.Document{}, err
+		}
+	}
+	var program look.Settings
+	if s.gogc == "off" {
+		gogc, limit := float64(model.Off), float64(120<<20)
+		program = look.Settings{GOGC: &gogc, Limit: &limit}
+	}
+	facts, err := seen.Facts(program)
+	if err != nil {
+		return advice.Document{}, err
+	}
+	facts.Source = t.source.Of
+	return advice.Make(facts, advice.Settings{MinGain: 0.05, Idle: idle}), nil
+}
+
+// one runs a setting as it is, and then as advised.
+func (t *trial) one(ctx context.Context, s setting, i int) error {
+	profiles := filepath.Join(t.dir, "profiles")
+	if err := errors.Join(os.RemoveAll(profiles), os.Mkdir(profiles, 0o700)); err != nil {
+		return err
+	}
+	seed := fmt.Sprint(100*i + 1)
+	asIs, err := t.sampled(ctx, s, "-seed", seed, "-profiles", profiles)
+	if err != nil {
+		return err
+	}
+	for _, v := range s.variants {
+		idle := -1.0
+		if v.idle > 0 {
+			idle = float64(v.idle << 20)
+		}
+		d, err := t.advised(s, profiles, idle)
+		if err != nil {
+			return err
+		}
+		if v == s.variants[0] {
+			t.look(d, asIs)
+		}
+		counted, err := t.sampled(ctx, s, "-seed", seed, "-pool", v.pool, "-idle", fmt.Sprint(v.idle))
+		if err != nil {
+			return err
+		}
+		r := t.result(s.name, v.String())
+		r.asIs = append(r.asIs, asIs.Collections)
+		r.collected = append(r.collected, counted.Collections)
+		predicted := d.Together.PerSecond.Mid * d.Seconds
+		if site := find(d, sitesOf[v.pool]); site != nil {
+			predicted = (d.Collector.PerSecond.Mid - site.Saved.Mid) * d.Seconds
+		}
+		r.predicted = append(r.predicted, predicted)
+		if off := max(predicted-counted.Collections, counted.Collections-predicted); off <= max(1.5, counted.Collections/10) {
+			r.held++
+		}
+	}
+	return nil
+}
+
+// look notes whether the truth is in the intervals.
+func (t *trial) look(d advice.Document, asIs counts) {
+	for name, true := range asIs.Sites {
+		if s := find(d, sitesOf[name]); s != nil && s.Samples >= 50 {
+			t.truths++
+			if b := s.BytesPerSecond; b.Low <= true && true <= b.High {
+				t.inside++
+			}
+		}
+	}
+	if s := find(d, sitesOf["cache"]); s != nil && s.MeanLife != nil && asIs.Sites["cache"] > 0 {
+		t.lives++
+		const life = 20000.0 / 6000
+		if s.MeanLife.Mid < 0.8*life || s.MeanLife.Mid > 1.2*life {
+			t.livesOff++
+		}
+	}
+}
+
+func find(d advice.Document, function string) *advice.Site {
+	i := slices.IndexFunc(d.Sites, func(s advice.Site) bool { return s.Function == function })
+	if i < 0 {
+		return nil
+	}
+	return &d.Sites[i]
+}
+
+func (t *trial) result(setting, variant string) *result {
+	for _, r := range t.results {
+		if r.setting == setting && r.variant == variant {
+			return r
+		}
+	}
+	t.results = append(t.results, &result{setting: setting, variant: variant})
+	return t.results[len(t.results)-1]
+}
+
+// nothing looks whether a program that allocates next to nothing for its work is told so.
+func (t *trial) nothing(ctx context.Context) error {
+	profiles := filepath.Join(t.dir, "nothing")
+	if err := os.Mkdir(profiles, 0o700); err != nil {
+		return err
+	}
+	s := setting{args: []string{"-rate", "0", "-requests", "6000", "-work", "400", "-live", "0", "-cached", "100"}, gogc: "100"}
+	if _, err := t.sampled(ctx, s, "-profiles", profiles); err != nil {
+		return err
+	}
+	d, err := t.advised(s, profiles, -1)
+	if err == nil && d.Verdict != advice.Nothing {
+		err = fmt.Errorf("a program that nothing would help is told %q: the collector has %v of the CPU, allocation %v", d.Verdict, d.Collector.CPUShare, d.Allocation)
+	}
+	return err
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+func around(values []float64) string {
+	if low, high := slices.Min(values), slices.Max(values); low < high {
+		return fmt.Sprintf("%s (%s to %s)", figure.Significant(median(values)), figure.Significant(low), figure.Significant(high))
+	}
+	return figure.Significant(median(values))
+}
+
+// report writes the table, and fails if too little has held.
+func (t *trial) report(runs int, write string) error {
+	rows := [][]string{{"setting", "pooled", "collections as it is", "predicted", "counted", "within 10 % or 1.5"}}
+	held, all := 0, 0
+	for _, r := range t.results {
+		rows = append(rows, []string{r.setting, r.variant, around(r.asIs), around(r.predicted), around(r.collected), fmt.Sprintf("%d of %d", r.held, len(r.predicted))})
+		held += r.held
+		all += len(r.predicted)
+	}
+	var table bytes.Buffer
+	if err := columns.Markdown(&table, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(&table, "\nMedians of %s, and from the least to the greatest; %s %s/%s, %d processors, %s. The bytes a second of a site are in the interval in %d of %d cases, and the mean life of the cache, 3.33 s, within 20 %% in %d of %d.\n",
+		figure.Several(runs, "run"), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), t.inside, t.truths, t.lives-t.livesOff, t.lives)
+	fmt.Print(table.String())
+	if write != "" {
+		if err := rewrite(write, table.String()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case held*10 < all*9:
+		return fmt.Errorf("%d of %d predictions held, want nine of ten", held, all)
+	case t.inside*20 < t.truths*19:
+		return fmt.Errorf("%d of %d intervals have the truth, want 19 of 20", t.inside, t.truths)
+	case t.livesOff*10 > t.lives:
+		return fmt.Errorf("%d of %d mean lives are more than 20 %% off", t.livesOff, t.lives)
+	}
+	return nil
+}
+
+// The table is between these lines of the document.
+const (
+	begins = "<!-- go run ./cmd/dewpond/internal/advise/trial writes this table -->\n"
+	ends   = "<!-- end of the table -->\n"
+)
+
+func rewrite(name, table string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begins)
+	_, after, also := strings.Cut(rest, ends)
+	if !ok || !also {
+		return fmt.Errorf("%s has no place for the table", name)
+	}
+	return outputs.WriteBytes(name, []byte(before+begins+"\n"+table+"\n"+ends+after))
+}
