@@ -11,7 +11,7 @@ import (
 
 // nextToolchain is what the go command is asked for where no newer Go is installed. It gets it
 // from the module proxy, as it gets a toolchain that a go.mod names.
-const nextToolchain = "go1.27.2"
+const nextToolchain = "go1.27.4"
 
 // nextGo returns a go command of version 1.27: that of DEWPOND_LAB_GO127, or one that is
 // installed beside this one, or this one with GOTOOLCHAIN set.
@@ -43,11 +43,13 @@ func nextGo(ctx context.Context) (command string, env []string, err error) {
 func isNext(ctx context.Context, command string, env ...string) error {
 	cmd := exec.CommandContext(ctx, command, "env", "GOVERSION")
 	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	version := strings.TrimSpace(string(out))
+	var says strings.Builder // that it downloads a toolchain, for one
+	cmd.Stderr = &says
+	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s env GOVERSION: %w: %.200s", command, err, version)
+		return fmt.Errorf("%s env GOVERSION: %w: %.200s", command, err, strings.TrimSpace(says.String()))
 	}
+	version := strings.TrimSpace(string(out))
 	if version != "go1.27" && !strings.HasPrefix(version, "go1.27.") && !strings.HasPrefix(version, "go1.27rc") {
 		return fmt.Errorf("%s is %s, want go1.27", command, version)
 	}
