@@ -3,4 +3,6 @@ package main
 // adviseCommand has a subcommand for each question. Each is in a file of its own.
 type adviseCommand struct {
 	Sites adviseSitesCommand `cmd:"" default:"withargs" help:"The default: which allocations to pool, with what, and what that buys."`
+
+	Settings adviseSettingsCommand `cmd:"" help:"What other values of GOGC and GOMEMLIMIT would make of a program."`
 }

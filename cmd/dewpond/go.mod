@@ -12,6 +12,7 @@ require (
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/valyala/bytebufferpool v1.0.0
+	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
 	golang.org/x/term v0.47.0
 	google.golang.org/grpc v1.85.0
 )
@@ -19,7 +20,7 @@ require (
 require (
 	github.com/oxtoacart/bpool v0.0.0-20190530202638-03653db5a59c
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/tools v0.49.0 // indirect
+	golang.org/x/tools v0.50.0 // indirect
 )
 
 replace (

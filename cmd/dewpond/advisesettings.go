@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/metricsample"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pacer"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/settings"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/source"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/progress"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
+)
+
+// processFlags say what process is looked at.
+type processFlags struct {
+	Source []string `arg:"" name:"source" help:"The URL of a program, or files: a gctrace (- is standard input), an execution trace, or samples of its metrics in the order of time."`
+
+	Seconds int    `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
+	GOGC    string `name:"gogc" placeholder:"N" help:"The program's GOGC, or off, where its metrics do not say it."`
+	Limit   string `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT, where its metrics do not say it; 0 is none."`
+	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; docs/advise.md has the schema."`
+}
+
+type adviseSettingsCommand struct {
+	processFlags
+
+	Rate     float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
+	TryLimit string  `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
+	Check    bool    `help:"Exit with 1 if what lives takes 70 %% of the memory limit or more."`
+}
+
+// Run reads the sources, and says what other settings would make of the program.
+func (c *adviseSettingsCommand) Run() error {
+	var errs []error
+	ask := settings.Ask{Requests: c.Rate}
+	if c.Rate < 0 {
+		errs = append(errs, fmt.Errorf("--rate: %v: give the requests a second, such as 1500", c.Rate))
+	}
+	if c.TryLimit != "" {
+		var err error
+		if ask.Limit, err = amount.Parse(c.TryLimit); err != nil || ask.Limit <= 0 {
+			errs = append(errs, fmt.Errorf("--try-limit: %q: give bytes, such as 512MiB", c.TryLimit))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return command.UsageError{Err: err}
+	}
+	var files outputs.Files[settings.Document]
+	if err := files.Open("--json", c.JSON, asJSON[settings.Document]); err != nil {
+		return command.UsageError{Err: err}
+	}
+	ctx, end := interrupt.Context()
+	defer end()
+	w, broken, err := c.window(ctx)
+	if err != nil {
+		return err
+	}
+	d := settings.Make(w, broken, ask)
+	if err := errors.Join(files.Write(d), settings.Text(os.Stdout, d, terminal.StyleOf(os.Stdout))); err != nil {
+		return err
+	}
+	if c.Check && d.Verdict == settings.Limit {
+		return &command.Ending{Text: "--check: what lives is too near to the memory limit", Code: command.Failure}
+	}
+	return nil
+}
+
+func asJSON[D any](w io.Writer, d D) error { return json.NewEncoder(w).Encode(d) }
+
+// window reads the files, or watches the URL.
+func (c *processFlags) window(ctx context.Context) (*pacer.Window, int64, error) {
+	w, broken, err := c.look(ctx)
+	if err != nil && !errors.As(err, new(interrupt.Error)) {
+		err = command.UsageError{Err: err}
+	}
+	return w, broken, err
+}
+
+func (c *processFlags) look(ctx context.Context) (*pacer.Window, int64, error) {
+	if c.Seconds < leastSeconds || c.Seconds > mostSeconds {
+		return nil, 0, fmt.Errorf("--seconds: %d: give %d to %d", c.Seconds, leastSeconds, mostSeconds)
+	}
+	given, err := c.given()
+	if err != nil {
+		return nil, 0, err
+	}
+	reader := settings.Reader{Given: given}
+	urls := 0
+	for _, name := range c.Source {
+		if source.IsURL(name) {
+			urls++
+		}
+	}
+	switch {
+	case urls > 0 && len(c.Source) > 1:
+		return nil, 0, errors.New("give one URL alone, or files")
+	case urls == 1:
+		w, err := c.watch(ctx, reader)
+		return w, 0, err
+	}
+	total := int64(0)
+	for _, name := range c.Source {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			total += info.Size()
+		}
+	}
+	display := progress.NewAmount(os.Stderr, "dewpond advise", "reading", total, func(n int64) string { return figure.ByteSize(float64(n)) })
+	defer display.Close()
+	reader.Reads = display.Add
+	return reader.Files(ctx, c.Source)
+}
+
+// given reads the flags that say what the program is set to.
+func (c *processFlags) given() (given metricsample.Given, err error) {
+	if c.GOGC != "" {
+		gogc := int64(pacer.Off)
+		if c.GOGC != "off" {
+			if gogc, err = strconv.ParseInt(c.GOGC, 10, 32); err != nil || gogc < 1 {
+				return given, fmt.Errorf("--gogc: %q is no GOGC: give a number such as 100, or off", c.GOGC)
+			}
+		}
+		given.GOGC = &gogc
+	}
+	if c.Limit != "" {
+		limit, err := amount.Parse(c.Limit)
+		if err != nil {
+			return given, fmt.Errorf("--memory-limit: %w", err)
+		}
+		given.Limit = &limit
+	}
+	return given, nil
+}
+
+func (c *processFlags) watch(ctx context.Context, reader settings.Reader) (*pacer.Window, error) {
+	page, err := settings.At(c.Source[0])
+	if err != nil {
+		return nil, err
+	}
+	window := time.Duration(c.Seconds) * time.Second
+	fmt.Fprintln(os.Stderr, terminal.Wrap("", page.Cost(window), terminal.StyleOf(os.Stderr).Width))
+	display := progress.NewAmount(os.Stderr, "dewpond advise", "watching", int64(window), func(n int64) string { return fmt.Sprintf("%.0f s", time.Duration(n).Seconds()) })
+	defer display.Close()
+	return reader.Watch(ctx, page, window, func(d time.Duration) { display.Add(int64(d)) })
+}

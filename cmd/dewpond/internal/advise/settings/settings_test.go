@@ -1,0 +1,119 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pacer"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
+)
+
+// steady is a process with 50 MB alive and GOGC 100, whose collector takes a tenth of the CPU used.
+func steady() *pacer.Window {
+	return &pacer.Window{
+		From: "runtime/metrics", Seconds: 100, Collections: 100, Procs: 2,
+		Allocated: estimate.Exact(5e9), Goal: estimate.Exact(100e6), Lives: []pacer.Live{{Bytes: 50e6, Allocated: 5e9}},
+		Outside: estimate.Exact(10e6), Collector: estimate.Exact(4), Used: estimate.Exact(40),
+		Setting: pacer.Setting{GOGC: 100}, Known: true,
+	}
+}
+
+func text(t *testing.T, d Document) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Text(&out, d, terminal.Style{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, of := range map[string]struct {
+		change func(*pacer.Window)
+		want   Verdict
+		says   []string
+	}{
+		"more": {func(*pacer.Window) {}, More, []string{
+			"collector: 1 [0.99, 1.01] collections/s, 10 % of the CPU used, live 50.0 MB", "GOGC 100, no memory limit (runtime/metrics, 100 collections in 100 s)",
+			"> GOGC=100", "GOGC=off, limit 220 MB", "GOGC=200 would have 0.5 [0.45, 0.55] collections a second instead of 1",
+		}},
+		"near the limit": {func(w *pacer.Window) { w.Setting.Limit = 75e6 }, Limit, []string{
+			"What lives takes 80 %", "up to half of the CPU before memory runs out", "a larger limit; fewer idle bytes", "pressure.Watch", "examples/gcfloor", "GOGC=off, limit 75.0 MB",
+		}},
+		"far from it": {func(w *pacer.Window) { w.Setting.Limit = 300e6 }, More, []string{"memory limit 300 MB", "GOGC=off, limit 300 MB"}},
+		"not felt":    {func(w *pacer.Window) { w.Used = estimate.Exact(400) }, Nothing, []string{"would buy nothing that you could feel: the collector takes 1 %"}},
+		"too few":     {func(w *pacer.Window) { w.Collections = 2 }, CannotTell, []string{"cannot tell", "collect for longer"}},
+		"unknown": {func(w *pacer.Window) { w.Known = false; w.Used = estimate.CannotTell("why"); w.Forced = 3 }, More, []string{
+			"0.04 CPUs", "as if GOGC 100", "and 3 that the program asked for",
+		}},
+		"limit alone": {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, More, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB"}},
+	} {
+		w := steady()
+		of.change(w)
+		d := Make(w, 0, Ask{})
+		said := text(t, d)
+		if d.Verdict != of.want {
+			t.Errorf("%s: the verdict is %s, want %s", name, d.Verdict, of.want)
+		}
+		for _, want := range of.says {
+			if !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+				t.Errorf("%s: it does not say %q:\n%s", name, want, said)
+			}
+		}
+		for _, never := range []string{"pause", "relie", "pressure on"} {
+			if strings.Contains(said, never) {
+				t.Errorf("%s: it says %q", name, never)
+			}
+		}
+		for _, row := range d.Rows { // no advice is a lower GOGC
+			if row.GOGC >= 0 && row.GOGC < w.Setting.GOGC && strings.Contains(strings.Join(d.Advice, " "), Name(row)+" ") {
+				t.Errorf("%s: it advises a lower GOGC: %s", name, d.Advice)
+			}
+		}
+	}
+}
+
+func TestAsked(t *testing.T) {
+	d := Make(steady(), 3, Ask{Requests: 200, Limit: 500e6})
+	if d.PerRequest.Mid != 0.005 || d.Rows[4].Limit != 500e6 {
+		t.Errorf("%+v", d)
+	}
+	said := text(t, d)
+	for _, want := range []string{"one for 200 requests", "3 lines of gctrace could not be read", "GOGC=off, limit 500 MB"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
+
+// The JSON is the whole answer.
+func TestJSON(t *testing.T) {
+	d := Make(steady(), 0, Ask{})
+	out, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Document
+	if err := json.Unmarshal(out, &back); err != nil || !reflect.DeepEqual(d, back) {
+		t.Errorf("%v: %+v is read as %+v", err, d, back)
+	}
+	var names struct {
+		Rows []map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(out, &names); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gogc", "limit_bytes", "collections_per_second", "collector_cpu", "peak_bytes"} {
+		if names.Rows[0][name] == nil {
+			t.Errorf("no %s in %s", name, out)
+		}
+	}
+	if math.IsNaN(d.Rows[4].Peak.Mid) {
+		t.Error("the peak is no number")
+	}
+}
