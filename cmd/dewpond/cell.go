@@ -105,25 +105,32 @@ func (c cell) plan(contenders []string, rounds int, quick bool) plan {
 
 // describe returns the cell as the report has it, without its rivals. part is what was measured.
 func (c cell) describe(part bench.Document) bench.Cell {
-	time := c.times[len(c.times)-1]
-	for _, name := range c.times {
-		if slices.Contains(figures.Names(part), name) {
-			time = name
-			break
-		}
-	}
+	time, collections := had(part, c.times), had(part, []string{"collections", "gc_per_5s"})
 	return bench.Cell{Name: c.name, About: c.about, Figures: []bench.CellFigure{
-		{Label: "time", Figure: time, About: timeAbout[time]},
+		{Label: "time", Figure: time, About: figureAbout[time]},
 		{Label: "P99", Figure: "pair_p99_ns", About: "of one Get and the Put of its block, timed together; in bursts with the first write to the block"},
 		{Label: "peak RSS", Figure: "rss_peak_bytes", About: "of the process"},
-		{Label: "collections", Figure: "gc_per_5s", About: "in 5 s"},
+		{Label: "collections", Figure: collections, About: figureAbout[collections]},
 	}}
 }
 
-// timeAbout says what the time of a cell is.
-var timeAbout = map[string]string{
+// had returns the first of the names whose figure only this scenario has, or the last.
+func had(part bench.Document, names []string) string {
+	own := figures.Names(part)
+	for _, name := range names {
+		if slices.Contains(own, name) {
+			return name
+		}
+	}
+	return names[len(names)-1]
+}
+
+// figureAbout says what a figure is that is not the same in all cells.
+var figureAbout = map[string]string{
 	"operation_cpu_ns": "processor time of the process, divided by its operations",
 	"operation_ns":     "wall time divided by the operations of all goroutines",
 	"second_burst_ns":  "of a burst after collections",
 	"cpu_time_ns":      "processor time of all bursts",
+	"gc_per_5s":        "in 5 s",
+	"collections":      "in all bursts",
 }

@@ -21,7 +21,7 @@ type rivalsCommand struct {
 	Cells      []string `placeholder:"NAME" help:"Which uses of a pool are measured (all: ${cells})."`
 	Contenders []string `placeholder:"NAME" help:"Which pools take part (${rivals}). Ratios are to syncpool and of dewpond to each, the control is nop: keep these."`
 	Rounds     *int     `placeholder:"N" help:"Rounds of each contender in each cell, each in a process of its own. A comparison in words needs ${enough}."`
-	Quick      bool     `help:"One short round: figures in about 25 s, without intervals or a comparison in words."`
+	Quick      bool     `help:"One short round: figures in less than a minute, without intervals or a comparison in words."`
 	JSON       string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md describes it)."`
 	HTML       string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with pictures of all ratios: one file that loads no others."`
 	Markdown   string   `name:"markdown" type:"path" placeholder:"FILE" help:"Also write the tables as Markdown: first what dewpond loses by more than ${most} times, as rows for a README."`
@@ -67,7 +67,7 @@ func (c *rivalsCommand) Help() string {
 
 Blocks of one size have 512 bytes; many sizes, in bytes with their percents, are ` + manySizes.String() + `.
 
-These contenders take part by default: ` + strings.Join(contestants(), ", ") + ` (dewpond bench --help describes them). Each has ` + fmt.Sprint(defaultRounds) + ` rounds in each cell, which take about 6 minutes together; with --quick, 1 round.
+These contenders take part by default: ` + strings.Join(contestants(), ", ") + ` (dewpond bench --help describes them). Each has ` + fmt.Sprint(defaultRounds) + ` rounds in each cell, which take less than 10 minutes together; with --quick, 1 round.
 
 Cells:
 

@@ -51,6 +51,9 @@ func runBeyond(j *Job) error {
 	})
 	f := j.Result.Figures
 	f["allocated_bytes"], f["later_misses"] = float64(j.Result.AllocBytes), later
+	if j.Pairs { // all contenders do the same work, in times that differ
+		f["collections"] = float64(j.Result.GCCycles)
+	}
 	if j.used > 0 {
 		f["cpu_time_ns"] = float64(j.used)
 	}

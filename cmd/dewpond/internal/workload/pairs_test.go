@@ -36,6 +36,9 @@ func TestPairs(t *testing.T) {
 			want = int64(r.Ops)
 		case "beyond":
 			want = int64(r.Ops) * 2 / 3
+			if got, ok := r.Figures["collections"]; !ok || got != float64(r.GCCycles) {
+				t.Errorf("%v collections, want the %d of the window", got, r.GCCycles)
+			}
 		}
 		if n != want || n == 0 {
 			t.Errorf("%s: %d pairs timed in %d operations, want %d", s.Name, n, r.Ops, want)

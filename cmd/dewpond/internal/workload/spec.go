@@ -29,7 +29,7 @@ type Spec struct {
 	Limit       int64   // bytes that flood allows to be out at once
 	Times       float64 // the traffic of flood, in multiples of what Limit allows
 	Sample      int     // one in so many operations is timed
-	Pairs       bool    // mixed, burst and beyond also time the Get and the Put of a block together, and mixed the whole operation
+	Pairs       bool    // mixed, burst and beyond also time the Get and the Put of a block together, mixed the whole operation, and beyond counts collections
 	Duration    time.Duration
 	Blocks      int           // held at once by burst, beyond, churn's bursts and window
 	Bursts      int           // of beyond
