@@ -98,7 +98,7 @@ func (c *hotKeyCommand) hotKey(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	service, err := c.serve(ctx, h, uid)
+	service, spoiled, err := c.serve(ctx, h, uid)
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,14 @@ func (c *hotKeyCommand) hotKey(ctx context.Context, out io.Writer) (err error) {
 	fmt.Fprintln(out)
 	for _, line := range c.words(rows, pipes) {
 		fmt.Fprintln(out, line)
+	}
+	for _, r := range rows {
+		if r.rate <= float64(c.Rate) && !r.follows() && r.redis.share < noMore {
+			spoiled = append(spoiled, fmt.Sprintf("%s reads a second were answered of %s: this machine ended first", figure.Count(r.answered), figure.Count(r.rate)))
+		}
+	}
+	if len(spoiled) > 0 {
+		return &command.Ending{Text: "not valid: " + strings.Join(spoiled, "; ") + "; give less --rate, or nothing else to do to the machine", Code: 4}
 	}
 	return ctx.Err()
 }
@@ -170,7 +178,7 @@ func (c *hotKeyCommand) climb(ctx context.Context, h *heated) ([]heat, error) {
 			}
 			rows = append(rows, r)
 		}
-		if r := rows[len(rows)-2]; r.answered < follows*r.rate || r.redis.share >= noMore {
+		if r := rows[len(rows)-2]; !r.follows() || r.redis.share >= noMore {
 			break
 		}
 	}
@@ -179,20 +187,23 @@ func (c *hotKeyCommand) climb(ctx context.Context, h *heated) ([]heat, error) {
 
 // serve measures the service with its local cache and without, at half of what it answers in a closed loop
 // without, or at the rate that is asked for if that is less.
-func (c *hotKeyCommand) serve(ctx context.Context, h *heated, uid int64) (rows [][]string, err error) {
-	rows = [][]string{{"local cache", "asked/s", "answered/s", "failed", "P50", "P99", "Redis: reads/s", "its processor", "the service's processors", "valid"}}
+func (c *hotKeyCommand) serve(ctx context.Context, h *heated, uid int64) (rows [][]string, spoiled []string, err error) {
+	rows = [][]string{{"local cache", "asked/s", "answered/s", "failed", "P50", "P99", "Redis: reads/s", "its processor", "the service's processors"}}
 	rate := 0.0
 	for _, life := range []time.Duration{0, c.LocalCache} {
-		row, at, err := c.serveOnce(ctx, h, uid, life, rate)
+		row, at, why, err := c.serveOnce(ctx, h, uid, life, rate)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rows, rate = append(rows, row), at
+		for _, w := range why {
+			spoiled = append(spoiled, "the service: "+w)
+		}
 	}
-	return rows, nil
+	return rows, spoiled, nil
 }
 
-func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, life time.Duration, rate float64) (row []string, at float64, err error) {
+func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, life time.Duration, rate float64) (row []string, at float64, why []string, err error) {
 	args := []string{"--postgres=standin"}
 	kept := "none"
 	if life > 0 {
@@ -200,7 +211,7 @@ func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, lif
 	}
 	s, err := c.start(ctx, args, "MATCHMAKER_REDIS="+store.East+"="+h.address, redisPassword+"="+h.secret)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	scenario := (&compareCommand{Connections: 32}).scenario(s.addresses.HTTP)
@@ -210,43 +221,33 @@ func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, lif
 		scenario.Arrivals = load.Arrivals{Users: 32, Warmup: c.Duration / 10, Duration: c.Duration / 3}
 		closed, _, err := s.measured(ctx, scenario)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
 		if closed.Finished == 0 {
-			return nil, 0, fmt.Errorf("the service answers no request: %v", closed.Messages)
+			return nil, 0, nil, fmt.Errorf("the service answers no request: %v", closed.Messages)
 		}
 		rate = min(float64(c.Rate), float64(closed.Finished)/closed.Seconds/2)
 	}
 	scenario.Arrivals = load.Arrivals{Rate: rate, Process: load.Poisson, Warmup: c.Duration / 10, Duration: c.Duration, Seed: 1}
 	before, err := h.server.counts(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	begun := time.Now()
 	r, window, err := s.measured(ctx, scenario)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	after, err := h.server.counts(ctx)
 	if err != nil {
-		return nil, 0, err
-	}
-	valid := "yes"
-	if !r.Valid {
-		valid = "no: " + strings.Join(r.Why, "; ")
+		return nil, 0, nil, err
 	}
 	redis := before.until(after)
-	quantile := func(ns *float64) string {
-		if ns == nil {
-			return "few samples"
-		}
-		return figure.Duration(*ns)
-	}
 	return []string{
 		kept, figure.Count(rate), figure.Count(float64(r.Finished) / r.Seconds), fmt.Sprint(r.Failed + r.Dropped),
-		quantile(r.Session.Response.P50), quantile(r.Session.Response.P99), figure.Count(redis.reads), ofOne(redis.share),
-		figure.Significant(window.CPU.Seconds() / time.Since(begun).Seconds()), valid,
-	}, rate, ctx.Err()
+		quantileOf(r.Session.Response.P50), quantileOf(r.Session.Response.P99), figure.Count(redis.reads), ofOne(redis.share),
+		figure.Significant(window.CPU.Seconds() / time.Since(begun).Seconds()),
+	}, rate, r.Why, ctx.Err()
 }
 
 // ofOne is a share of one processor.
@@ -271,8 +272,8 @@ func (c *hotKeyCommand) words(rows []heat, pipes heat) (out []string) {
 	spread, _ := at(rate, true, false)
 	cached, _ := at(rate, false, true)
 	if hot.each() > 0 && pipes.each() > 0 {
-		out = append(out, fmt.Sprintf("Redis serves all commands by one processor. At %s reads a second, one at a time, that has %s for each, and is full at %s a second; by 64 at once it has %s for each, and was %s full at %s a second.",
-			figure.Count(hot.answered), figure.Duration(hot.each()), figure.Count(1e9/hot.each()), figure.Duration(pipes.each()), ofOne(pipes.redis.share), figure.Count(pipes.answered)))
+		out = append(out, fmt.Sprintf("Redis serves all commands by one processor. At %s reads a second, one at a time, that has %s for each, and is full at %s a second; by 64 at once it has %s for each, is full at %s, and was %s full at %s.",
+			figure.Count(hot.answered), figure.Duration(hot.each()), figure.Count(1e9/hot.each()), figure.Duration(pipes.each()), figure.Count(1e9/pipes.each()), ofOne(pipes.redis.share), figure.Count(pipes.answered)))
 	}
 	var last heat
 	for _, r := range rows {
@@ -283,13 +284,13 @@ func (c *hotKeyCommand) words(rows []heat, pipes heat) (out []string) {
 	switch {
 	case last.redis.share >= noMore:
 		out = append(out, fmt.Sprintf("One at a time it ends at %s a second here, with its processor %s full.", figure.Count(last.answered), ofOne(last.redis.share)))
-	case last.answered < follows*last.rate:
+	case !last.follows():
 		out = append(out, fmt.Sprintf("One at a time %s a second were answered of %s: this machine ended first, with Redis's processor %s full.", figure.Count(last.answered), figure.Count(last.rate), ofOne(last.redis.share)))
 	default:
 		out = append(out, fmt.Sprintf("It followed up to %s a second, the most that is tried.", figure.Count(last.rate)))
 	}
 	if spread.each() > 0 {
-		out = append(out, fmt.Sprintf("A hot key costs Redis what any key costs: %s for each read of it, %s for each of %d keys. On one server it is hot only as all reads together are; of several servers it fills one.", figure.Duration(hot.each()), figure.Duration(spread.each()), spreadKeys))
+		out = append(out, fmt.Sprintf("Redis needs %s for each read of the hot key, and %s for each where the reads are of %d keys: that processor is all reads' together. Of several servers a hot key has one.", figure.Duration(hot.each()), figure.Duration(spread.each()), spreadKeys))
 	}
 	saved := "?"
 	if hot.redis.reads > 0 {
@@ -299,9 +300,14 @@ func (c *hotKeyCommand) words(rows []heat, pipes heat) (out []string) {
 		c.LocalCache, figure.Count(cached.redis.reads), figure.Count(cached.answered), saved, c.LocalCache, figure.Count(1/c.LocalCache.Seconds())))
 	if cool, ok := at(publishedCool, false, false); ok && rate > publishedCool {
 		adds := time.Duration((rate - publishedCool) * float64(publishedStep))
-		out = append(out, fmt.Sprintf("%s, adds %v for each read a second above %d: %v at %s a second. Here the P50 is %s at %d a second and %s at %s, the P99 %s and %s.",
-			experiment.MatchMaking, publishedStep, publishedCool, adds, figure.Count(rate),
-			figure.Duration(cool.p50), publishedCool, figure.Duration(hot.p50), figure.Count(rate), figure.Duration(cool.p99), figure.Duration(hot.p99)))
+		text := fmt.Sprintf("%s, adds %v for each read a second above %d: %v at %s a second. ", experiment.MatchMaking, publishedStep, publishedCool, adds, figure.Count(rate))
+		if cool.follows() && hot.follows() {
+			text += fmt.Sprintf("Here the P50 is %s at %d a second and %s at %s, the P99 %s and %s.",
+				figure.Duration(cool.p50), publishedCool, figure.Duration(hot.p50), figure.Count(rate), figure.Duration(cool.p99), figure.Duration(hot.p99))
+		} else {
+			text += "It cannot be told here: this machine did not follow."
+		}
+		out = append(out, text)
 	}
 	return out
 }

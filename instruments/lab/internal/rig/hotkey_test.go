@@ -94,9 +94,9 @@ func TestHotKeyWords(t *testing.T) {
 	c := hot(func(*hotKeyCommand) {})
 	words := strings.Join(c.words(rows, pipes), "\n")
 	for _, want := range []string{
-		"At 10.0 k reads a second, one at a time, that has 10.0 µs for each, and is full at 100 k a second; by 64 at once it has 1.98 µs for each, and was 99 % full at 500 k a second.",
+		"At 10.0 k reads a second, one at a time, that has 10.0 µs for each, and is full at 100 k a second; by 64 at once it has 1.98 µs for each, is full at 505 k, and was 99 % full at 500 k.",
 		"One at a time 15.0 k a second were answered of 20.0 k: this machine ended first, with Redis's processor 30 % full.",
-		"A hot key costs Redis what any key costs: 10.0 µs for each read of it, 12.0 µs for each of 10000 keys.",
+		"Redis needs 10.0 µs for each read of the hot key, and 12.0 µs for each where the reads are of 10000 keys:",
 		"With a local cache of 5ms Redis had 200 reads a second of 10.0 k: 2 % of those without.",
 		"adds 15µs for each read a second above 8000: 30ms at 10.0 k a second. Here the P50 is 100 µs at 8000 a second and 100 µs at 10.0 k",
 	} {
@@ -106,6 +106,10 @@ func TestHotKeyWords(t *testing.T) {
 	}
 	rows[4].answered, rows[4].redis.share = 19_990, 0.97
 	if words := strings.Join(c.words(rows, pipes), "\n"); !strings.Contains(words, "One at a time it ends at 20.0 k a second here, with its processor 97 % full.") {
+		t.Error(words)
+	}
+	rows[0].answered = 7000
+	if words := strings.Join(c.words(rows, pipes), "\n"); !strings.Contains(words, "30ms at 10.0 k a second. It cannot be told here: this machine did not follow.") {
 		t.Error(words)
 	}
 	rows[4].redis.share = 0.4
@@ -175,10 +179,11 @@ func TestHotKey(t *testing.T) {
 		c.program, c.Redis, c.Rate, c.Duration = service(t), h.address, 100, 60*time.Millisecond
 	})
 	var out strings.Builder
-	if err := c.hotKey(t.Context(), &out); err != nil {
+	err := c.hotKey(t.Context(), &out)
+	if ending := (*command.Ending)(nil); err != nil && !(errors.As(err, &ending) && ending.Code == 4) { // a busy machine
 		t.Fatal(err)
 	}
-	if !containsAll(out.String(), "the key ", "10000 keys", "by 64 at once", "The service, asked", "With a local cache of 5ms", "A hot key costs Redis what any key costs") {
+	if !containsAll(out.String(), "the key ", "10000 keys", "by 64 at once", "The service, asked", "With a local cache of 5ms", "Redis needs ") {
 		t.Error(out.String())
 	}
 }

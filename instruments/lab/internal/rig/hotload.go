@@ -172,6 +172,9 @@ func (h *heated) ask(ctx context.Context, from getter, r *heat, duration time.Du
 	return ctx.Err()
 }
 
+// follows reports whether what was asked was answered, nearly.
+func (r heat) follows() bool { return r.answered >= follows*r.rate }
+
 // each is how much of its processor Redis needs for a read, in ns; 0 where it does not say.
 func (r heat) each() float64 {
 	if r.redis.share <= 0 || r.redis.reads <= 0 {

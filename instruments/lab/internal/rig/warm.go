@@ -110,6 +110,9 @@ func (c *warmCommand) warm(ctx context.Context, out, progress io.Writer) (err er
 	for _, line := range warmWords(starts) {
 		fmt.Fprintln(out, line)
 	}
+	if spoiled := spoiledStarts(starts); len(spoiled) > 0 {
+		return &command.Ending{Text: "not valid: " + strings.Join(spoiled, "; "), Code: 4}
+	}
 	return ctx.Err()
 }
 
@@ -160,19 +163,21 @@ func (c *warmCommand) table(starts map[string][]start) [][]string {
 		if way == warmed {
 			name = fmt.Sprint(c.Idle)
 		}
-		quantile := func(ns *float64) string {
-			if ns == nil {
-				return "few samples"
-			}
-			return figure.Duration(*ns)
-		}
 		each := func(n int64) string { return figure.Significant(float64(n) / float64(max(1, len(first)))) }
 		rows = append(rows, []string{
-			name, quantile(one.Session.Response.P50), quantile(one.Session.Response.P99), figure.Duration(one.Session.Response.Max), fmt.Sprint(one.Failed + one.Dropped), each(made), each(waited), ofRedis,
-			quantile(two.Session.Response.P50), quantile(two.Session.Response.P99), figure.Duration(two.Session.Response.Max),
+			name, quantileOf(one.Session.Response.P50), quantileOf(one.Session.Response.P99), figure.Duration(one.Session.Response.Max), fmt.Sprint(one.Failed + one.Dropped), each(made), each(waited), ofRedis,
+			quantileOf(two.Session.Response.P50), quantileOf(two.Session.Response.P99), figure.Duration(two.Session.Response.Max),
 		})
 	}
 	return rows
+}
+
+// quantileOf is a quantile, which there is none of few samples.
+func quantileOf(ns *float64) string {
+	if ns == nil {
+		return "few samples"
+	}
+	return figure.Duration(*ns)
 }
 
 // warmWords say what warm connections do to the first second, beside what they do to the next, where they are
@@ -213,7 +218,11 @@ func warmWords(starts map[string][]start) (out []string) {
 	say("The longest response", func(s start) float64 { return worst(s.first) }, func(s start) float64 { return worst(s.second) })
 	mean := func(r load.Result) float64 { return r.Session.Response.Mean }
 	say("The mean response", func(s start) float64 { return mean(s.first) }, func(s start) float64 { return mean(s.second) })
-	var spoiled []string
+	return out
+}
+
+// spoiledStarts are those of which the generator has spoiled the figures, and how.
+func spoiledStarts(starts map[string][]start) (spoiled []string) {
 	for _, way := range []string{cold, warmed} {
 		for i, s := range starts[way] {
 			if !s.first.Valid {
@@ -221,8 +230,5 @@ func warmWords(starts map[string][]start) (out []string) {
 			}
 		}
 	}
-	if len(spoiled) > 0 {
-		out = append(out, "Not valid, for the generator's sake: "+strings.Join(spoiled, "; ")+".")
-	}
-	return out
+	return spoiled
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,11 @@ func TestWarmWords(t *testing.T) {
 	}
 	starts[cold], starts[warmed] = starts[cold][:2], starts[warmed][:2]
 	starts[cold][0].first.Valid, starts[cold][0].first.Why = false, []string{"late"}
-	if words := strings.Join(warmWords(starts), "\n"); !containsAll(words, "no verdict on 2 starts", "Not valid, for the generator's sake: start 1 with none: late.") {
+	if words := strings.Join(warmWords(starts), "\n"); !strings.Contains(words, "no verdict on 2 starts") {
 		t.Error(words)
+	}
+	if spoiled := spoiledStarts(starts); !slices.Equal(spoiled, []string{"start 1 with none: late"}) {
+		t.Errorf("%q", spoiled)
 	}
 }
 
@@ -69,7 +73,8 @@ func TestWarm(t *testing.T) {
 	startsProcesses(t)
 	c := &warmCommand{program: service(t), Postgres: standIn, Redis: standIn, Idle: 4, Rate: 100, Rounds: 1, span: 100 * time.Millisecond}
 	var out strings.Builder
-	if err := c.warm(t.Context(), &out, io.Discard); err != nil {
+	err := c.warm(t.Context(), &out, io.Discard)
+	if ending := (*command.Ending)(nil); err != nil && !(errors.As(err, &ending) && ending.Code == 4) { // a busy machine
 		t.Fatal(err)
 	}
 	if !containsAll(out.String(), "stand-in", "\nnone ", "\n4 ", "no verdict on 1 starts") {
