@@ -167,7 +167,7 @@ func (h *heated) ask(ctx context.Context, from getter, r *heat, duration time.Du
 		r.why = *err
 	}
 	if answered.Load() == 0 {
-		return errors.Join(errors.New("Redis has answered no read"), r.why, ctx.Err())
+		return errors.Join(errors.New("no read was answered"), r.why, ctx.Err())
 	}
 	return ctx.Err()
 }

@@ -103,7 +103,7 @@ func (c *redisCounts) read(section map[string]string) error {
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			err = fmt.Errorf("Redis says %s:%.40q, which is no number", name, text)
+			err = fmt.Errorf("what Redis says of %s, %.40q, is no number", name, text)
 		}
 		return n, true, err
 	}
@@ -128,7 +128,7 @@ func (c *redisCounts) read(section map[string]string) error {
 	if text, ok := section["cmdstat_get"]; ok {
 		calls, _, _ := strings.Cut(strings.TrimPrefix(text, "calls="), ",")
 		if c.reads, err = strconv.ParseInt(calls, 10, 64); err != nil {
-			return fmt.Errorf("Redis says cmdstat_get:%.40q, which has no calls", text)
+			return fmt.Errorf("what Redis says of cmdstat_get, %.40q, has no calls", text)
 		}
 	}
 	return nil
