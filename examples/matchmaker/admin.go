@@ -18,12 +18,24 @@ import (
 // adminHandler answers on the admin port; take answers with the process's account.
 func (s *servers) adminHandler(registry *prometheus.Registry, b *backends, photos *photo.Registry, take http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	s.observed(mux, registry, b)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("PUT /admin/photos/driver", setDriver(photos))
+	mux.HandleFunc("PUT /admin/gc", setCollector)
+	mux.HandleFunc("GET /admin/account", take)
+	if b.substitutes.routes != nil {
+		b.substitutes.routes(mux)
+	}
+	return mux
+}
+
+// observed has mux answer what others look at: metrics and health checks, in which there is nothing of a user's.
+func (s *servers) observed(mux *http.ServeMux, registry *prometheus.Registry, b *backends) {
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if !s.ready.Load() {
@@ -40,13 +52,6 @@ func (s *servers) adminHandler(registry *prometheus.Registry, b *backends, photo
 			fmt.Fprintf(w, "without what Redis has, and a profile's PUT: %v\n", lacks)
 		}
 	})
-	mux.HandleFunc("PUT /admin/photos/driver", setDriver(photos))
-	mux.HandleFunc("PUT /admin/gc", setCollector)
-	mux.HandleFunc("GET /admin/account", take)
-	if b.substitutes.routes != nil {
-		b.substitutes.routes(mux)
-	}
-	return mux
 }
 
 // How long /readyz waits: for the database, and for Redis, which must not make a probe late that waits a

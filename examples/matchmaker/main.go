@@ -24,6 +24,8 @@ import (
 type commands struct {
 	Serve serveCommand `cmd:"" default:"withargs" help:"Serve until SIGINT or SIGTERM. This is the default command."`
 
+	Probe probeCommand `cmd:"" help:"Ask a health check, as a container without a shell does: the exit code is 0 if the answer is 200."`
+
 	Compare  movedCommand `cmd:"" hidden:"" passthrough:""`
 	Pools    movedCommand `cmd:"" hidden:"" passthrough:""`
 	Outage   movedCommand `cmd:"" hidden:"" passthrough:""`

@@ -27,6 +27,7 @@ type serveCommand struct {
 	HTTPS     string `name:"https" default:"127.0.0.1:8443" placeholder:"ADDR" help:"Listen on ADDR for HTTP/2 with TLS, with a certificate that is made at the start (default ${default})."`
 	GRPC      string `name:"grpc" default:"127.0.0.1:8081" placeholder:"ADDR" help:"Listen on ADDR for gRPC (default ${default}). --http answers gRPC too."`
 	Admin     string `default:"127.0.0.1:8082" placeholder:"ADDR" help:"Listen on ADDR, which must be a loopback address, for metrics, profiles and health checks (default ${default})."`
+	Metrics   string `placeholder:"ADDR" help:"Listen on ADDR, which may be of any network, for metrics and health checks alone, as a container's are asked for. By default only --admin answers them."`
 	Addresses string `type:"path" placeholder:"FILE" help:"Write the addresses that the service listens on to FILE, as JSON."`
 
 	Scorer       string `default:"standin" env:"MATCHMAKER_SCORER" placeholder:"URL" help:"Ask the scorer at URL for scores. It must answer as the stand-in does, which standin starts (default ${default})."`
@@ -193,12 +194,17 @@ type Addresses struct {
 	HTTPS string `json:"https"`
 	GRPC  string `json:"grpc"`
 	Admin string `json:"admin"`
+
+	Metrics string `json:"metrics,omitempty"` // where --metrics is given
 }
 
 func (c *serveCommand) tell(out io.Writer, b *backends, a Addresses, limited string) error {
 	fmt.Fprintf(out, "postgres  %s\nredis     %s\nscorer    %s\n", b.postgres, b.redis, b.scorer)
 	fmt.Fprintf(out, "collector GOGC %d, memory limit %s (%s)\n", collector().GOGC, collector().Limit, limited)
 	fmt.Fprintf(out, "http      http://%s (HTTP/1.1, h2c)\nhttps     https://%s (HTTP/2)\ngrpc      %s\nadmin     http://%s/metrics\n", a.HTTP, a.HTTPS, a.GRPC, a.Admin)
+	if a.Metrics != "" {
+		fmt.Fprintf(out, "metrics   http://%s/metrics\n", a.Metrics)
+	}
 	if c.Addresses == "" {
 		return nil
 	}

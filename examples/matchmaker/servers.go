@@ -43,6 +43,7 @@ type servers struct {
 	failed    chan error // the first server that ends by itself
 
 	http, https, admin *http.Server
+	metrics            *http.Server // nil without --metrics
 	grpc               *grpc.Server
 	health             *health.Server
 	hub                *chat.Hub
@@ -63,7 +64,7 @@ func newServers(c *serveCommand, b *backends, source memory.Source, bytes *dewpo
 	if err != nil {
 		return nil, err
 	}
-	listeners, err := listen(c.HTTP, c.HTTPS, c.GRPC, c.Admin)
+	listeners, err := c.listen()
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,14 @@ func newServers(c *serveCommand, b *backends, source memory.Source, bytes *dewpo
 	s.https.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	admin := s.adminHandler(registry, b, uploads.Photos, takeAccount(b, svc, site.Metrics))
 	s.admin = &http.Server{Handler: forThisMachine(uploads.Pace.Handler(admin)), ReadHeaderTimeout: 10 * time.Second}
-	s.addresses = Addresses{listeners[0].Addr().String(), listeners[1].Addr().String(), listeners[2].Addr().String(), listeners[3].Addr().String()}
+	s.addresses = Addresses{HTTP: listeners[0].Addr().String(), HTTPS: listeners[1].Addr().String(), GRPC: listeners[2].Addr().String(), Admin: listeners[3].Addr().String()}
+	if len(listeners) > 4 {
+		s.addresses.Metrics = listeners[4].Addr().String()
+		mux := http.NewServeMux()
+		s.observed(mux, registry, b)
+		s.metrics = &http.Server{Handler: uploads.Pace.Handler(mux), ReadHeaderTimeout: 10 * time.Second}
+		s.run(func() error { return s.metrics.Serve(listeners[4]) })
+	}
 	s.run(func() error { return s.http.Serve(listeners[0]) })
 	s.run(func() error { return s.https.ServeTLS(listeners[1], "", "") })
 	s.run(func() error { return s.grpc.Serve(listeners[2]) })
@@ -140,6 +148,21 @@ func withGRPC(g, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// listen listens where the flags say: for HTTP, HTTPS, gRPC, on the admin port and, if it is given, on that of
+// the metrics.
+func (c *serveCommand) listen() ([]net.Listener, error) {
+	listeners, err := listen(c.HTTP, c.HTTPS, c.GRPC, c.Admin)
+	if err != nil || c.Metrics == "" {
+		return listeners, err
+	}
+	l, err := net.Listen("tcp", c.Metrics)
+	if err != nil {
+		closeAll(listeners)
+		return nil, command.UsageError{Err: fmt.Errorf("--metrics: %w; give another address, or port 0 for a free one", err)}
+	}
+	return append(listeners, l), nil
 }
 
 // listen listens on each address, the last of which must be a loopback's.
@@ -257,6 +280,9 @@ func (s *servers) stop(ctx context.Context) error {
 	})
 	stopping.Wait()
 	s.admin.Close()
+	if s.metrics != nil {
+		s.metrics.Close()
+	}
 	s.serving.Wait()
 	s.stopFollowing()
 	s.transport.CloseIdleConnections()

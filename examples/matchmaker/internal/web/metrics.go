@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,6 +15,7 @@ import (
 type Metrics struct {
 	requests, connections *prometheus.CounterVec
 	inFlight              prometheus.Gauge
+	seconds               *prometheus.HistogramVec
 	answered              atomic.Uint64
 	reuse                 reuse
 }
@@ -34,7 +36,11 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 			Name: "matchmaker_requests_in_flight", Help: "Requests that are being answered.",
 		}),
 	}
-	to.MustRegister(m.requests, m.connections, m.inFlight, &m.reuse)
+	m.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "matchmaker_request_seconds", Help: "How long requests took; of WebSockets, how long they were open.",
+		Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5}, // 0.2 is what deploy/prometheus/slo.yaml wants of the P95
+	}, []string{"path"})
+	to.MustRegister(m.seconds, m.requests, m.connections, m.inFlight, &m.reuse)
 	return m
 }
 
@@ -50,9 +56,11 @@ func (m *Metrics) path(pattern string, next http.HandlerFunc) http.Handler {
 			origin = "load"
 		}
 		m.inFlight.Inc()
+		began := time.Now()
 		c := &coded{ResponseWriter: w, code: http.StatusOK}
 		defer func() {
 			m.inFlight.Dec()
+			m.seconds.WithLabelValues(pattern).Observe(time.Since(began).Seconds())
 			m.answered.Add(1)
 			m.reuse.of(r.Proto).requests.Add(1)
 			m.requests.WithLabelValues(r.Proto, pattern, strconv.Itoa(c.code), origin).Inc()
