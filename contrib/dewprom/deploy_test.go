@@ -127,9 +127,11 @@ func TestDeployNamesMetricsThatExist(t *testing.T) {
 // Every alert has its paragraph in the runbook, at the address that it gives, and its test;
 // and the document lists every metric.
 func TestRunbook(t *testing.T) {
-	rules, tests, book := read(t, deploy+"prometheus/rules.yaml"), read(t, deploy+"prometheus/rules_test.yaml"), read(t, "../../docs/metrics.md")
+	rules := read(t, deploy+"prometheus/rules.yaml") + read(t, deploy+"prometheus/slo.yaml")
+	tests := read(t, deploy+"prometheus/rules_test.yaml") + read(t, deploy+"prometheus/slo_test.yaml")
+	book := read(t, "../../docs/metrics.md")
 	alerts := regexp.MustCompile(`(?s)alert: (\S+)\n(.*?)runbook_url: (\S+)`).FindAllStringSubmatch(rules, -1)
-	if len(alerts) != strings.Count(rules, "- alert:") || len(alerts) < 9 {
+	if len(alerts) != strings.Count(rules, "- alert:") || len(alerts) < 11 {
 		t.Errorf("%d alerts, of which %d have an address in the runbook", strings.Count(rules, "- alert:"), len(alerts))
 	}
 	for _, a := range alerts {
@@ -168,7 +170,7 @@ func tool(t *testing.T, name string) string {
 // only then.
 func TestRulesByPromtool(t *testing.T) {
 	promtool := tool(t, "promtool")
-	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"test", "rules", "rules_test.yaml"}} {
+	for _, args := range [][]string{{"check", "rules", "rules.yaml", "slo.yaml"}, {"test", "rules", "rules_test.yaml", "slo_test.yaml"}} {
 		c := exec.Command(promtool, args...)
 		c.Dir = deploy + "prometheus"
 		if out, err := c.CombinedOutput(); err != nil {
