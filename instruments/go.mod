@@ -60,6 +60,8 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/containerd/typeurl/v2 v2.2.3 // indirect
+	github.com/dewpond/dewpond/contrib/dewproto v0.0.0
+	github.com/dewpond/dewpond/contrib/dewsql v0.0.0
 	github.com/distribution/reference v0.6.0 // indirect
 	github.com/docker/go-connections v0.4.0 // indirect
 	github.com/docker/go-units v0.5.0 // indirect
@@ -153,6 +155,8 @@ replace (
 	github.com/dewpond/dewpond/contrib/dewhttp => ../contrib/dewhttp
 	github.com/dewpond/dewpond/contrib/dewotel => ../contrib/dewotel
 	github.com/dewpond/dewpond/contrib/dewprom => ../contrib/dewprom
+	github.com/dewpond/dewpond/contrib/dewproto => ../contrib/dewproto
+	github.com/dewpond/dewpond/contrib/dewsql => ../contrib/dewsql
 	github.com/dewpond/dewpond/examples/matchmaker => ../examples/matchmaker
 	github.com/dewpond/dewpond/instruments/kit => ./kit
 )

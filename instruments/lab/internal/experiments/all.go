@@ -30,6 +30,7 @@ func All() []experiment.Experiment {
 		jsonUser,
 		drivers,
 		containers,
+		bufferSizes,
 		attribution,
 		protobufPareto,
 		frameworks,
