@@ -160,13 +160,14 @@ func (p *Package) parse(name string, src any) {
 	}
 }
 
-// With returns the package with another text of one of its files, type-checked and followed
-// anew. Packages that import it stay as they are.
-func (p *Package) With(name string, text []byte) *Package {
+// With returns the package with other texts of some of its files, by name, type-checked and
+// followed anew. Packages that import it stay as they are.
+func (p *Package) With(texts map[string][]byte) *Package {
 	q := *p
 	q.Files, q.Types, q.Info, q.Result, q.Errors = nil, nil, nil, nil, nil
 	for _, file := range p.Files {
-		if p.Fset.Position(file.FileStart).Filename == name {
+		name := p.Fset.Position(file.FileStart).Filename
+		if text, ok := texts[name]; ok {
 			q.parse(name, text)
 		} else {
 			q.Files = append(q.Files, file)

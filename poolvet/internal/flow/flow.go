@@ -98,6 +98,7 @@ type flowPass struct {
 	putCalls  map[*ssa.Function][]ssa.CallInstruction
 	conds     map[*ssa.Function]map[string]bool
 	sharing   map[*ssa.Alloc]sharing
+	onward    map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool
 	nodes     map[token.Pos]ast.Node  // calls by their left parenthesis, defers by their keyword
 	ends      map[token.Pos]token.Pos // closing braces of functions, by where SSA has the function
 	names     map[token.Pos]string    // variables by the parenthesis or brace of the call or literal that is assigned to them
@@ -115,6 +116,7 @@ func run(pass *analysis.Pass) (any, error) {
 		names:     map[token.Pos]string{},
 		conds:     map[*ssa.Function]map[string]bool{},
 		sharing:   map[*ssa.Alloc]sharing{},
+		onward:    map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool{},
 		seen:      map[Finding]bool{},
 		result:    &Result{},
 	}

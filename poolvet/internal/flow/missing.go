@@ -118,21 +118,52 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 func (a *flowPass) handedOver(in ssa.Instruction, s *state) bool {
 	switch x := in.(type) {
 	case *ssa.Store:
-		return s.of(x.Val) != 0 && !localPlace(x.Addr)
+		return has(s, x.Val) && (!localPlace(x.Addr) || a.putLater(x.Addr))
 	case *ssa.Send:
-		return s.of(x.X) != 0
+		return has(s, x.X)
 	case *ssa.Select:
-		return slices.ContainsFunc(x.States, func(st *ssa.SelectState) bool { return st.Send != nil && s.of(st.Send) != 0 })
+		return slices.ContainsFunc(x.States, func(st *ssa.SelectState) bool { return st.Send != nil && has(s, st.Send) })
 	case *ssa.MapUpdate:
-		return s.of(x.Value)|s.of(x.Key) != 0
+		return has(s, x.Value) || has(s, x.Key)
 	case *ssa.MakeClosure:
 		return slices.ContainsFunc(x.Bindings, func(b ssa.Value) bool {
 			return s.places[place{base: b}] != 0 && !a.onlyBorrowed(x, b)
 		})
 	case *ssa.Go:
-		return slices.ContainsFunc(x.Call.Args, func(v ssa.Value) bool { return s.of(v) != 0 })
+		return slices.ContainsFunc(x.Call.Args, func(v ssa.Value) bool { return has(s, v) })
+	case *ssa.Convert: // whoever has the bare address may put it back
+		return isUnsafe(x.Type()) && s.of(x.X)&own != 0
 	}
 	return false
+}
+
+// has reports whether a value is the object, or a struct with the object in it.
+func has(s *state, v ssa.Value) bool {
+	if s.of(v) != 0 {
+		return true
+	}
+	cell, ok := bare(v).(*ssa.Alloc)
+	if !ok {
+		cell, ok = loadedCell(bare(v))
+	}
+	if ok {
+		for p := range s.places {
+			if p.base == cell && p.path != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// putLater reports whether a variable is one that a closure captures that has a Put, as a deferred
+// one that puts back whatever the variable has at the end.
+func (a *flowPass) putLater(addr ssa.Value) bool {
+	cell, ok := addr.(*ssa.Alloc)
+	return ok && slices.ContainsFunc(*cell.Referrers(), func(in ssa.Instruction) bool {
+		c, ok := in.(*ssa.MakeClosure)
+		return ok && !a.onlyBorrowed(c, cell)
+	})
 }
 
 // neverPut finds a Get of which no way puts the object back or hands it on, to whatever may
@@ -221,7 +252,7 @@ func mayRefer(t types.Type) bool {
 	case *types.Struct, *types.Array, *types.TypeParam:
 		return true
 	}
-	return pointerLike(t) && !isError(t)
+	return pointerLike(t) && !isError(t) || isUnsafe(t)
 }
 
 // storing is the names of functions of the standard library that keep what they are given.
@@ -254,19 +285,8 @@ func (a *flowPass) noObject(call *ssa.Call, s *state) bool {
 // partOfResult reports whether what is returned has the object, or was made of it.
 func (a *flowPass) partOfResult(ret *ssa.Return, s *state) bool {
 	for _, v := range ret.Results {
-		if s.of(v) != 0 {
+		if has(s, v) || s.places[place{base: bare(v)}] != 0 {
 			return true
-		}
-		cell, ok := bare(v).(*ssa.Alloc)
-		if !ok {
-			cell, ok = loadedCell(bare(v)) // a struct that is returned by value
-		}
-		if ok {
-			for p := range s.places {
-				if p.base == cell {
-					return true
-				}
-			}
 		}
 	}
 	return false

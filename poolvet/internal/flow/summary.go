@@ -229,7 +229,7 @@ func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) 
 		if _, ok := r.(*ssa.FieldAddr); ok {
 			continue
 		}
-		if from := a.origin(v); a.isGet(from) && !isString(v.Type()) && !a.putAtTheEnd(f, from) {
+		if from := a.origin(v); a.isGet(from) && !isString(v.Type()) && !a.putAtTheEnd(f, from) && !a.keeps(from, 0) {
 			s.Gets = appendNew(s.Gets, i)
 			s.Dewpond = s.Dewpond || a.getsDewpond(from)
 		}
@@ -368,6 +368,9 @@ func (a *flowPass) keeps(v ssa.Value, depth int) bool {
 					if load, ok := r.(*ssa.UnOp); ok && a.keeps(load, depth+1) {
 						return true
 					}
+					if c, ok := r.(*ssa.MakeClosure); ok && startsGoroutine(c) {
+						return true
+					}
 				}
 				continue
 			}
@@ -390,6 +393,14 @@ func (a *flowPass) keeps(v ssa.Value, depth int) bool {
 		}
 	}
 	return false
+}
+
+// startsGoroutine reports whether a closure is what a go statement runs.
+func startsGoroutine(c *ssa.MakeClosure) bool {
+	return slices.ContainsFunc(*c.Referrers(), func(in ssa.Instruction) bool {
+		g, ok := in.(*ssa.Go)
+		return ok && g.Call.Value == c
+	})
 }
 
 // handsOn reports whether a call keeps one of its arguments.

@@ -216,6 +216,10 @@ func (s *state) take(cond ssa.Value, branch bool, repeated map[string]bool) bool
 			s.gone(as.X)
 		}
 	}
+	// An object that says false of itself, as a logger's event that is not enabled, may be none.
+	if asks, ok := question(cond); ok && !(branch != t.not) {
+		s.gone(asks)
+	}
 	// A value that is nil is no object any more.
 	if b, ok := bare(cond).(*ssa.BinOp); ok && b.Op == token.EQL && branch != t.not || ok && b.Op == token.NEQ && branch == t.not {
 		if ok && isNil(b.Y) {
@@ -225,6 +229,18 @@ func (s *state) take(cond ssa.Value, branch bool, repeated map[string]bool) bool
 		}
 	}
 	return true
+}
+
+// question is the receiver of a method without arguments that a condition is the result of.
+func question(cond ssa.Value) (ssa.Value, bool) {
+	if x, ok := cond.(*ssa.UnOp); ok && x.Op == token.NOT {
+		cond = x.X
+	}
+	call, ok := cond.(*ssa.Call)
+	if !ok || call.Call.IsInvoke() || call.Call.Signature().Recv() == nil || len(call.Call.Args) != 1 {
+		return nil, false
+	}
+	return call.Call.Args[0], true
 }
 
 // gone forgets the object if one of its values is nil on this way: then there is none.
@@ -447,19 +463,18 @@ func (a *flowPass) stepStore(x *ssa.Store, s *state) {
 // stepCall forgets the places that a call may write.
 func (a *flowPass) stepCall(call ssa.CallInstruction, s *state) {
 	c := call.Common()
-	b, builtin := c.Value.(*ssa.Builtin)
-	if builtin && b.Name() != "copy" {
+	if _, builtin := c.Value.(*ssa.Builtin); builtin {
 		return
 	}
 	r, pool := a.roleOf(c)
 	for p := range s.places {
-		if a.mayWrite(c, p) && !(pool && !r.boxed) {
+		if a.mayWrite(call, p) && !(pool && !r.boxed) {
 			delete(s.places, p)
 		}
 	}
 	for k, f := range s.known {
 		for _, p := range f.at {
-			if a.mayWrite(c, p) && !(pool && !r.boxed) {
+			if a.mayWrite(call, p) && !(pool && !r.boxed) {
 				delete(s.known, k)
 			}
 		}
@@ -467,7 +482,8 @@ func (a *flowPass) stepCall(call ssa.CallInstruction, s *state) {
 }
 
 // mayWrite reports whether a call may store to a place.
-func (a *flowPass) mayWrite(c *ssa.CallCommon, p place) bool {
+func (a *flowPass) mayWrite(call ssa.CallInstruction, p place) bool {
+	c := call.Common()
 	touches := func(base ssa.Value) bool {
 		for _, op := range c.Operands(nil) {
 			if q, ok := pointee(*op); ok && q.base == base {
@@ -481,13 +497,51 @@ func (a *flowPass) mayWrite(c *ssa.CallCommon, p place) bool {
 	}
 	if cell, ok := p.base.(*ssa.Alloc); ok && !strings.Contains(p.path, "*") {
 		sh := a.shared(cell)
-		return sh.closure || sh.escapes && touches(cell)
+		return sh.closure && a.mayBeMade(cell, call) || sh.escapes && touches(cell)
 	}
 	if touches(p.base) {
 		return true
 	}
 	f := called(c)
 	return f == nil || !inStandardLibrary(f)
+}
+
+// mayBeMade reports whether a closure that writes a variable may exist when in is reached.
+func (a *flowPass) mayBeMade(cell *ssa.Alloc, in ssa.Instruction) bool {
+	for _, r := range *cell.Referrers() {
+		c, ok := r.(*ssa.MakeClosure)
+		if !ok {
+			continue
+		}
+		if c.Block() == in.Block() && slices.Index(c.Block().Instrs, ssa.Instruction(c)) < slices.Index(in.Block().Instrs, in) {
+			return true
+		}
+		if a.reaches(c.Block())[in.Block()] {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches is the blocks that a way leads to from the end of b.
+func (a *flowPass) reaches(b *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+	if r := a.onward[b]; r != nil {
+		return r
+	}
+	r := map[*ssa.BasicBlock]bool{}
+	work := []*ssa.BasicBlock{b}
+	for len(work) > 0 {
+		last := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, s := range last.Succs {
+			if !r[s] {
+				r[s] = true
+				work = append(work, s)
+			}
+		}
+	}
+	a.onward[b] = r
+	return r
 }
 
 func inStandardLibrary(f *types.Func) bool {

@@ -36,9 +36,10 @@ type row struct {
 func main() {
 	update := flag.Bool("update", false, "write findings.tsv anew")
 	only := flag.String("only", "", "look at modules alone whose path contains this")
+	tell := flag.Bool("v", false, "write what is found: do not show others what is withheld")
 	dir := flag.String("dir", "internal/noise", "where modules.txt and findings.tsv are")
 	flag.Parse()
-	ok, err := run(*dir, *only, *update)
+	ok, err := run(*dir, *only, *update, *tell)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "noise:", err)
 		os.Exit(2)
@@ -48,7 +49,7 @@ func main() {
 	}
 }
 
-func run(dir, only string, update bool) (same bool, err error) {
+func run(dir, only string, update, tell bool) (same bool, err error) {
 	modules, err := others.Lines(filepath.Join(dir, "modules.txt"))
 	if err != nil {
 		return false, err
@@ -68,7 +69,7 @@ func run(dir, only string, update bool) (same bool, err error) {
 			now = append(now, known...)
 			continue
 		}
-		found, err := look(m[0], m[1], m[2:])
+		found, err := look(m[0], m[1], m[2:], tell)
 		if err != nil {
 			fmt.Printf("%s %s: %v\n", m[0], m[1], err)
 			now, same = append(now, known...), false
@@ -118,7 +119,7 @@ func merge(known, found []row) (merged, news, gone []row) {
 const onRequest = "missingput.sync"
 
 // look fetches a module and runs the checks over the packages that are named, or over all.
-func look(module, version string, patterns []string) ([]row, error) {
+func look(module, version string, patterns []string, tell bool) ([]row, error) {
 	m, err := others.Fetch(module, version, patterns...)
 	if err != nil {
 		return nil, err
@@ -143,6 +144,9 @@ func look(module, version string, patterns []string) ([]row, error) {
 		place := m.Place(f.Position.Filename, f.Position.Line, f.Position.Column)
 		if strings.HasPrefix(place, "..") {
 			continue
+		}
+		if tell {
+			fmt.Printf("  %s: %s\n", place, f.Diagnostic.Message)
 		}
 		rows = append(rows, row{module: module, version: version, place: place, check: f.Diagnostic.Category})
 	}
