@@ -66,11 +66,11 @@ var callees = []callee{
 	{"bufio.NewReader", reset("bufio.Reader", "func(r *bufio.Reader) { r.Reset(nil) }", "func() *bufio.Reader { return bufio.NewReader(nil) }")},
 	{"bufio.NewWriter", reset("bufio.Writer", "func(w *bufio.Writer) { w.Reset(nil) }", "func() *bufio.Writer { return bufio.NewWriter(nil) }")},
 	{"compress/gzip.NewWriter", writer("gzip", "gzip.NewWriter(io.Discard)")}, {"compress/gzip.(*Writer)", writer("gzip", "gzip.NewWriter(io.Discard)")},
-	{"compress/gzip.", reset("gzip.Reader", "", "")},
+	{"compress/gzip.", reset("gzip.Reader", "", "func() *gzip.Reader { return new(gzip.Reader) }")},
 	{"compress/zlib.NewWriter", writer("zlib", "zlib.NewWriter(io.Discard)")}, {"compress/zlib.(*Writer)", writer("zlib", "zlib.NewWriter(io.Discard)")},
-	{"compress/flate.NewWriter", writer("flate", "must(flate.NewWriter(io.Discard, flate.DefaultCompression))")},
+	{"compress/flate.NewWriter", writer("flate", "")},
 	{"strings.NewReader", reset("strings.Reader", `func(r *strings.Reader) { r.Reset("") }`, "")},
-	{"text/tabwriter.NewWriter", Finding{Tool: Pool, Why: "a tabwriter.Writer, whose Init makes it as new", Type: "tabwriter.Writer", Use: "Init after Get"}},
+	{"text/tabwriter.NewWriter", Finding{Tool: Pool, Why: "a tabwriter.Writer, whose Init makes it as new", Type: "tabwriter.Writer", New: "func() *tabwriter.Writer { return new(tabwriter.Writer) }", Use: "Init after Get"}},
 
 	{"strings.", text("package strings makes it")}, {"strconv.", text("package strconv makes it")},
 	{"fmt.Sprint", text("fmt.Sprint makes it")}, {"fmt.Errorf", text("an error's")}, {"errors.New", text("an error's")},
@@ -94,12 +94,16 @@ func grows() Finding {
 }
 
 func reset(typ, reset, makes string) Finding {
-	return Finding{Tool: Pool, Why: "a " + typ + ", which has a Reset", Type: typ, Reset: reset, New: makes, Use: "Reset it after Get with what it works on"}
+	return Finding{Tool: Pool, Why: "a " + typ + ", which has a Reset", Type: typ, Reset: reset, New: makes, Use: "Reset it after Get with what it works on; New with the size or level that you have there"}
 }
 
 func writer(pkg, makes string) Finding {
 	typ := pkg + ".Writer"
-	return reset(typ, "func(w *"+typ+") { w.Reset(io.Discard) }", "func() *"+typ+" { return "+makes+" }")
+	body := "return " + makes
+	if makes == "" { // what makes it returns an error as well
+		body = "w, _ := " + pkg + ".NewWriter(io.Discard, " + pkg + ".DefaultCompression); return w"
+	}
+	return reset(typ, "func(w *"+typ+") { w.Reset(io.Discard) }", "func() *"+typ+" { "+body+" }")
 }
 
 // OfCallees tells what a site makes by the functions of others that it calls. calls are those between
