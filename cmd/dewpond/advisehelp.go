@@ -40,7 +40,8 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times ar
                   mean_life_seconds (an estimate), or mean_life_below_seconds
                   sizes: objects a second by class, {"1024": an estimate}
     together      sites (places in sites, from 1), collections_per_second, idle_bytes
-    pools[]       name, finding, option: of pools that the program has already
+    pools[]       of pools that the program has: name, gets, hits, dropped (in the
+                  window), idle_bytes, in_use_bytes, findings[] (finding, option)
     verdict       pool, nothing, limit or cannot tell
     allocation_cpu_share, window_seconds, sampled_one_in_bytes, notes
 

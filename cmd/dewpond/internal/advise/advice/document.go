@@ -9,13 +9,13 @@ import (
 
 // A Document is the answer of dewpond advise, and its JSON. Its names are a contract.
 type Document struct {
-	Collector Collector       `json:"collector"`
-	Sites     []Site          `json:"sites"`
-	Together  Together        `json:"together"`
-	Pools     []pools.Finding `json:"pools,omitempty"`
-	Verdict   Verdict         `json:"verdict"`
-	Seconds   float64         `json:"window_seconds"`
-	Rate      int64           `json:"sampled_one_in_bytes"`
+	Collector Collector    `json:"collector"`
+	Sites     []Site       `json:"sites"`
+	Together  Together     `json:"together"`
+	Pools     []pools.Seen `json:"pools,omitempty"`
+	Verdict   Verdict      `json:"verdict"`
+	Seconds   float64      `json:"window_seconds"`
+	Rate      int64        `json:"sampled_one_in_bytes"`
 
 	Allocation estimate.Estimate `json:"allocation_cpu_share"`
 	Notes      []string          `json:"notes,omitempty"` // what could not be had

@@ -22,7 +22,7 @@ type Facts struct {
 	Quiet  bool       // whether it had times without work
 	CPU    CPU
 	Notes  []string                                    // what could not be had
-	Pools  []pools.Finding                             // of the pools that the program has
+	Pools  []pools.Seen                                // of the pools that the program has
 	Source func(sites.Frame) (evidence.Finding, error) // what a line makes
 }
 

@@ -79,13 +79,27 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	return err
 }
 
-// writePools writes what is wrong with the pools that the program has.
+// writePools writes what was seen of the pools that the program has.
 func (d Document) writePools(out *strings.Builder, style terminal.Style) {
-	for i, p := range d.Pools {
-		if i == 0 {
-			out.WriteString("\nPools that are there already:\n")
+	if len(d.Pools) == 0 {
+		return
+	}
+	out.WriteString("\n")
+	rows := [][]string{{"pools that are there", "gets", "hits", "dropped", "idle", "in use"}}
+	for _, p := range d.Pools {
+		hits := "-"
+		if p.Gets > 0 {
+			hits = figure.Percent(p.Hits / p.Gets)
 		}
-		out.WriteString(terminal.Wrap("  "+plain.Line(p.Name)+": ", plain.Line(p.Finding+". Change: "+p.Option+"."), style.Width) + "\n")
+		rows = append(rows, []string{p.Name, figure.Count(p.Gets), hits, figure.Count(p.Dropped), figure.ByteSize(p.Idle), figure.ByteSize(p.InUse)})
+	}
+	for _, line := range columns.Lines(rows) {
+		out.WriteString(plain.Line(line) + "\n")
+	}
+	for _, p := range d.Pools {
+		for _, f := range p.Findings {
+			out.WriteString(terminal.Wrap("  "+plain.Line(p.Name)+": ", plain.Line(f.Finding+". Change: "+f.Option+"."), style.Width) + "\n")
+		}
 	}
 }
 

@@ -140,9 +140,19 @@ func (p *Page) add(metric, pool string, class int, label string, v float64) {
 	}
 }
 
+// Seen is what was seen of a pool in a window.
+type Seen struct {
+	Name     string    `json:"name"`
+	Gets     float64   `json:"gets"` // in the window, as hits and drops are
+	Hits     float64   `json:"hits"`
+	Dropped  float64   `json:"dropped"` // Puts that it has not kept
+	Idle     float64   `json:"idle_bytes"`
+	InUse    float64   `json:"in_use_bytes"`
+	Findings []Finding `json:"findings"`
+}
+
 // A Finding is what is wrong with a pool, and the option that changes it.
 type Finding struct {
-	Name    string `json:"name"`
 	Finding string `json:"finding"`
 	Option  string `json:"option"`
 }
@@ -153,39 +163,46 @@ const (
 	leastHits = 0.9
 )
 
-// Between returns what is wrong with the pools between two pages of one program.
-func Between(before, after *Page) []Finding {
-	all := []Finding{}
+// Between returns what was seen of the pools between two pages of one program.
+func Between(before, after *Page) []Seen {
+	var all []Seen
 	for _, name := range slices.Sorted(maps.Keys(after.Pools)) {
-		now, then := after.Pools[name], before.Pools[name]
+		then := before.Pools[name]
 		if then == nil {
 			then = &Pool{}
 		}
-		all = append(all, since(name, then, now)...)
+		s := Seen{Name: name, Findings: []Finding{}}
+		s.compare(then, after.Pools[name])
+		all = append(all, s)
 	}
 	return all
 }
 
-// since returns what is wrong with one pool. A counter that has fallen is of a pool that was made anew,
+// compare says what is wrong with one pool. A counter that has fallen is of a pool that was made anew,
 // and says nothing.
-func since(name string, then, now *Pool) (all []Finding) {
+func (s *Seen) compare(then, now *Pool) {
 	add := func(option, format string, a ...any) {
-		all = append(all, Finding{name, fmt.Sprintf(format, a...), option})
+		s.Findings = append(s.Findings, Finding{fmt.Sprintf(format, a...), option})
 	}
 	grown := func(after, before float64) float64 { return max(0, after-before) }
 	full := grown(now.Dropped["full"], then.Dropped["full"])
-	gets, hits, pinned := 0.0, 0.0, []string{}
+	var pinned []string
 	for _, class := range slices.Sorted(maps.Keys(now.Misses)) {
 		misses := grown(now.Misses[class], then.Misses[class])
-		gets += misses
+		s.Gets += misses
 		if misses > 0 && full > 0 {
 			pinned = append(pinned, strconv.Itoa(class))
 		}
 	}
 	for class := range now.Hits {
-		hit := grown(now.Hits[class], then.Hits[class])
-		gets, hits = gets+hit, hits+hit
+		s.Hits += grown(now.Hits[class], then.Hits[class])
 	}
+	for reason := range now.Dropped {
+		s.Dropped += grown(now.Dropped[reason], then.Dropped[reason])
+	}
+	s.Gets += s.Hits
+	s.Idle, s.InUse = now.Idle, now.InUse
+
 	switch bound := "MaxIdleBytes, MaxIdlePerClass, or MaxIdle of a Pool: as much as is in use at the peak"; {
 	case len(pinned) > 0:
 		add(bound, "it drops %s blocks as full, and allocates in class %s meanwhile: it is at its bound", figure.Count(full), strings.Join(pinned, ", "))
@@ -201,8 +218,7 @@ func since(name string, then, now *Pool) (all []Finding) {
 	if refused := grown(now.Refused, then.Refused); refused > 0 {
 		add("AllocLimit, Limit or Budget: as high as the memory allows", "it has refused %s times", figure.Count(refused))
 	}
-	if gets >= leastGets && hits < leastHits*gets && len(pinned) == 0 {
-		add("IdleTimeout: longer than the time between two bursts; and see that each Get has its Put", "%s of %s Gets were hits", figure.Percent(hits/gets), figure.Count(gets))
+	if s.Gets >= leastGets && s.Hits < leastHits*s.Gets && len(pinned) == 0 {
+		add("IdleTimeout: longer than the time between two bursts; and see that each Get has its Put", "%s of %s Gets were hits", figure.Percent(s.Hits/s.Gets), figure.Count(s.Gets))
 	}
-	return all
 }

@@ -71,18 +71,24 @@ func TestBetween(t *testing.T) {
 		"oversize":  {func(p *Pool) { p.Oversize = 9 }, "2 Gets above its largest class", "Classes"},
 		"refused":   {func(p *Pool) { p.Refused = 9 }, "refused 2 times", "AllocLimit"},
 	} {
-		found := Between(before, pool(of.change))
+		seen := Between(before, pool(of.change))
+		if len(seen) != 1 || seen[0].Name != "frames" {
+			t.Fatalf("%s: %v", name, seen)
+		}
+		found := seen[0].Findings
 		switch {
 		case of.finding == "":
 			if len(found) != 0 {
 				t.Errorf("%s: %v", name, found)
 			}
-		case len(found) != 1 || found[0].Name != "frames" || !strings.Contains(found[0].Finding, of.finding) || !strings.Contains(found[0].Option, of.option):
+		case len(found) != 1 || !strings.Contains(found[0].Finding, of.finding) || !strings.Contains(found[0].Option, of.option):
 			t.Errorf("%s: %v, want %q, %q", name, found, of.finding, of.option)
 		}
 	}
-	if found := Between(&Page{}, pool(func(*Pool) {})); len(found) != 2 { // oversize and refused, of a pool that was not there before
-		t.Errorf("a new pool: %v", found)
+	// A pool that was not there before, whose oversize Gets and refusals are all of the window.
+	seen := Between(&Page{}, pool(func(p *Pool) { p.Idle, p.InUse, p.Dropped["closed"] = 5, 6, 7 }))[0]
+	if len(seen.Findings) != 2 || seen.Gets != 9105 || seen.Hits != 9000 || seen.Dropped != 7 || seen.Idle != 5 || seen.InUse != 6 {
+		t.Errorf("a new pool: %+v", seen)
 	}
 }
 

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
+)
+
+// What is predicted for the sample is what is counted, on one processor and with one client: as many
+// collections as there are bytes for, whatever else the machine does.
+func TestTrial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; the run without -short does")
+	}
+	const root = "../../../../.."
+	sample := filepath.Join(t.TempDir(), "sample")
+	build := exec.Command("go", "build", "-o", sample, "./examples/advise/sites")
+	build.Dir, build.Stderr = root, os.Stderr
+	if err := build.Run(); err != nil {
+		t.Fatal(err)
+	}
+	source, err := evidence.Open(filepath.Join(root, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOMAXPROCS", "1")
+	tr := trial{dir: t.TempDir(), sample: sample, source: source}
+	args := []string{"-rate", "0", "-clients", "1", "-requests", "20000"}
+	for _, s := range []setting{
+		{"GOGC=100", args, "100", "", []variant{{"answer", 0}, {"pieces", 0}, {"answer,pieces", 0}}},
+		{"GOGC=off, GOMEMLIMIT=120MiB", args, "off", "120MiB", []variant{{"answer", 0}, {"answer", 39}}},
+	} {
+		if err := tr.one(t.Context(), s, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range tr.results {
+		asIs, predicted, counted := r.asIs[0], r.predicted[0], r.collected[0]
+		t.Logf("%s, %s: %v as it is, %.1f predicted, %v counted", r.setting, r.variant, asIs, predicted, counted)
+		if math.Abs(predicted-counted) > max(2.5, counted/4) {
+			t.Errorf("%s, %s: %.1f collections predicted instead of %v, and %v counted", r.setting, r.variant, predicted, asIs, counted)
+		}
+	}
+	if tr.truths == 0 || tr.inside < tr.truths-1 {
+		t.Errorf("%d of %d intervals have the truth", tr.inside, tr.truths)
+	}
+}
