@@ -244,10 +244,10 @@ func (f Facts) verdict(d Document) Verdict {
 		return Limit
 	case cpu.Known() && cpu.High < felt:
 		return Nothing
-	case len(d.Together.Sites) > 0:
-		return Pool
 	case !f.Known && !cpu.Known():
 		return CannotTell
+	case len(d.Together.Sites) > 0:
+		return Pool
 	}
 	return Nothing
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
 )
 
-// What is predicted for the sample is what is counted, on one processor and with one client: as many
+// What is predicted for the sample is what is counted, on one processor: as many
 // collections as there are bytes for, whatever else the machine does.
 func TestTrial(t *testing.T) {
 	if testing.Short() {
@@ -27,9 +27,8 @@ func TestTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GOMAXPROCS", "1")
 	tr := trial{dir: t.TempDir(), sample: sample, source: source}
-	args := []string{"-rate", "0", "-clients", "1", "-requests", "20000"}
+	args := []string{"-rate", "0", "-requests", "20000"}
 	for _, s := range []setting{
 		{"GOGC=100", args, "100", "", []variant{{"answer", 0}, {"pieces", 0}, {"answer,pieces", 0}}},
 		{"GOGC=off, GOMEMLIMIT=120MiB", args, "off", "120MiB", []variant{{"answer", 0}, {"answer", 39}}},
