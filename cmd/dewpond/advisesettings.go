@@ -30,7 +30,7 @@ type processFlags struct {
 	Seconds int    `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
 	GOGC    string `name:"gogc" placeholder:"N" help:"The program's GOGC, or off, where its metrics do not say it."`
 	Limit   string `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT, where its metrics do not say it; 0 is none."`
-	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; docs/advise.md has the schema."`
+	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; the schema is above."`
 }
 
 type adviseSettingsCommand struct {
@@ -39,6 +39,36 @@ type adviseSettingsCommand struct {
 	Rate     float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
 	TryLimit string  `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
 	Check    bool    `help:"Exit with 1 if what lives takes 70 %% of the memory limit or more."`
+}
+
+// Help says what the sources are, and what the JSON has.
+func (*adviseSettingsCommand) Help() string {
+	return `Says how often the program is collected, what that costs, and what there would be of both with GOGC 50, 100, 200, 400, and with GOGC=off and a memory limit, with the highest heap. The formula is the pacer's own (docs/advise.md), and the collections of the window calibrate it. A gctrace and a trace do not say how GOGC is set; it is taken from how the goal follows what lives.
+
+Sources: the URL of a program, which is asked for /debug/vars, /metrics or /debug/pprof, whichever has most; or files. A sample of metrics is a JSON object of the names and numbers of runtime/metrics, which may have a "time", or one of these pages.
+
+Examples:
+
+    dewpond advise settings --rate 1500 http://localhost:6060       30 s of a running program
+    dewpond advise settings 1.json 2.json 3.json                    samples of it
+    GODEBUG=gctrace=1 ./service 2>&1 | dewpond advise settings -    until it ends
+    dewpond advise settings --try-limit 512MiB trace.out            an execution trace
+
+JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times are in seconds, sizes in bytes, shares parts of 1.
+
+    collector     collections_per_second, cpu (processors), cpu_share (of the CPU used),
+                  live_bytes, goal_bytes: estimates
+                  gogc (-1: off), limit_bytes (0: none), setting_known, collections,
+                  forced_collections
+    rows[]        gogc, limit_bytes, now (whether the program runs with it)
+                  collections_per_second, collector_cpu (processors), peak_bytes: estimates
+    collections_per_request, live_share_of_limit: estimates
+    verdict       limit, settings, nothing or cannot tell
+    advice        sentences
+    from, window_seconds, broken_lines (of a gctrace), gomaxprocs (0: not known)
+
+Exit codes: 0 done, 1 --check found too little room below the memory limit, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
+`
 }
 
 // Run reads the sources, and says what other settings would make of the program.

@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -54,9 +55,9 @@ type meter struct {
 	allocated atomic.Int64
 	peak      atomic.Uint64
 	total     int64
-	rate      float64 // bytes a second; 0 is as fast as can be
-	began     time.Time
-	samples   string // a directory; "" for none
+	rate      float64    // bytes a second; 0 is as fast as can be
+	pace      sync.Mutex // is held by who waits, for all
+	samples   string     // a directory; "" for none
 	written   atomic.Int64
 }
 
@@ -77,14 +78,16 @@ func (m *meter) add(bytes int) bool {
 		heap := number("/memory/classes/heap/objects:bytes")
 		for peak := m.peak.Load(); heap > peak && !m.peak.CompareAndSwap(peak, heap); peak = m.peak.Load() {
 		}
+		if m.rate > 0 { // who was kept from running does not catch up
+			m.pace.Lock()
+			time.Sleep(time.Duration(step / m.rate * 1e9))
+			m.pace.Unlock()
+		}
 	}
 	if m.samples != "" && now >= m.written.Load()*m.total/looks {
 		if n := m.written.Add(1); n <= looks+1 {
 			m.write(n)
 		}
-	}
-	if m.rate > 0 {
-		time.Sleep(time.Duration(float64(now)/m.rate*1e9) - time.Since(m.began))
 	}
 	return now < m.total
 }
@@ -111,7 +114,6 @@ func run(load string, bytes int64, rate float64, seed uint64, samples string) re
 	m := &meter{total: bytes, rate: rate, samples: samples}
 	start := loads[load](seed)
 	runtime.GC()
-	m.began = time.Now()
 	before := number("/gc/cycles/automatic:gc-cycles")
 	start(m)
 	return result{m.allocated.Load(), number("/gc/cycles/automatic:gc-cycles") - before, m.peak.Load()}

@@ -221,6 +221,10 @@ func (c *collector) window() (*pacer.Window, error) {
 		Collector: estimate.Exact(c.end.collector - c.begin.collector),
 		Used:      estimate.Exact(c.end.used - c.begin.used),
 	}
-	w.Setting = pacer.Setting{GOGC: pacer.Usual(100 * (goal - w.Live().Mid) / max(w.Live().Mid, 1))}
+	// The goal follows from stacks and globals, too, of which a trace has nothing: the GOGC that people set and
+	// that is below is taken, and they stand for the rest.
+	live := max(w.Live().Mid, 1)
+	w.Setting = pacer.Setting{GOGC: pacer.UsualBelow(100 * (goal - live) / live)}
+	w.Stacks = estimate.Exact(max(0, (goal-live)*100/float64(w.Setting.GOGC)-live))
 	return w, nil
 }

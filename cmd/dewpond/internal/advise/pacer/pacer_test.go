@@ -171,3 +171,14 @@ func TestReadTraceRefuses(t *testing.T) {
 		t.Errorf("goals that do not follow what lives: %v", err)
 	}
 }
+
+func TestUsual(t *testing.T) {
+	for _, of := range []struct {
+		gogc         float64
+		usual, below int64
+	}{{97, 100, 100}, {108, 100, 100}, {127, 127, 100}, {100, 100, 100}, {196, 200, 200}, {160, 150, 150}, {5000, 5000, 5000}, {0.2, 1, 1}} {
+		if u, b := Usual(of.gogc), UsualBelow(of.gogc); u != of.usual || b != of.below {
+			t.Errorf("%v is taken for %d, and %d where stacks are not known; want %d, %d", of.gogc, u, b, of.usual, of.below)
+		}
+	}
+}

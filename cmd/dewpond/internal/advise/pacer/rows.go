@@ -3,6 +3,7 @@ package pacer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 )
@@ -215,4 +216,15 @@ func Usual(gogc float64) int64 {
 		}
 	}
 	return max(best, 1)
+}
+
+// UsualBelow is Usual where stacks and globals, of which nothing is known, may have made the estimate too
+// large, by up to a half.
+func UsualBelow(gogc float64) int64 {
+	for _, u := range slices.Backward(usual) {
+		if low := float64(u) / 1.05; low <= gogc && gogc < low*1.5 {
+			return u
+		}
+	}
+	return Usual(gogc)
 }
