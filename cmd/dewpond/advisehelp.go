@@ -7,6 +7,9 @@ func (*adviseCommand) Help() string {
 Examples:
 
     dewpond advise http://localhost:6060/debug/pprof       which of my allocations should I pool?
+    dewpond advise settings http://localhost:6060          what would another GOGC, or a memory limit, make of it?
+    dewpond advise capacity --rate 1500 --latency 42ms URL how much memory does it need for that?
+    dewpond advise cpu http://localhost:6060               what does memory cost, by a CPU profile?
     dewpond advise sites --help                            from which files, and what its JSON has
 `
 }

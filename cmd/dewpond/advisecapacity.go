@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/capacity"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/process"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/command"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/interrupt"
+	"github.com/dewpond/dewpond/instruments/kit/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
+)
+
+type adviseCapacityCommand struct {
+	processFlags
+
+	Rate    float64       `required:"" placeholder:"N" help:"The requests a second that the program shall serve."`
+	Latency time.Duration `required:"" placeholder:"TIME" help:"How long a request is under way, such as 42ms: the mean, at that rate."`
+	Now     float64       `placeholder:"N" help:"The requests a second that it served while the sources were collected (as --rate)."`
+	PID     int           `name:"pid" placeholder:"N" help:"The program's process on this machine: the CPU limit of its cgroups is printed."`
+	Held    string        `placeholder:"BYTES" help:"What a request holds while it is under way, the stack of its goroutine with it (all that it allocates, which is the most)."`
+}
+
+// Help says how the answer is reckoned, and what the JSON has.
+func (*adviseCapacityCommand) Help() string {
+	return `Says how high the heap and the resident memory go at a rate of requests. What is alive is what the program keeps, and what the requests hold that are under way, rate x latency of them; GOGC says how far the heap grows above that. How much garbage a request makes has no part in it: that says how often the heap is collected. An article multiplies just that by rate, latency and 1.8 to 2.5, which is printed beside.
+
+The sources are those of dewpond advise settings.
+
+Examples:
+
+    dewpond advise capacity --rate 1500 --latency 42ms http://localhost:6060
+    dewpond advise capacity --rate 1500 --latency 42ms --now 200 --held 20KiB 1.json 2.json
+
+JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Sizes are in bytes.
+
+    peak_heap_bytes, rss_bytes, in_flight_bytes, article_bytes, live_bytes (now),
+    requests_in_flight, allocated_per_request, live_share_of_limit (then): estimates
+    from, window_seconds, gogc (-1: off), limit_bytes (0: none), setting_known,
+    gomaxprocs (0: not known), cpu_limit: numbers, and texts
+
+Exit codes: 0 done, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
+`
+}
+
+// Run reads the sources, and says how much memory the program needs.
+func (c *adviseCapacityCommand) Run() error {
+	ask := capacity.Ask{Rate: c.Rate, Latency: c.Latency, Now: c.Now, Held: -1}
+	var errs []error
+	if !(c.Rate > 0) {
+		errs = append(errs, fmt.Errorf("--rate: %v: give the requests a second, such as 1500", c.Rate))
+	}
+	if c.Latency <= 0 {
+		errs = append(errs, fmt.Errorf("--latency: %v: give how long a request is under way, such as 42ms", c.Latency))
+	}
+	if c.Now < 0 {
+		errs = append(errs, fmt.Errorf("--now: %v: give the requests a second, such as 200", c.Now))
+	}
+	if c.Held != "" {
+		held, err := amount.Parse(c.Held)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--held: %w", err))
+		}
+		ask.Held = float64(held)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return command.UsageError{Err: err}
+	}
+	if ask.Now == 0 {
+		ask.Now = ask.Rate
+	}
+	var files outputs.Files[capacity.Document]
+	if err := files.Open("--json", c.JSON, asJSON[capacity.Document]); err != nil {
+		return command.UsageError{Err: err}
+	}
+	ctx, end := interrupt.Context()
+	defer end()
+	w, _, err := c.window(ctx)
+	if err != nil {
+		return err
+	}
+	d := capacity.Make(w, ask)
+	if d.CPULimit, err = c.cpuLimit(); err != nil {
+		return command.UsageError{Err: fmt.Errorf("--pid: %w", err)}
+	}
+	return errors.Join(files.Write(d), capacity.Text(os.Stdout, d, terminal.StyleOf(os.Stdout)))
+}
+
+// cpuLimit says how many processors the program's cgroups let it use.
+func (c *adviseCapacityCommand) cpuLimit() (string, error) {
+	if c.PID == 0 {
+		return "not known without --pid", nil
+	}
+	limit, err := process.System{}.CPULimit(c.PID)
+	switch {
+	case err != nil:
+		return "", err
+	case limit == 0:
+		return "none", nil
+	}
+	return figure.Significant(limit), nil
+}
