@@ -218,15 +218,11 @@ func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, lif
 	scenario.Data = nil
 	scenario.Session = []load.Step{{Name: "profile", Do: load.Request{URL: fmt.Sprintf("/api/v1/users/%d", uid), Expect: load.Expect{Status: http.StatusOK}}}}
 	if rate == 0 {
-		scenario.Arrivals = load.Arrivals{Users: 32, Warmup: c.Duration / 10, Duration: c.Duration / 3}
-		closed, _, err := s.measured(ctx, scenario)
+		most, err := c.closed(ctx, s, scenario)
 		if err != nil {
 			return nil, 0, nil, err
 		}
-		if closed.Finished == 0 {
-			return nil, 0, nil, fmt.Errorf("the service answers no request: %v", closed.Messages)
-		}
-		rate = min(float64(c.Rate), float64(closed.Finished)/closed.Seconds/2)
+		rate = min(float64(c.Rate), most/2)
 	}
 	scenario.Arrivals = load.Arrivals{Rate: rate, Process: load.Poisson, Warmup: c.Duration / 10, Duration: c.Duration, Seed: 1}
 	before, err := h.server.counts(ctx)
@@ -248,6 +244,23 @@ func (c *hotKeyCommand) serveOnce(ctx context.Context, h *heated, uid int64, lif
 		quantileOf(r.Session.Response.P50), quantileOf(r.Session.Response.P99), figure.Count(redis.reads), ofOne(redis.share),
 		figure.Significant(window.CPU.Seconds() / time.Since(begun).Seconds()),
 	}, rate, r.Why, ctx.Err()
+}
+
+// closed returns how many requests a second the service answers in a closed loop, which lasts until it has
+// answered some.
+func (c *hotKeyCommand) closed(ctx context.Context, s *childService, scenario load.Scenario) (float64, error) {
+	for span := c.Duration / 3; ; span *= 2 {
+		scenario.Arrivals = load.Arrivals{Users: 32, Warmup: span / 3, Duration: span}
+		r, _, err := s.measured(ctx, scenario)
+		switch {
+		case err != nil:
+			return 0, err
+		case r.Finished > 0 && r.Seconds > 0:
+			return float64(r.Finished) / r.Seconds, nil
+		case r.Failed > 0 || ctx.Err() != nil:
+			return 0, errors.Join(fmt.Errorf("the service answers no request: %v", r.Messages), ctx.Err())
+		}
+	}
 }
 
 // ofOne is a share of one processor.

@@ -226,7 +226,7 @@ func (h *heated) flooded(ctx context.Context, most time.Duration) (r heat, err e
 				return
 			}
 			defer s.close()
-			for time.Now().Before(end) && failures[i] == nil {
+			for first := true; (first || time.Now().Before(end)) && failures[i] == nil; first = false {
 				pipe := s.client.Pipeline()
 				for range atOnce {
 					pipe.Get(ctx, h.key)
