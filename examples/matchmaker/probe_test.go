@@ -33,14 +33,14 @@ func TestMetricsPort(t *testing.T) {
 		}
 		return a.StatusCode, string(body)
 	}
-	s.do(t, "GET", "http://"+s.HTTP+"/api/v1/recommendations?uid=7", "")
+	s.do(t, "GET", "http://"+s.HTTP+"/api/v1/matches?uid=7", "") // which pools serve
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if code, body := ask("GET", path); code != http.StatusOK || !strings.HasPrefix(body, "ok\n") {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
 	_, metrics := ask("GET", "/metrics")
-	for _, line := range []string{`matchmaker_request_seconds_bucket{path="GET /api/v1/recommendations",le="+Inf"} 1`, `matchmaker_request_seconds_bucket{path="GET /api/v1/recommendations",le="0.2"}`, "dewpond_gets_total{"} {
+	for _, line := range []string{`matchmaker_request_seconds_bucket{path="GET /api/v1/matches",le="+Inf"} 1`, `matchmaker_request_seconds_bucket{path="GET /api/v1/matches",le="0.2"}`, "dewpond_gets_total{"} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("/metrics lacks %s", line)
 		}

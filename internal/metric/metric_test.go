@@ -21,8 +21,13 @@ import (
 // series returns all samples by name and labels, and fails if one comes twice.
 func series(t *testing.T) map[string]float64 {
 	t.Helper()
+	return seriesOf(t, metric.Read())
+}
+
+func seriesOf(t *testing.T, read iter.Seq[*metric.Sample]) map[string]float64 {
+	t.Helper()
 	all := map[string]float64{}
-	for s := range metric.Read() {
+	for s := range read {
 		key := s.Name + fmt.Sprint(s.Values())
 		if _, twice := all[key]; twice {
 			t.Errorf("%s comes twice", key)
@@ -278,14 +283,7 @@ func TestReadShards(t *testing.T) {
 	if len(stats.Shards) == 0 {
 		t.Fatal("the pool has no shards")
 	}
-	got := map[string]float64{}
-	for s := range metric.ReadShards() {
-		key := s.Name + fmt.Sprint(s.Values())
-		if _, twice := got[key]; twice {
-			t.Errorf("%s comes twice", key)
-		}
-		got[key] = s.Value
-	}
+	got := seriesOf(t, metric.ReadShards())
 	for id, of := range stats.Shards {
 		if blocks, bytes := got[fmt.Sprintf("shard_blocks[parts %d]", id)], got[fmt.Sprintf("shard_bytes[parts %d]", id)]; blocks != float64(of.Idle) || bytes != float64(of.IdleBytes) {
 			t.Errorf("shard %d has %v blocks of %v bytes, want %+v", id, blocks, bytes, of)
