@@ -14,6 +14,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/child"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/outputs"
+	"github.com/dewpond/dewpond/instruments/kit/plain"
 	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 	"github.com/dewpond/dewpond/instruments/lab/internal/programs"
 )
@@ -84,6 +85,7 @@ func (c *programsCommand) Run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				break
 			} else if err != nil {
+				fmt.Fprintf(os.Stderr, "lab: %s\n", plain.Text(err.Error())) // the others go on, for an hour
 				faults = append(faults, err)
 				continue
 			}
@@ -103,7 +105,7 @@ func (c *programsCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return errors.New("the tables show the programs that were done until then") // run says by what
+		return errors.Join(append(faults, errors.New("the tables show the programs that were done until then"))...) // run says by what
 	}
 	return errors.Join(append(faults, document.Write(r))...)
 }

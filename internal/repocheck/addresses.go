@@ -48,6 +48,8 @@ var (
 
 		"examples/matchmaker/liveness/peek_linux.go", // net cannot peek
 		"tools/childless", // has the kernel refuse one
+
+		"instruments/lab/internal/programs/group_unix.go", // ends the Go tool with its compilers
 	}
 
 	// The root module starts a process here and nowhere else, and its tests start none.

@@ -101,9 +101,10 @@ func (c copies) binary(side, pkg string) string {
 	return filepath.Join(c.side(side), "dewpond-"+strings.NewReplacer("/", "-", ".", "root").Replace(pkg)+".exe")
 }
 
-// build compiles the tests of a package. Trimmed, what has not changed is found in the cache the next time.
 func (c copies) build(ctx context.Context, side, pkg string) error {
-	e, err := c.do(ctx, Step{Dir: c.side(side), Args: []string{"go", "test", "-c", "-trimpath", "-vet=off", "-o", c.binary(side, pkg), "./" + pkg}})
+	e, err := c.do(ctx, Step{
+		Dir: c.side(side), Args: []string{"go", "test", "-c", "-vet=off", "-o", c.binary(side, pkg), "./" + pkg}, Env: c.temporary(),
+	})
 	if err != nil {
 		return err
 	}
@@ -118,6 +119,9 @@ func (c copies) test(ctx context.Context, side, pkg, pattern, check string) (End
 	}
 	if pattern != "" {
 		args = append(args, "-test.run="+pattern)
+	}
+	if c.Skip != "" {
+		args = append(args, "-test.skip=^"+c.Skip+"$")
 	}
 	return c.do(ctx, Step{Dir: filepath.Join(c.side(side), pkg), Args: args, Env: append(c.temporary(), check)})
 }
@@ -138,5 +142,5 @@ func (c copies) load(ctx context.Context, side string, l Load) (*figures, error)
 	return e.Load, e.must("the load failed")
 }
 
-// temporary has what a test leaves behind removed with the rest.
+// temporary has what a process leaves behind removed with the rest.
 func (c copies) temporary() []string { return []string{"TMPDIR=" + filepath.Join(c.dir, "tmp")} }

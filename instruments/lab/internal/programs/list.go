@@ -54,6 +54,7 @@ var all = []Program{
 		Replaced: "all its `sync.Pool`s by the recipe, which are the one in internal/pool",
 		Edits:    []Edit{Recipe{"."}},
 		Packages: []string{".", "buffer", "internal/pool", "zapcore"},
+		Skip:     "TestStacktraceFiltersVendorZap", SkipWhy: "it makes a vendor directory of its own, which has no dewpond",
 		Loads: []Load{
 			{Name: "10 fields", Package: ".", As: "zap", File: "zap.go", Ops: 400_000},
 			{Name: "no context", Package: ".", As: "zap", File: "zap.go", Ops: 1_500_000},
@@ -64,7 +65,7 @@ var all = []Program{
 		Name: "quic-go", Module: "github.com/quic-go/quic-go", Version: "v0.65.0",
 		Replaced: "all its `sync.Pool`s by the recipe: packet buffers, frames, list elements",
 		Edits:    []Edit{Recipe{"."}},
-		Packages: []string{".", "http3", "internal/wire", "internal/ackhandler", "internal/utils/linkedlist"},
+		Packages: []string{".", "http3"},
 		Loads: []Load{
 			{Name: "transfer of 50 KB and its handshake", Package: "integrationtests/self", As: "self_test", File: "quic.go", Ops: 200},
 			{Name: "streams opened and closed", Package: "integrationtests/self", As: "self_test", File: "quic.go", Ops: 25_000},

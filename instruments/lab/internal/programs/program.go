@@ -15,6 +15,8 @@ type Program struct {
 
 	Packages []string // whose tests run, as directories of the module
 	Tests    string   // which tests run, as go test's -run has them; empty: all
+	Skip     string   // a test that does not, by its name
+	SkipWhy  string   // what the test wants that no edit can give it
 	Loads    []Load
 }
 

@@ -78,8 +78,11 @@ edited program, in turn; a ratio is the edited program's figure divided by the o
 	say("\n## The edits and the tests\n\nLines are of code that is no test, and without go.mod. Tests count with their subtests.\n\n")
 	columns.Markdown(out, r.tests())
 	say("\nReports are those of `DEWPOND_CHECK=all`: double Puts, writes after Put, blocks that are never put back. They are withheld,\nfor whoever maintains a program hears of them first.\n")
-	for _, line := range r.flakes() {
+	for _, line := range slices.Concat(r.skipped(), r.flakes()) {
 		say("\n%s\n", line)
+	}
+	if missing := r.missing(); len(missing) > 0 {
+		say("\nNot measured in this run: %s.\n", strings.Join(missing, ", "))
 	}
 	say("\n## The figures\n\nMedians of the program as it is, and ratios. CPU is the processor time of an operation, with that of the load's own clients.\n\n")
 	columns.Markdown(out, r.figures())
@@ -115,6 +118,26 @@ func (t Tests) String() string {
 		return fmt.Sprintf("%d pass", t.Passed)
 	}
 	return fmt.Sprintf("%d pass, %d fail", t.Passed, len(t.Failures))
+}
+
+// missing names the programs without an outcome.
+func (r Report) missing() (all []string) {
+	for _, p := range r.Programs {
+		if !slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Program == p.Name }) {
+			all = append(all, p.Name+" "+strings.TrimPrefix(p.Version, "v"))
+		}
+	}
+	return all
+}
+
+// skipped says which tests do not run on either side, and why.
+func (r Report) skipped() (all []string) {
+	for _, o := range r.Outcomes {
+		if p := r.program(o); p.Skip != "" {
+			all = append(all, fmt.Sprintf("%s: %s is left out: %s.", p.Name, p.Skip, p.SkipWhy))
+		}
+	}
+	return all
 }
 
 // flakes says of the tests that failed without checks how often they fail.

@@ -22,7 +22,7 @@ func madeUp(pairs int) Report {
 		After:   Tests{Passed: 11, Again: 2, Of: 5},
 		Checked: Tests{Passed: 9, Failures: []string{"TestSecret"}, Reports: 4},
 	}
-	p := Program{Name: "fixture", Replaced: "its pools by others"}
+	p := Program{Name: "fixture", Replaced: "its pools by others", Skip: "TestPools", SkipWhy: "it wants its pools"}
 	for _, l := range []struct {
 		name      string
 		cpu, peak float64
@@ -45,7 +45,7 @@ func madeUp(pairs int) Report {
 			}
 		}
 	}
-	return Report{Command: "go run ./instruments/lab programs", Programs: []Program{p}, Outcomes: []Outcome{o}}
+	return Report{Command: "go run ./instruments/lab programs", Programs: []Program{p, {Name: "later", Version: "v2.0.0"}}, Outcomes: []Outcome{o}}
 }
 
 func TestDocument(t *testing.T) {

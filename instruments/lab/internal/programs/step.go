@@ -56,6 +56,7 @@ func (s Step) Do(ctx context.Context) (Ending, error) {
 	cmd.Dir = s.Dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -buildvcs=false", "DEWPOND_CHECK=off")
 	cmd.Env = append(cmd.Env, s.Env...)
+	inGroup(cmd)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

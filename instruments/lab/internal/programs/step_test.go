@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const said = `=== RUN   TestA
@@ -54,5 +58,39 @@ func TestReportsAreWithheld(t *testing.T) {
 	cancel(ended)
 	if _, err := (Step{Dir: ".", Args: []string{"sleep", "1000"}}).Do(ctx); !errors.Is(err, ended) && !errors.Is(err, context.Canceled) {
 		t.Errorf("a step whose context has ended: %v", err)
+	}
+}
+
+// What a step has started ends with it.
+func TestStepEndsWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a shell; the run without -short does")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("looks for a process in /proc")
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error)
+	go func() {
+		_, err := Step{Dir: ".", Args: []string{"sh", "-c", "sleep 100000 & echo $! >" + file + "; wait"}}.Do(ctx)
+		ended <- err
+	}()
+	var pid string
+	for ; !strings.HasSuffix(pid, "\n"); time.Sleep(time.Millisecond) {
+		data, _ := os.ReadFile(file)
+		pid = string(data)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the step ended with %v", err)
+	}
+	for { // if it goes on, the test runs into its timeout
+		stat, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(pid), "stat"))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
