@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -112,6 +114,16 @@ func file(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// mutexes returns a profile of another kind.
+func mutexes(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pprof.Lookup("mutex").WriteTo(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // advise runs the command, and returns what it writes, and its exit status.
@@ -231,40 +243,41 @@ func TestAdviseRefuses(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no profile":            {[]string{file(t, "once upon a time")}, "no profile, no gctrace and no text of heap?debug=1: save"},
-		"garbage":               {[]string{file(t, "\x0a\x02\x08\x63")}, "it is no profile of pprof"},
-		"empty":                 {[]string{file(t, "")}, "it is empty"},
-		"no file":               {[]string{"no-such-file"}, "there is no such file: give a profile, or a URL"},
-		"a directory":           {[]string{t.TempDir()}, "is a directory: give the profiles in it"},
-		"cut off":               {[]string{file(t, string(profile[:len(profile)/2]))}, "the profile is cut off: save it again"},
-		"memstats cut off":      {[]string{file(t, "heap profile: 0: 0 [0: 0] @ heap/1048576\n# runtime.MemStats\n# NumGC = 1\n")}, "no runtime.MemStats in it: give what"},
-		"a trace":               {[]string{file(t, "go 1.26 trace\x00\x00\x00")}, "it is an execution trace: dewpond advise settings reads it"},
-		"gctrace":               {[]string{file(t, "gc 1 @0.014s 2%: 0.026+0.38+0.017 ms clock")}, "it is a gctrace: dewpond advise settings reads it"},
-		"a CPU profile alone":   {shop{}.write(t, "cpu.pb.gz"), "a CPU profile alone has no allocations"},
-		"two CPU profiles":      {join(shop{}.write(t, "cpu.pb.gz"), shop{}.write(t, "cpu.pb.gz")), "it is a second CPU profile"},
-		"stats alone":           {stats, "no profile of the heap: give one of"},
-		"one text of stats":     {join(shop{}.write(t, two...), stats[:1]), "one text of heap?debug=1 alone"},
-		"stats in disorder":     {join(shop{}.write(t, two...), []string{stats[1], stats[0]}), "the second text of heap?debug=1 is older than the first"},
-		"one since the start":   {shop{}.write(t, "heap10.pb.gz"), "it counts since the start of the program"},
-		"older second":          {reversed, "the second profile is older than the first"},
-		"another program":       {shop{change: later(func(h *made.Heap) { h.Binary = "/srv/other" })}.write(t, two...), "the profiles are of different programs"},
-		"another rate":          {shop{change: later(func(h *made.Heap) { h.Rate = 1024 })}.write(t, two...), "sampled at different rates"},
-		"a window among others": {shop{change: later(func(h *made.Heap) { h.Duration = time.Second })}.write(t, two...), "one of the profiles has a duration (1s): give it alone"},
-		"nothing sampled":       {shop{change: func(h *made.Heap) { h.Samples = nil }}.write(t, two...), "no allocation was sampled in the window"},
-		"no collection":         {shop{stats: func(m *made.MemStats) { m.NumGC = 7 }}.write(t, everything...), "the garbage collector has not run in the window"},
-		"forced alone":          {shop{stats: func(m *made.MemStats) { m.NumForcedGC = m.NumGC }}.write(t, everything...), "all 20 collections of the window were asked for by the program"},
-		"404":                   {[]string{"--seconds", "1", page.URL}, "the answer is 404: there is no net/http/pprof there. Import it"},
-		"HTML":                  {[]string{"--seconds", "1", page.URL + "/html"}, "a page of HTML and no profile"},
-		"two URLs":              {[]string{page.URL, page.URL}, "give one URL alone, or files"},
-		"a URL and a file":      {[]string{page.URL, file(t, "x")}, "give one URL alone, or files"},
-		"no address":            {[]string{"http://"}, "is no address: give one such as http://localhost:6060/debug/pprof"},
-		"--seconds":             {[]string{"--seconds", "0", page.URL}, "--seconds: 0: give 1 to 3600"},
-		"--min-gain":            {[]string{"--min-gain", "101", page.URL}, "--min-gain: 101: give 0 to 100 %"},
-		"--gogc":                {[]string{"--gogc", "many", page.URL}, `--gogc: "many" is no GOGC: give a number such as 100, or off`},
-		"--memory-limit":        {[]string{"--memory-limit", "many", page.URL}, `--memory-limit: "many" is not an amount of bytes`},
-		"--idle":                {[]string{"--idle", "many", page.URL}, `--idle: "many" is not an amount of bytes`},
-		"--src":                 {[]string{"--src", "no-such-dir", page.URL}, "--src: "},
-		"--json":                {[]string{"--json", "no-such-dir/x.json", page.URL}, "--json: "},
+		"no profile":              {[]string{file(t, "once upon a time")}, "no profile, no gctrace and no text of heap?debug=1: save"},
+		"garbage":                 {[]string{file(t, "\x0a\x02\x08\x63")}, "it is no profile of pprof"},
+		"empty":                   {[]string{file(t, "")}, "it is empty"},
+		"no file":                 {[]string{"no-such-file"}, "there is no such file: give a profile, or a URL"},
+		"a directory":             {[]string{t.TempDir()}, "is a directory: give the profiles in it"},
+		"cut off":                 {[]string{file(t, string(profile[:len(profile)/2]))}, "the profile is cut off: save it again"},
+		"memstats cut off":        {[]string{file(t, "heap profile: 0: 0 [0: 0] @ heap/1048576\n# runtime.MemStats\n# NumGC = 1\n")}, "no runtime.MemStats in it: give what"},
+		"a trace":                 {[]string{file(t, "go 1.26 trace\x00\x00\x00")}, "it is an execution trace: dewpond advise settings reads it"},
+		"gctrace":                 {[]string{file(t, "gc 1 @0.014s 2%: 0.026+0.38+0.017 ms clock")}, "it is a gctrace: dewpond advise settings reads it"},
+		"a CPU profile alone":     {shop{}.write(t, "cpu.pb.gz"), "a CPU profile alone has no allocations"},
+		"another kind of profile": {[]string{file(t, string(mutexes(t)))}, "the profile has no allocations in it: give one of /debug/pprof/heap or /debug/pprof/allocs"},
+		"two CPU profiles":        {join(shop{}.write(t, "cpu.pb.gz"), shop{}.write(t, "cpu.pb.gz")), "it is a second CPU profile"},
+		"stats alone":             {stats, "no profile of the heap: give one of"},
+		"one text of stats":       {join(shop{}.write(t, two...), stats[:1]), "one text of heap?debug=1 alone"},
+		"stats in disorder":       {join(shop{}.write(t, two...), []string{stats[1], stats[0]}), "the second text of heap?debug=1 is older than the first"},
+		"one since the start":     {shop{}.write(t, "heap10.pb.gz"), "it counts since the start of the program"},
+		"older second":            {reversed, "the second profile is older than the first"},
+		"another program":         {shop{change: later(func(h *made.Heap) { h.Binary = "/srv/other" })}.write(t, two...), "the profiles are of different programs"},
+		"another rate":            {shop{change: later(func(h *made.Heap) { h.Rate = 1024 })}.write(t, two...), "sampled at different rates"},
+		"a window among others":   {shop{change: later(func(h *made.Heap) { h.Duration = time.Second })}.write(t, two...), "one of the profiles has a duration (1s): give it alone"},
+		"nothing sampled":         {shop{change: func(h *made.Heap) { h.Samples = nil }}.write(t, two...), "no allocation was sampled in the window"},
+		"no collection":           {shop{stats: func(m *made.MemStats) { m.NumGC = 7 }}.write(t, everything...), "the garbage collector has not run in the window"},
+		"forced alone":            {shop{stats: func(m *made.MemStats) { m.NumForcedGC = m.NumGC }}.write(t, everything...), "all 20 collections of the window were asked for by the program"},
+		"404":                     {[]string{"--seconds", "1", page.URL}, "the answer is 404: there is no net/http/pprof there. Import it"},
+		"HTML":                    {[]string{"--seconds", "1", page.URL + "/html"}, "a page of HTML and no profile"},
+		"two URLs":                {[]string{page.URL, page.URL}, "give one URL alone, or files"},
+		"a URL and a file":        {[]string{page.URL, file(t, "x")}, "give one URL alone, or files"},
+		"no address":              {[]string{"http://"}, "is no address: give one such as http://localhost:6060/debug/pprof"},
+		"--seconds":               {[]string{"--seconds", "0", page.URL}, "--seconds: 0: give 1 to 3600"},
+		"--min-gain":              {[]string{"--min-gain", "101", page.URL}, "--min-gain: 101: give 0 to 100 %"},
+		"--gogc":                  {[]string{"--gogc", "many", page.URL}, `--gogc: "many" is no GOGC: give a number such as 100, or off`},
+		"--memory-limit":          {[]string{"--memory-limit", "many", page.URL}, `--memory-limit: "many" is not an amount of bytes`},
+		"--idle":                  {[]string{"--idle", "many", page.URL}, `--idle: "many" is not an amount of bytes`},
+		"--src":                   {[]string{"--src", "no-such-dir", page.URL}, "--src: "},
+		"--json":                  {[]string{"--json", "no-such-dir/x.json", page.URL}, "--json: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, status, err := advise(t, of.args...)

@@ -15,7 +15,7 @@ import (
 // Errors of what was seen.
 var (
 	ErrNoHeap  = errors.New("no profile of the heap: give one of /debug/pprof/allocs?seconds=30, or two of /debug/pprof/heap")
-	ErrCPUOnly = errors.New("a CPU profile alone has no allocations: give profiles of the heap of the same time as well, or the URL")
+	ErrCPUOnly = errors.New("a CPU profile alone has no allocations: dewpond advise cpu says what memory costs by it; for sites give profiles of the heap of the same time as well, or the URL")
 	ErrQuiet   = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
 	ErrOrder   = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
 	ErrOne     = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")

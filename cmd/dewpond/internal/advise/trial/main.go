@@ -106,16 +106,17 @@ func run(runs int, write string) error {
 	if t.source, err = evidence.Open("examples"); err != nil {
 		return err
 	}
-	for i := range runs {
+	done := 0
+	for ; done < runs && ctx.Err() == nil; done++ {
 		for _, s := range settings {
-			if err := t.one(ctx, s, i); err != nil {
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
+			if err := t.one(ctx, s, done); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
 		}
-		fmt.Fprintf(os.Stderr, "trial: %d of %d runs\n", i+1, runs)
+		fmt.Fprintf(os.Stderr, "trial: %d of %d runs\n", done+1, runs)
+	}
+	if ctx.Err() != nil { // what was measured until then is shown, and nothing is rewritten
+		return errors.Join(context.Cause(ctx), t.report(done, ""))
 	}
 	return errors.Join(t.nothing(ctx), t.report(runs, write))
 }
@@ -296,6 +297,9 @@ func around(values []float64) string {
 func (t *trial) report(runs int, write string) error {
 	rows := [][]string{{"setting", "pooled", "collections as it is", "predicted", "counted", "within 10 % or 1.5"}}
 	held, all := 0, 0
+	if len(t.results) == 0 {
+		return errors.New("nothing was measured")
+	}
 	for _, r := range t.results {
 		rows = append(rows, []string{r.setting, r.variant, around(r.asIs), around(r.predicted), around(r.collected), fmt.Sprintf("%d of %d", r.held, len(r.predicted))})
 		held += r.held
