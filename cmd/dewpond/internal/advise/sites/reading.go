@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"strconv"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -140,14 +141,19 @@ func (p Program) at(stack []Frame) (at int, own bool) {
 const mostStacks = 64
 
 func (c *Counts) noteStack(stack []Frame, at int, bytes int64) {
-	name := fmt.Sprint(stack[:min(len(stack), at+4)])
-	s := c.Stacks[name]
+	var buffer [1 << 10]byte
+	name := buffer[:0]
+	for _, f := range stack[:min(len(stack), at+4)] {
+		name = append(append(name, f.Function...), ':')
+		name = append(strconv.AppendInt(name, int64(f.Line), 10), ' ')
+	}
+	s := c.Stacks[string(name)]
 	if s == nil {
 		if len(c.Stacks) == mostStacks {
 			return
 		}
 		s = &Stack{Callees: stack[:at], Callers: stack[at+1:]}
-		c.Stacks[name] = s
+		c.Stacks[string(name)] = s
 	}
 	s.Bytes += bytes
 }
