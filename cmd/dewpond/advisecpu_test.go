@@ -57,7 +57,7 @@ func TestSharesOfAFile(t *testing.T) {
 	}
 	said := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
-		"400 samples in 4 s of processor time. Memory takes 25 % [21", "allocation 25 % [21", "marking 0 % [0 %,", "page faults cannot tell", "page faults: cannot tell: a CPU profile of Go",
+		"400 samples in 4 s of processor time. Memory takes 25 % [21", "allocation 25 % [21", "marking 0 % [0, ", "page faults cannot tell", "page faults: cannot tell: a CPU profile of Go",
 		"1234 minor page faults a second, 2 major ones; 70 mappings (-3); 64.0 MB resident, of which 2.10 MB in transparent huge pages, and 1.00 MB given back", "It does not count what.",
 		"Linux's counters: cannot tell: why not.",
 	} {

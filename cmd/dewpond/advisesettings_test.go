@@ -14,7 +14,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/capacity"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pacer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/settings"
 	"github.com/dewpond/dewpond/instruments/kit/columns"
@@ -26,6 +28,7 @@ type counted struct {
 	Allocated   int64   `json:"allocated_bytes"`
 	Collections float64 `json:"collections"`
 	Peak        float64 `json:"peak_bytes"`
+	Resident    float64 `json:"peak_resident_bytes"`
 }
 
 // program builds examples/advise/settings.
@@ -60,18 +63,18 @@ func counts(exe string, s pacer.Setting, args ...string) (counted, string, error
 	return c, trace.String(), json.Unmarshal(out.Bytes(), &c)
 }
 
-// foretold returns the rows that samples, or the file of a gctrace, foretell, by their settings, and the window's length.
-func foretold(files []string, limit int64) (map[pacer.Setting]pacer.Row, float64, error) {
+// foretold returns the rows that samples, or the file of a gctrace, foretell, by their settings, and their window.
+func foretold(files []string, limit int64) (map[pacer.Setting]pacer.Row, *pacer.Window, error) {
 	var r settings.Reader
 	w, _, err := r.Files(context.Background(), files)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	rows := map[pacer.Setting]pacer.Row{}
 	for _, row := range settings.Make(w, 0, settings.Ask{Limit: limit}).Rows {
 		rows[pacer.Setting{GOGC: row.GOGC, Limit: row.Limit}] = row
 	}
-	return rows, w.Seconds, nil
+	return rows, w, nil
 }
 
 // What is foretold of one load is not far from what is counted: a factor of two is between the settings.
@@ -89,7 +92,7 @@ func TestSettingsOfOneProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	const limit = 60 << 20
-	rows, seconds, err := foretold(files, limit)
+	rows, w, err := foretold(files, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +101,7 @@ func TestSettingsOfOneProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := rows[s].Collections.Mid * seconds
+		n := rows[s].Collections.Mid * w.Seconds
 		if !(n > c.Collections/1.9-1 && n < c.Collections*1.9+1) || !(rows[s].Peak.Mid > c.Peak/1.9 && rows[s].Peak.Mid < c.Peak*1.9) {
 			t.Errorf("%v: %.1f collections and a peak of %.3g foretold, %.0f and %.3g counted", s, n, rows[s].Peak.Mid, c.Collections, c.Peak)
 		}
@@ -107,7 +110,7 @@ func TestSettingsOfOneProgram(t *testing.T) {
 
 // The three loads of examples/advise/settings at the five settings, three times each: what samples and a
 // gctrace of GOGC=100 foretell, beside what is counted. The medians of collections are within 15 %, or one
-// collection, and those of the peak within 10 %. With -update it writes the table into docs/advise.md.
+// collection, those of the peak within 10 %, and those of the resident memory at GOGC=100. With -update it writes the table into docs/advise.md.
 func TestSettingsForetold(t *testing.T) {
 	if os.Getenv("DEWPOND_SETTINGS") == "" {
 		t.Skip("takes minutes: .ci/nightly settings does it")
@@ -115,6 +118,7 @@ func TestSettingsForetold(t *testing.T) {
 	exe := program(t)
 	limits := map[string]int64{"index": 60 << 20, "window": 60 << 20, "sessions": 70 << 20}
 	rows := [][]string{{"load", "setting", "collections counted", "foretold by samples", "by gctrace", "peak counted", "foretold by samples", "by gctrace"}}
+	memory := [][]string{{"load, GOGC=100", "most resident memory", "foretold by samples"}}
 	for _, load := range []string{"index", "window", "sessions"} {
 		limit := limits[load]
 		sets := []pacer.Setting{{GOGC: 50}, {GOGC: 100}, {GOGC: 200}, {GOGC: 400}, {GOGC: pacer.Off, Limit: limit}}
@@ -122,13 +126,14 @@ func TestSettingsForetold(t *testing.T) {
 		for _, s := range sets {
 			figures[s] = new([6][]float64)
 		}
+		var resident [2][]float64
 		for round := range 3 {
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			args := []string{"-load", load, "-seed", strconv.Itoa(round + 1)}
 			all.Go(func() {
 				dir := t.TempDir()
-				_, text, err := counts(exe, pacer.Setting{GOGC: 100}, append(args, "-samples", dir)...)
+				base, text, err := counts(exe, pacer.Setting{GOGC: 100}, append(args, "-samples", dir)...)
 				if err != nil {
 					t.Error(err)
 					return
@@ -143,15 +148,20 @@ func TestSettingsForetold(t *testing.T) {
 					t.Error(err)
 				}
 				for i, files := range [][]string{samples, {trace}} {
-					rows, seconds, err := foretold(files, limit)
+					rows, w, err := foretold(files, limit)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					mu.Lock()
+					if i == 0 && base.Resident > 0 {
+						d := capacity.Make(w, capacity.Ask{Rate: 1, Now: 1, Latency: time.Millisecond})
+						resident[0] = append(resident[0], base.Resident)
+						resident[1] = append(resident[1], d.RSS.Mid)
+					}
 					for _, s := range sets {
 						if row := rows[s]; row.Peak.Known() {
-							figures[s][1+i] = append(figures[s][1+i], row.Collections.Mid*seconds)
+							figures[s][1+i] = append(figures[s][1+i], row.Collections.Mid*w.Seconds)
 							figures[s][4+i] = append(figures[s][4+i], row.Peak.Mid)
 						}
 					}
@@ -175,6 +185,11 @@ func TestSettingsForetold(t *testing.T) {
 		}
 		if t.Failed() {
 			return
+		}
+		if is, said := median(resident[0]), median(resident[1]); math.Abs(said-is) > 0.1*is {
+			t.Errorf("%s: %s resident foretold, and %s at most", load, figure.ByteSize(said), figure.ByteSize(is))
+		} else {
+			memory = append(memory, []string{load, figure.ByteSize(is), figure.ByteSize(said)})
 		}
 		for _, s := range sets {
 			var mid [6]float64
@@ -203,9 +218,14 @@ func TestSettingsForetold(t *testing.T) {
 	if err := columns.Markdown(&table, rows); err != nil {
 		t.Fatal(err)
 	}
-	t.Log("\n" + table.String())
+	var resident strings.Builder
+	if err := columns.Markdown(&resident, memory); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + table.String() + "\n" + resident.String())
 	if *update {
 		writeTable(t, "../../docs/advise.md", "settings foretold", table.String())
+		writeTable(t, "../../docs/advise.md", "capacity foretold", resident.String())
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,6 +109,19 @@ type result struct {
 	Allocated   int64  `json:"allocated_bytes"`
 	Collections uint64 `json:"collections"`
 	Peak        uint64 `json:"peak_bytes"`
+	Resident    int64  `json:"peak_resident_bytes"` // 0 where Linux does not tell it
+}
+
+// resident returns the most memory that the process had so far.
+func resident() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
 }
 
 func run(load string, bytes int64, rate float64, seed uint64, samples string) result {
@@ -116,7 +130,7 @@ func run(load string, bytes int64, rate float64, seed uint64, samples string) re
 	runtime.GC()
 	before := number("/gc/cycles/automatic:gc-cycles")
 	start(m)
-	return result{m.allocated.Load(), number("/gc/cycles/automatic:gc-cycles") - before, m.peak.Load()}
+	return result{m.allocated.Load(), number("/gc/cycles/automatic:gc-cycles") - before, m.peak.Load(), resident()}
 }
 
 func main() {

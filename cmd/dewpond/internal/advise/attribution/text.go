@@ -15,6 +15,11 @@ import (
 func Text(w io.Writer, s Shares, style terminal.Style) error {
 	var out strings.Builder
 	paragraph := func(text string) { out.WriteString(terminal.Wrap("", plain.Line(text), style.Width) + "\n") }
+	if !s.Memory.Share.Known() {
+		paragraph(fmt.Sprintf("What memory takes of %s s of processor time: %s.", figure.Significant(s.Seconds), s.Memory.Share.Text(figure.Percent)))
+		_, err := io.WriteString(w, out.String())
+		return err
+	}
 	paragraph(fmt.Sprintf("%s in %s s of processor time. Memory takes %s of it.", figure.Several(int(s.Samples), "sample"), figure.Significant(s.Seconds), s.Memory.Share.Text(figure.Percent)))
 	out.WriteByte('\n')
 	rows := [][]string{}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/aclements/go-moremath/mathx"
 )
@@ -72,7 +73,16 @@ func (e Estimate) Text(format func(float64) string) string {
 	case e.Low == e.High:
 		return format(e.Mid)
 	}
-	return format(e.Mid) + " [" + format(e.Low) + ", " + format(e.High) + "]"
+	mid := format(e.Mid)
+	_, unit, _ := strings.Cut(mid, " ")
+	number := func(v float64) string {
+		text := format(v)
+		if n, of, ok := strings.Cut(text, " "); ok && of == unit {
+			return n
+		}
+		return text
+	}
+	return mid + " [" + number(e.Low) + ", " + number(e.High) + "]"
 }
 
 type document struct {

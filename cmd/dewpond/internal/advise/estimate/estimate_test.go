@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 )
@@ -78,6 +79,26 @@ func TestJSON(t *testing.T) {
 	for _, wrong := range []string{`{}`, `{"low":1}`, `7`} {
 		if err := json.Unmarshal([]byte(wrong), new(Estimate)); err == nil {
 			t.Errorf("%s is read without an error", wrong)
+		}
+	}
+}
+
+// The interval has no unit of its own where it is that of the figure.
+func TestText(t *testing.T) {
+	format := func(v float64) string {
+		if v >= 1000 {
+			return fmt.Sprint(v/1000, " kB")
+		}
+		return fmt.Sprint(v, " B")
+	}
+	for want, e := range map[string]Estimate{
+		"2 kB [1, 3]":      {Low: 1000, Mid: 2000, High: 3000},
+		"1 kB [900 B, 2]":  {Low: 900, Mid: 1000, High: 2000},
+		"7 B":              Exact(7),
+		"cannot tell: why": CannotTell("why"),
+	} {
+		if got := e.Text(format); got != want {
+			t.Errorf("%+v is %q, want %q", e, got, want)
 		}
 	}
 }

@@ -61,9 +61,8 @@ func (t *Trace) Add(c gctrace.Cycle) {
 	t.n++
 	if c.Forced {
 		t.forced++
-	} else {
-		t.working.add(c.Working.Seconds())
 	}
+	t.working.add(c.Working.Seconds())
 	if c.Number != before.Number+1 {
 		return // a line between them was broken
 	}
@@ -121,7 +120,7 @@ func (t *Trace) Window() (*Window, error) {
 	all := float64(w.Collections + w.Forced)
 	allocated := t.bytes.mean() * all * mib
 	w.Allocated = estimate.Estimate{Low: max(0, allocated-all*mib/2), Mid: allocated, High: allocated + all*mib/2}
-	w.Collector = estimate.Exact(t.working.mean() * float64(w.Collections))
+	w.Collector = estimate.Exact(t.working.mean() * all)
 	w.Peak = (float64(t.peak) + 0.5) * mib
 	for live, bytes := range t.lives {
 		w.Lives = append(w.Lives, Live{(float64(live) + 0.5) * mib, bytes * mib})

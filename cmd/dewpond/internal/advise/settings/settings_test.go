@@ -49,7 +49,7 @@ func TestVerdicts(t *testing.T) {
 		"not felt":    {func(w *pacer.Window) { w.Used = estimate.Exact(400) }, Nothing, []string{"would buy nothing that you could feel: the collector takes 1 %"}},
 		"too few":     {func(w *pacer.Window) { w.Collections = 2 }, CannotTell, []string{"cannot tell", "collect for longer"}},
 		"unknown": {func(w *pacer.Window) { w.Known = false; w.Used = estimate.CannotTell("why"); w.Forced = 3 }, More, []string{
-			"0.04 CPUs", "as if GOGC 100", "and 3 that the program asked for",
+			"4 % of one CPU", "as if GOGC 100", "and 3 that the program asked for",
 		}},
 		"limit alone": {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, More, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB"}},
 	} {

@@ -22,7 +22,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 		paragraph(fmt.Sprintf("%s of gctrace could not be read, because other output fell into them; by the numbers of the others they are counted.", figure.Several(int(d.Broken), "line")))
 	}
 	out.WriteByte('\n')
-	rows := [][]string{{"", "collections/s", "collector's CPUs", "peak of the heap"}}
+	rows := [][]string{{"", "collections/s", "of one CPU", "peak of the heap"}}
 	why := ""
 	for _, row := range d.Rows {
 		name := "  " + Name(row)
@@ -33,7 +33,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 		for _, c := range []struct {
 			e      estimate.Estimate
 			format func(float64) string
-		}{{row.Collections, perSecond}, {row.Collector, figure.Significant}, {row.Peak, figure.ByteSize}} {
+		}{{row.Collections, perSecond}, {row.Collector, figure.Percent}, {row.Peak, figure.ByteSize}} {
 			text := "cannot tell"
 			if c.e.Known() {
 				text = c.e.Text(c.format)
@@ -83,7 +83,7 @@ func (d *Document) collector() string {
 	case c.CPUShare.Known():
 		text += ", " + c.CPUShare.Text(figure.Percent) + " of the CPU used"
 	case c.CPU.Known():
-		text += ", " + c.CPU.Text(figure.Significant) + " CPUs"
+		text += ", " + c.CPU.Text(figure.Percent) + " of one CPU"
 	}
 	text += fmt.Sprintf(", live %s, goal %s, ", c.Live.Text(figure.ByteSize), c.Goal.Text(figure.ByteSize))
 	if !c.Known {
