@@ -111,7 +111,7 @@ func TestFloorSheds(t *testing.T) {
 // A record is what the live heap is of: 128 bytes with a pointer to others.
 type record struct {
 	next *record
-	data [15]uint64
+	_    [15]uint64
 }
 
 // BenchmarkNearTheLimit has a live heap of so much of the limit, and makes garbage. It counts

@@ -75,8 +75,6 @@ func page(t testing.TB, form string) string {
 
 var forms = []string{"runtime/metrics", "Prometheus's text", "heap?debug=1", "expvar", "runtime/metrics in expvar"}
 
-var kept [][]byte
-
 // What this Go says in each form is read as this Go says it.
 func TestParse(t *testing.T) {
 	for _, form := range forms {

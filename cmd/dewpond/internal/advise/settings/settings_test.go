@@ -40,7 +40,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"more": {func(*pacer.Window) {}, More, []string{
 			"collector: 1 [0.99, 1.01] collections/s, 10 % of the CPU used, live 50.0 MB", "GOGC 100, no memory limit (runtime/metrics, 100 collections in 100 s)",
-			"> GOGC=100", "GOGC=off, limit 220 MB", "GOGC=200 would have 0.5 [0.45, 0.55] collections a second instead of 1",
+			"> GOGC=100", "GOGC=off, limit 220 MB", "GOGC=200 would have 0.5 [0.44, 0.56] collections a second instead of 1",
 		}},
 		"near the limit": {func(w *pacer.Window) { w.Setting.Limit = 75e6 }, Limit, []string{
 			"What lives takes 80 %", "up to half of the CPU before memory runs out", "a larger limit; fewer idle bytes", "pressure.Watch", "examples/gcfloor", "GOGC=off, limit 75.0 MB",
