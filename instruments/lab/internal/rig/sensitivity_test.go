@@ -25,7 +25,7 @@ func TestMovingRate(t *testing.T) {
 	moves := func(rate float64) bool {
 		d := base
 		d.demand.Rate = rate
-		return ofOpen.try(d, lookArrivals).moves() && ofIdle.try(d, lookArrivals).moves()
+		return ofOpen.moves(d) && ofIdle.moves(d)
 	}
 	if !moves(at) || moves(0.9*at) {
 		t.Errorf("at %v: %v, a tenth below: %v", at, moves(at), moves(0.9*at))
@@ -39,6 +39,18 @@ func TestMovingRate(t *testing.T) {
 	}
 }
 
+// Less than a tenth is no direction, and neither is what nobody would tell from none.
+func TestDirection(t *testing.T) {
+	for _, c := range []struct {
+		less, more float64
+		want       int
+	}{{1, 2, 1}, {2, 1, -1}, {1, 1.05, 0}, {0.04, 0.01, 0}, {0, 1, 1}} {
+		if got := direction(c.less, c.more, fewMade); got != c.want {
+			t.Errorf("%v and %v: %d, want %d", c.less, c.more, got, c.want)
+		}
+	}
+}
+
 // A lifetime that nothing lives for is shortened until it is seen.
 func TestMovingLifetime(t *testing.T) {
 	base := demandOf(3000, queueing.Pool{Open: 50, Idle: 50, Lifetime: 30 * time.Minute})
@@ -47,7 +59,7 @@ func TestMovingLifetime(t *testing.T) {
 		t.Fatalf("%v, %v", got, found)
 	}
 	base.pool.Lifetime = got
-	if trial := ofLifetime.try(base, lookArrivals); trial[0].MadePerSecond() <= trial[2].MadePerSecond() {
+	if trial := ofLifetime.try(base, lookArrivals, 1); trial[0].MadePerSecond() <= trial[2].MadePerSecond() {
 		t.Errorf("a shorter life makes %v connections a second, a longer one %v", trial[0].MadePerSecond(), trial[2].MadePerSecond())
 	}
 }
