@@ -20,14 +20,17 @@ func (e *Engine) Occupancy(size func(class uint8) int) []Occupied {
 	defer e.mu.Unlock()
 	a := e.array()
 	shards := make([]Occupied, a.procs)
-	for id := range a.procs {
-		a.lock(id)
-		for class := range e.sharded {
+	for class := range min(len(e.depots.Made()), e.sharded) {
+		if e.depots.At(uint8(class)).reserved.Load() == 0 {
+			continue // no slot has a place
+		}
+		for id := range a.procs {
+			a.lock(id)
 			n := e.slotOf(a, id, class).idle()
+			a.unlock(id)
 			shards[id].Blocks += n
 			shards[id].Bytes += int64(n) * int64(size(uint8(class)))
 		}
-		a.unlock(id)
 	}
 	return shards
 }
