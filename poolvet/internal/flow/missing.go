@@ -101,6 +101,10 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 			}
 			a.report(check, a.returnPos(x), nil, "%s, got at %s, is not put back on this way, as it is on another (missingput)", name, a.at(call.Pos()))
 			return stop
+		case *ssa.If:
+			if a.putIfOfSize(x, s) {
+				return stop
+			}
 		case ssa.CallInstruction:
 			if a.putsFollowed(x, s) || a.passesOn(x, s) {
 				return stop
@@ -110,6 +114,21 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 			return stop
 		}
 		return goOn
+	})
+}
+
+// putIfOfSize reports whether a branch puts the object back unless it is too large or too small to
+// keep, which is as good as a Put.
+func (a *flowPass) putIfOfSize(branch *ssa.If, s *state) bool {
+	b, ok := branch.Cond.(*ssa.BinOp)
+	if !ok || !measures(b.X, 0) && !measures(b.Y, 0) {
+		return false
+	}
+	return slices.ContainsFunc(branch.Block().Succs, func(to *ssa.BasicBlock) bool {
+		return len(to.Preds) == 1 && slices.ContainsFunc(to.Instrs, func(in ssa.Instruction) bool {
+			call, ok := in.(ssa.CallInstruction)
+			return ok && a.putsFollowed(call, s)
+		})
 	})
 }
 

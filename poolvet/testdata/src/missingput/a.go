@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"unsafe"
 
 	"github.com/dewpond/dewpond"
 	"testdata.example/src/wrap"
@@ -16,7 +17,7 @@ var errShort = errors.New("short")
 func early(p *dewpond.BytePool, r io.Reader) error {
 	b := p.Get(64)
 	if _, err := r.Read(b); err != nil {
-		return err // want `b, got at a.go:17:12, is not put back on this way, as it is on another \(missingput\)`
+		return err // want `b, got at a.go:\d+:12, is not put back on this way, as it is on another \(missingput\)`
 	}
 	p.Put(b)
 	return nil
@@ -200,5 +201,76 @@ func endless(p *dewpond.BytePool, r io.Reader) {
 	b := p.Get(64)
 	for {
 		r.Read(b)
+	}
+}
+
+func tooLarge(p *dewpond.BytePool, r io.Reader) int {
+	b := p.Get(64)
+	n, _ := r.Read(b)
+	if cap(b) < 1<<16 {
+		p.Put(b)
+	}
+	return n
+}
+
+type request struct {
+	body []byte
+	id   int
+}
+
+func byValue(p *dewpond.BytePool, to chan request, bad bool) {
+	b := p.Get(64)
+	if bad {
+		p.Put(b)
+		return
+	}
+	to <- request{b, 1}
+}
+
+func bareAddress(p *dewpond.Pool[int], to func(unsafe.Pointer), bad bool) {
+	i := p.Get()
+	if bad {
+		p.Put(i)
+		return
+	}
+	to(unsafe.Pointer(i))
+}
+
+func toAGoroutine(p *dewpond.BytePool, bad bool) {
+	b := p.Get(64)
+	if bad {
+		p.Put(b)
+		return
+	}
+	work(p, b)
+}
+
+func work(p *dewpond.BytePool, b []byte) {
+	go func() {
+		b[0] = 1
+		p.Put(b)
+	}()
+}
+
+type event struct{ n int }
+
+func (e *event) enabled() bool { return e != nil }
+
+var events = sync.Pool{New: func() any { return new(event) }}
+
+func newEvent(on bool) *event {
+	if !on {
+		return nil
+	}
+	return events.Get().(*event)
+}
+
+func (e *event) send() { events.Put(e) }
+
+func asksFirst(on bool) {
+	e := newEvent(on)
+	if e.enabled() {
+		e.n++
+		e.send()
 	}
 }
