@@ -28,6 +28,7 @@ type Load struct {
 	File    string // in _loads
 	Ops     int    // in a round
 	Because string // what makes it better, if it is
+	Memory  string // what makes its memory worse, if it is
 }
 
 // The sides of a comparison.

@@ -217,6 +217,9 @@ func (r Report) having(sides ...verdict.Side) (all []string) {
 				if side == verdict.Better && l.Because != "" {
 					line += ", because " + l.Because
 				}
+				if side == verdict.Worse && name == peak && l.Memory != "" {
+					line += ": " + l.Memory
+				}
 				all = append(all, line)
 			}
 		}

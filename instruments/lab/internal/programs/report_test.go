@@ -27,8 +27,12 @@ func madeUp(pairs int) Report {
 		name      string
 		cpu, peak float64
 		because   string
-	}{{"better", 0.5, 1, "it boxes nothing"}, {"worse", 1.2, 1.3, ""}, {"level", 1.001, 1.01, "this is not said"}, {"undecided", 1.2, 1, ""}} {
-		p.Loads = append(p.Loads, Load{Name: l.name, Because: l.because})
+		memory    string
+	}{
+		{"better", 0.5, 1, "it boxes nothing", "nor this"}, {"worse", 1.2, 1.3, "", "it is larger"},
+		{"level", 1.001, 1.01, "this is not said", "nor this"}, {"undecided", 1.2, 1, "", ""},
+	} {
+		p.Loads = append(p.Loads, Load{Name: l.name, Because: l.because, Memory: l.memory})
 		for round := range pairs {
 			for side, by := range map[string][2]float64{Original: {1, 1}, Migrated: {l.cpu, l.peak}} {
 				f := map[string]float64{
