@@ -104,13 +104,17 @@ func (h Heap) LiveBytes() float64 {
 	return max(0, live)
 }
 
-// floating returns how much of LiveBytes is garbage that was allocated while the collection ran, which
-// keeps it. There is less of it the less is allocated.
+// floating returns how much of what a collection keeps is garbage that was allocated while it ran, and that
+// is less where less is allocated: half of what is not accounted for otherwise. In trials on one
+// processor all of it, or nothing, was 6 to 10 % off.
 func (h Heap) floating() float64 {
-	if h.Steady <= 0 || h.Limited() || h.GOGC < 0 {
+	switch {
+	case h.Steady <= 0 || h.Collections < enough:
 		return 0
+	case h.Limited():
+		return max(0, h.Goal-h.Steady-h.Allocated/h.Collections) / 2
 	}
-	return max(0, h.LiveBytes()-h.Steady)
+	return max(0, h.LiveBytes()-h.Steady) / 2
 }
 
 // least is the room below which the formula means nothing: the collector runs all the time.
@@ -120,6 +124,9 @@ const least = 1 << 20
 // was not allocated, and so many more bytes were alive.
 func (h Heap) Predict(share, idle float64) float64 {
 	live := h.LiveBytes()
+	if h.Limited() {
+		live += h.floating() // which the goal of GOGC has already
+	}
 	room := max(least, h.goalOf(live)-live)
 	live += idle - share*h.floating()
 	then := max(least, h.goalOf(live)-live)

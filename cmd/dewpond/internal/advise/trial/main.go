@@ -270,7 +270,7 @@ func (t *trial) nothing(ctx context.Context) error {
 	if err := os.Mkdir(profiles, 0o700); err != nil {
 		return err
 	}
-	s := setting{args: []string{"-rate", "0", "-requests", "6000", "-work", "400", "-live", "0", "-cached", "100"}, gogc: "100"}
+	s := setting{args: []string{"-rate", "0", "-requests", "1500", "-work", "400", "-live", "0", "-cached", "10"}, gogc: "100"}
 	if _, err := t.sampled(ctx, s, "-profiles", profiles); err != nil {
 		return err
 	}
