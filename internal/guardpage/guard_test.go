@@ -150,6 +150,25 @@ func TestFalseSystems(t *testing.T) {
 	}
 }
 
+// A system that fails in the midst of a sweep ends it, and nothing of it is reported.
+func TestSweepFails(t *testing.T) {
+	f := newFake(4096)
+	g, p := f.guard(), &pool{}
+	f.touch(put(t, g, p, 100))
+	second := put(t, g, p, 100)
+	f.touch(put(t, g, p, 100))
+	g.sys.resident = func(pages []byte) ([]bool, error) {
+		if addressOf(pages)+Marked == addressOf(second) {
+			return nil, syscall.ENOMEM
+		}
+		return f.resident(pages)
+	}
+	g.Sweep()
+	if want := "mincore fails: " + syscall.ENOMEM.Error(); g.Off() != want || len(p.found) != 0 || g.Known() != 0 || g.idle != (amount{}) || len(g.queue) != 0 {
+		t.Errorf("off: %q; found %v; %d known, %+v in the queue", g.Off(), p.found, g.Known(), g.idle)
+	}
+}
+
 func allAre(pages []byte, size int, is bool) (all []bool) {
 	for range len(pages) / size {
 		all = append(all, is)
