@@ -447,7 +447,7 @@ func guardedWay(t *testing.T, options dewpond.BytePoolOptions, n int, name strin
 // Slices of what has no pointers are guarded.
 func TestGuardedSlices(t *testing.T) {
 	g := guarding(t)
-	type point struct{ x, y, z float64 }
+	type point [3]float64
 	var found []dewpond.Violation
 	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
 	defer p.Close()
@@ -461,7 +461,7 @@ func TestGuardedSlices(t *testing.T) {
 	}
 	p.Put(s)
 	g.sweep()
-	s[50].y = 1
+	s[50][1] = 1
 	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut {
 		t.Errorf("found %v", found)
 	}
