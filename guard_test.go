@@ -45,7 +45,21 @@ func (t *guardedTest) pool(o dewpond.BytePoolOptions) *dewpond.BytePool {
 		defer t.mu.Unlock()
 		t.found = append(t.found, v)
 	}
-	return newPool(t.T, o)
+	return heapPool(t.T, o)
+}
+
+// heapPool is newPool for a test of pools that are on the heap, also where other tests' are off it.
+func heapPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	t.Helper()
+	if o.Name == "" {
+		o.Name = t.Name()
+	}
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
 }
 
 // sweep looks at all idle blocks, and returns what was found since the last one.
@@ -386,7 +400,7 @@ func TestGuardedWays(t *testing.T) {
 		{Name: "with an AllocLimit", AllocLimit: 1000},
 	} {
 		for _, n := range []int{70, 9000, 40_000} {
-			for name := range ways(newPool(t, options)) {
+			for name := range ways(heapPool(t, options)) {
 				t.Run(fmt.Sprintf("%s/%d/%s", options.Name, n, name), func(t *testing.T) {
 					guardedWay(t, options, n, name)
 				})
@@ -400,7 +414,7 @@ func guardedWay(t *testing.T, options dewpond.BytePoolOptions, n int, name strin
 	if options.Budget != nil {
 		options.Budget = dewpond.MustBudget("plain", 1<<20)
 	}
-	plain := newPool(t, options)
+	plain := heapPool(t, options)
 	g := guarding(t)
 	if options.Budget != nil {
 		options.Budget = dewpond.MustBudget("guarded", 1<<20)
@@ -469,7 +483,7 @@ func TestGuardedSlices(t *testing.T) {
 	found = nil
 	s = until(g, func() []point { return append(bodies.Get(), point{}) }, bodies.Put, is)
 	bodies.Put(s)
-	lateSink += byte(s[0].x)
+	lateSink += byte(s[0][0])
 	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
 		t.Errorf("of a body, found %v", found)
 	}
@@ -481,7 +495,7 @@ func TestStatsSayWhyNot(t *testing.T) {
 	pointers := dewpond.MustSlicePool(dewpond.SlicePoolOptions[*int]{})
 	reset := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int]{Reset: func([]int) {}})
 	objects := dewpond.MustPool(dewpond.PoolOptions[int]{})
-	checked := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled})
+	checked := heapPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled})
 	defer pointers.Close()
 	defer reset.Close()
 	defer objects.Close()
