@@ -48,13 +48,13 @@ func (t *guardedTest) pool(o dewpond.BytePoolOptions) *dewpond.BytePool {
 	return heapPool(t.T, o)
 }
 
-// heapPool is newPool for a test of pools that are on the heap, also where other tests' are off it.
+// heapPool is newPool for a test that is skipped where pools are off the heap.
 func heapPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	t.Helper()
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
-	p, err := dewpond.NewBytePool(o)
+	p, err := makePool(o)
 	if err != nil {
 		t.Fatal(err)
 	}
