@@ -43,11 +43,11 @@ type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
 	classes     *sizeclass.Table // which pools of the same classes share; nil in the zero BytePool
 	blocks      memory.Blocks    // the ledger's
-	zero        ZeroPolicy
+	alignment   uint8            // a block begins where these bits of the address are 0, but see guard
 	onPut       blockWork
 	onGet       blockWork
 	initialized bool   // by NewBytePool; false in the zero BytePool
-	alignment   uint32 // a block begins where these bits of the address are 0, but see guard
+	sampleMask  uint32 // see samples
 	engine      magazine.Engine
 
 	source   Source            // nil: the Go heap
@@ -74,9 +74,9 @@ type BytePool struct {
 	parts  *apart[*BytePool] // nil but in the binary of a test; also that of which this is a part
 	bubble uint64            // whose part this is
 
-	sampleMask uint32   // see samples
-	guard      *guarded // nil: no block is guarded
-	bare       string   // why not
+	zero  ZeroPolicy
+	guard *guarded // nil: no block is guarded
+	bare  string   // why not
 }
 
 // Get and Put read the pool's first cache line, which includes the engine's first three
@@ -402,7 +402,7 @@ func (p *BytePool) Put(b []byte) {
 		p, classes = other, other.classes
 	}
 	class := classes.OfSmall(n)
-	if class.Size()^n|uint(uint32(addressOf(b))&p.alignment) != 0 {
+	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 {
 		p.putSlow(b)
 		return
 	}
@@ -464,7 +464,7 @@ func (p *BytePool) putLarge(b []byte) {
 		return
 	}
 	class := p.classes.OfLarge(n)
-	if class.Size()^n|uint(uint32(addressOf(b))&p.alignment) != 0 || !p.tryClean(b[:n]) {
+	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 || !p.tryClean(b[:n]) {
 		p.putSlow(b)
 		return
 	}
@@ -554,7 +554,9 @@ func (p *BytePool) putSlow(b []byte) {
 			p.checks.reportStranger(addressOf(b), cap(b))
 		}
 		if p.guard != nil {
-			p.guard.Inside(b, p.guard)
+			if misuse := p.guard.Inside(b); misuse != nil {
+				p.guard.Report(*misuse)
+			}
 		}
 		return
 	}
@@ -657,7 +659,7 @@ func (p *BytePool) putUsed(b []byte) {
 	if size <= sizeclass.MaxSmall {
 		class = p.classes.OfSmall(size)
 	}
-	if class.Size()^size|uint(uint32(addressOf(b))&p.alignment) != 0 {
+	if class.Size()^size|uint(uint8(addressOf(b))&p.alignment) != 0 {
 		p.Put(b)
 		return
 	}
@@ -1156,7 +1158,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 			return
 		}
 		if own != nil {
-			b = own[:0:cap(b)]
+			b = own[:0:min(cap(b), cap(own))]
 		}
 	}
 	switch {
@@ -1339,7 +1341,7 @@ func (p *BytePool) newLease(b []byte) Lease {
 	h := p.handle()
 	h.setData(dataOf(b))
 	h.class = 0
-	if size := uint(cap(b)); size <= sizeclass.MaxSmall && uint32(addressOf(b))&p.alignment == 0 {
+	if size := uint(cap(b)); size <= sizeclass.MaxSmall && uint8(addressOf(b))&p.alignment == 0 {
 		if class := p.classes.OfSmall(size); class != 0 && class.Size() == size {
 			h.class = class
 			if p.classes.OfSmall(uint(len(b))) == class {

@@ -127,7 +127,7 @@ func (p *BytePool) sampled(b []byte) []byte {
 	if b == nil || !p.engine.Armed() {
 		return b
 	}
-	mine := cap(b) <= guardpage.MaxSize && p.guard.Mine()
+	mine := p.guard.Mine() && cap(b) <= guardpage.MaxSize // in this order: a large block takes a turn, or the engine would stay armed
 	if !p.guard.Due() {
 		p.engine.Disarm(p.guard.Due)
 	}
@@ -152,7 +152,7 @@ func (p *BytePool) sampledBatch(blocks [][]byte) {
 // do: the Put was a misuse. Otherwise own is the pool's block that is to be put back in its place, or
 // nil if the slice is no guarded block.
 func (p *BytePool) putGuarded(b []byte, anyCap bool) (own []byte, done bool) {
-	own, verdict := p.guard.Put(b, anyCap, p.guard)
+	own, verdict, misuse := p.guard.Put(b, anyCap, p.guard)
 	switch verdict {
 	case guardpage.Double:
 		p.count.droppedDouble.Add(1)
@@ -160,6 +160,9 @@ func (p *BytePool) putGuarded(b []byte, anyCap bool) (own []byte, done bool) {
 		p.count.droppedForeign.Add(1)
 	default:
 		return own, false
+	}
+	if misuse != nil { // last, because OnViolation may panic
+		p.guard.Report(*misuse)
 	}
 	return nil, true
 }

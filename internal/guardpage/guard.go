@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/callers"
@@ -67,6 +68,7 @@ type Guard struct {
 	out     amount
 	idle    amount
 	queue   []*record // the idle ones, the oldest first
+	found   findings  // which the next sweep reports
 	sweeps  bool      // a timer is armed
 
 	known atomic.Int64 // len(records), for those who hold no lock
@@ -85,8 +87,9 @@ type record struct {
 	size    int     // its cap
 	bytes   int     // of its pages
 	owner   Owner
-	instead []byte // the pool's own block, whose place it takes while it is out
-	pages   []byte // while it is idle
+	instead []byte             // the pool's own block, whose place it takes while it is out
+	block   weak.Pointer[byte] // where the block begins, while it is out
+	pages   []byte             // while it is idle
 	put     time.Time
 	got     stack
 	putBy   stack
@@ -95,6 +98,20 @@ type record struct {
 
 // isIdle reports whether the block is in the queue.
 func (r *record) isIdle() bool { return r.pages != nil }
+
+// isLost reports whether the owner of a block has lost it, so that its memory may be another's. Its
+// cleanup may be late.
+func (r *record) isLost() bool { return !r.isIdle() && r.block.Value() == nil }
+
+// find returns the record of the block that begins at an address, or nil.
+func (g *Guard) find(at uintptr) *record {
+	r := g.records[at]
+	if r != nil && r.isLost() {
+		g.forget(r)
+		return nil
+	}
+	return r
+}
 
 // A stack is program counters.
 type stack struct {
@@ -123,7 +140,7 @@ func (g *Guard) Get(instead []byte, owner Owner) []byte {
 	}
 	pages := pagesOf(n, g.sys.pageSize)
 	block := pages[Marked : Marked+len(instead) : Marked+size]
-	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead}
+	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, block: weak.Make(unsafe.SliceData(block))}
 	r.got.record()
 	if old := g.records[r.at]; old != nil { // lost, and its cleanup has not run yet
 		g.forget(old)
@@ -158,64 +175,63 @@ type Verdict uint8
 const (
 	Unknown  Verdict = iota // no guarded block begins there, nor is it inside one
 	Accepted                // it was out, and is idle now
-	Double                  // it was idle, which Put has reported
-	Foreign                 // it is inside one, or another pool's, which Put has reported, or its cap was cut
+	Double                  // it was idle
+	Foreign                 // it is inside one, or another pool's, or its cap was cut
 )
 
 // Put takes back the guarded block that begins at an address, and returns the pool's own that it
 // has stood for, which takes its place in what is left of the caller's Put. anyCap allows that its
-// cap was cut. If the Put is a misuse, Put reports that.
-func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdict) {
+// cap was cut. If the Put is a misuse, the caller reports that once it has counted it.
+func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdict, misuse *check.Violation) {
 	if g.known.Load() == 0 {
-		return nil, Unknown
+		return nil, Unknown, nil
 	}
 	g.mu.Lock()
-	r := g.records[addressOf(b)]
+	r := g.find(addressOf(b))
 	switch {
 	case r == nil:
 		g.mu.Unlock()
-		if g.Inside(b, owner) {
-			return nil, Foreign
+		if misuse = g.Inside(b); misuse != nil {
+			return nil, Foreign, misuse
 		}
-		return nil, Unknown
+		return nil, Unknown, nil
 	case r.isIdle():
-		g.unlockAndReport(owner, r.violation(check.DoublePut, true))
-		return nil, Double
+		misuse = r.violation(check.DoublePut, true)
+		g.mu.Unlock()
+		return nil, Double, misuse
 	case r.owner != owner:
-		found := r.violation(check.ForeignPut, true)
-		found.Holder = r.owner.Name()
-		g.unlockAndReport(owner, found)
-		return nil, Foreign
+		misuse = r.violation(check.ForeignPut, true)
+		misuse.Holder = r.owner.Name()
+		g.mu.Unlock()
+		return nil, Foreign, misuse
 	case cap(b) != r.size && !anyCap:
 		g.mu.Unlock()
-		return nil, Foreign
+		return nil, Foreign, nil
 	}
 	r.lost.Stop()
 	instead, r.instead = r.instead, nil
 	g.out.add(-1, r.bytes)
-	found := g.enqueue(r, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes))
+	g.enqueue(r, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes))
 	g.mu.Unlock()
-	found.report()
-	return instead, Accepted
+	return instead, Accepted, nil
 }
 
-// Inside reports whether a slice that is put back begins inside a guarded block, and not where that
-// does. Then it reports that to the owner.
-func (g *Guard) Inside(b []byte, owner Owner) bool {
+// Inside returns the misuse if a slice that is put back begins inside a guarded block, and not where
+// that does, or nil.
+func (g *Guard) Inside(b []byte) (misuse *check.Violation) {
 	if g.known.Load() == 0 {
-		return false
+		return nil
 	}
 	at := addressOf(b)
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	r := g.around(at)
 	if r == nil || r.at == at {
-		g.mu.Unlock()
-		return false
+		return nil
 	}
-	found := r.violation(check.InteriorPut, true)
-	found.Offset = int(at - r.at)
-	g.unlockAndReport(owner, found)
-	return true
+	misuse = r.violation(check.InteriorPut, true)
+	misuse.Offset = int(at - r.at)
+	return misuse
 }
 
 // around returns the record of the block that has the byte at an address, or nil. It looks at all
@@ -223,7 +239,7 @@ func (g *Guard) Inside(b []byte, owner Owner) bool {
 func (g *Guard) around(at uintptr) *record {
 	page := uintptr(g.sys.pageSize)
 	for first := at &^ (page - 1); at-first < MaxSize+page; first -= page {
-		if r := g.records[first+Marked]; r != nil {
+		if r := g.find(first + Marked); r != nil {
 			if at-r.at < uintptr(r.size) {
 				return r
 			}
@@ -233,16 +249,10 @@ func (g *Guard) around(at uintptr) *record {
 	return nil
 }
 
-// unlockAndReport reports a misuse that the caller of Put has made.
-func (g *Guard) unlockAndReport(owner Owner, v check.Violation) {
-	g.mu.Unlock()
-	owner.Report(v)
-}
-
 // violation returns what is known of a block as a Violation of a kind. byCaller says that the
 // caller's stack is that of the offence.
-func (r *record) violation(kind check.Kind, byCaller bool) check.Violation {
-	v := check.Violation{Kind: kind, Size: r.size, Count: 1, Bytes: r.size, Got: r.got.all()}
+func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
+	v := &check.Violation{Kind: kind, Size: r.size, Count: 1, Bytes: r.size, Got: r.got.all()}
 	if r.isIdle() {
 		v.Put, v.Age = r.putBy.all(), time.Since(r.put)
 	}
@@ -254,18 +264,19 @@ func (r *record) violation(kind check.Kind, byCaller bool) check.Violation {
 	return v
 }
 
-// enqueue has a block that was put back wait, without its pages, and returns what it found of those
-// that leave the queue. In a bubble, whose timers are not those of the process, the block does not
-// wait.
-func (g *Guard) enqueue(r *record, pages []byte) (found findings) {
-	drop := func() findings {
+// enqueue has a block that was put back wait, without its pages. What it finds of those that leave the
+// queue the next sweep reports: this Put is not theirs. In a bubble, whose timers are not those of the
+// process, the block does not wait.
+func (g *Guard) enqueue(r *record, pages []byte) {
+	drop := func() {
 		delete(g.records, r.at)
 		g.known.Add(-1)
-		return nil
 	}
 	if bubble.Inside() || !g.ready() {
-		return drop()
+		drop()
+		return
 	}
+	var found findings
 	for len(g.queue) > 0 && g.idle.full(r.bytes) {
 		oldest := g.queue[0]
 		g.queue[0] = nil
@@ -273,21 +284,22 @@ func (g *Guard) enqueue(r *record, pages []byte) (found findings) {
 		g.drop(oldest)
 		found = append(found, g.look(oldest)...)
 	}
-	found = g.believed(found)
+	g.found = append(g.found, g.believed(found)...)
 	r.putBy.record()
 	r.put = time.Now()
 	if err := g.sys.giveBack(pages); err != nil {
 		g.turnOff("the system does not take pages back: " + err.Error())
-		return append(found, drop()...)
+		drop()
+		return
 	}
 	if !g.proven() {
-		return append(found, drop()...)
+		drop()
+		return
 	}
 	r.pages = pages
 	g.queue = append(g.queue, r)
 	g.idle.add(1, r.bytes)
 	g.armSweep()
-	return found
 }
 
 // drop forgets an idle block, which its caller takes out of the queue.

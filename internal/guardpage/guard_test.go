@@ -70,7 +70,7 @@ func put(t *testing.T, g *Guard, p *pool, size int) (block []byte) {
 	if len(block) != size || cap(block) != size || addressOf(block)%Marked != 0 || !IsMarked(addressOf(block)) {
 		t.Fatalf("len %d, cap %d, at %#x", len(block), cap(block), addressOf(block))
 	}
-	if back, v := g.Put(block, false, p); v != Accepted || addressOf(back) != addressOf(own) {
+	if back, v, _ := g.Put(block, false, p); v != Accepted || addressOf(back) != addressOf(own) {
 		t.Fatalf("Put: %v", v)
 	}
 	return block
@@ -139,7 +139,7 @@ func TestFalseSystems(t *testing.T) {
 			c.broken(f)
 			g.sys = f.system
 			f.touch(block)
-			if own, v := g.Put(out, false, p); own == nil || v != Accepted {
+			if own, v, _ := g.Put(out, false, p); own == nil || v != Accepted {
 				t.Errorf("Put: %v", v)
 			}
 			g.Sweep()
@@ -246,8 +246,11 @@ func TestQueue(t *testing.T) {
 	for range maxBlocks {
 		put(t, g, p, 100)
 	}
-	if len(p.found) != 1 || len(g.queue) != maxBlocks || g.idle != (amount{maxBlocks, maxBlocks * 4096}) || g.Known() != maxBlocks {
+	if len(g.found) != 1 || len(p.found) != 0 || len(g.queue) != maxBlocks || g.idle != (amount{maxBlocks, maxBlocks * 4096}) || g.Known() != maxBlocks {
 		t.Errorf("%d found, %d in the queue, %+v, %d known", len(p.found), len(g.queue), g.idle, g.Known())
+	}
+	if g.Sweep(); len(p.found) != 1 || len(g.found) != 0 {
+		t.Errorf("%d found after a sweep", len(p.found))
 	}
 	for range 100 {
 		put(t, g, p, 60_000)
@@ -269,6 +272,25 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%d in the queue, %+v, %d known", len(g.queue), g.idle, g.Known())
 	}
 	runtime.KeepAlive(out)
+}
+
+// The memory of a block that its owner has lost may be another's before the block's cleanup has run:
+// whose slice begins there then is not taken for that block's.
+func TestLateCleanup(t *testing.T) {
+	f := newFake(4096)
+	g, p := f.guard(), &pool{}
+	b := g.Get(make([]byte, 100), p)
+	at := addressOf(b)
+	g.records[at].lost.Stop() // late
+	if g.find(at) == nil || g.around(at+10) == nil {
+		t.Error("a block that is out is not found")
+	}
+	runtime.KeepAlive(b)
+	b = nil
+	runtime.GC()
+	if g.around(at+10) != nil || g.find(at) != nil || g.Known() != 0 || g.out != (amount{}) {
+		t.Errorf("a lost block is found: %d known, %+v out", g.Known(), g.out)
+	}
 }
 
 // What may be named in the environment, and what not.

@@ -25,14 +25,19 @@ func (g *Guard) armSweep() {
 	if !g.sweeps {
 		g.sweeps = true
 		time.AfterFunc(sweepTime, func() {
+			defer g.sweepAgain() // also if a report ends the goroutine
 			g.Sweep()
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.sweeps = false
-			if len(g.queue) > 0 {
-				g.armSweep()
-			}
 		})
+	}
+}
+
+// sweepAgain has what is left in the queue swept in a while.
+func (g *Guard) sweepAgain() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sweeps = false
+	if len(g.queue) > 0 || len(g.found) > 0 {
+		g.armSweep()
 	}
 }
 
@@ -40,6 +45,8 @@ func (g *Guard) armSweep() {
 // those that have waited for long enough.
 func (g *Guard) Sweep() {
 	g.mu.Lock()
+	before := g.found // has been believed
+	g.found = nil
 	var found findings
 	if g.ready() && g.proven() {
 		queue := g.queue
@@ -56,6 +63,7 @@ func (g *Guard) Sweep() {
 		found = g.believed(found)
 	}
 	g.mu.Unlock()
+	before.report()
 	found.report()
 }
 
@@ -90,9 +98,8 @@ func (g *Guard) look(r *record) findings {
 		}
 		from := page * g.sys.pageSize
 		if touched == nil {
-			v := r.violation(check.ReadAfterPut, false)
-			v.Offset = max(0, from-Marked)
-			touched = &v
+			touched = r.violation(check.ReadAfterPut, false)
+			touched.Offset = max(0, from-Marked)
 		}
 		for i, b := range r.pages[from : from+g.sys.pageSize] {
 			if b != 0 {

@@ -18,7 +18,7 @@ func giveBack(pages []byte) error { return syscall.Madvise(pages, syscall.MADV_D
 
 func resident(pages []byte) (each []bool, err error) {
 	raw := make([]byte, len(pages)/os.Getpagesize())
-	_, _, e := syscall.RawSyscall(syscall.SYS_MINCORE,
+	_, _, e := syscall.Syscall(syscall.SYS_MINCORE,
 		uintptr(unsafe.Pointer(unsafe.SliceData(pages))), uintptr(len(pages)), uintptr(unsafe.Pointer(unsafe.SliceData(raw))))
 	if e != 0 {
 		return nil, e
