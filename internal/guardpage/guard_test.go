@@ -307,16 +307,6 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-// What the kernel's files say.
-func TestTouches(t *testing.T) {
-	if traced([]byte("Name:\tx\nTracerPid:\t0\nUid:\t0\n")) || !traced([]byte("Name:\tx\nTracerPid:\t17\nUid:\t0\n")) || traced(nil) {
-		t.Error("who traces is misread")
-	}
-	if always("always [madvise] never\n") || !always("[always] madvise never\n") || !always("[always] inherit madvise never\n") {
-		t.Error("huge pages are misread")
-	}
-}
-
 // A random one of the next Gets is chosen, once for each time that comes, and none after stop.
 func TestTurns(t *testing.T) {
 	arms := make(chan bool, 1)
