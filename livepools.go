@@ -17,7 +17,6 @@ import (
 type livePool interface {
 	StatsSource
 	engines() []*magazine.Engine
-	arm()                 // see armAll
 	ownChecks() []*checks // each may be nil
 	reportLeaks() int
 }

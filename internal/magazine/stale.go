@@ -45,7 +45,6 @@ func clearStale(engines []*Engine) (looks, visits int) {
 			s.mu.Unlock()
 			continue
 		}
-		s.wasArmed = s.armed.Swap(false)
 		s.procs.Store(0)
 		held = append(held, s)
 	}
@@ -54,11 +53,7 @@ func clearStale(engines []*Engine) (looks, visits int) {
 	}
 	for _, s := range held {
 		visits += s.clear()
-		if s.wasArmed {
-			s.armed.Store(true)
-		} else {
-			s.procs.Store(uintptr(s.array.procs))
-		}
+		s.procs.Store(uintptr(s.array.procs))
 		s.mu.Unlock()
 	}
 	return looks, visits
@@ -67,9 +62,8 @@ func clearStale(engines []*Engine) (looks, visits int) {
 // A staleSlots are the slots of an engine to clear, in one array.
 type staleSlots struct {
 	*Engine
-	array    *array
-	slots    []staleSlot
-	wasArmed bool // when it was held
+	array *array
+	slots []staleSlot
 }
 
 // A staleSlot is where a slot is in an array.
@@ -82,7 +76,7 @@ type staleSlot struct {
 // has looked at. The caller holds e.mu.
 func (e *Engine) findStale() (s staleSlots, looks int) {
 	a := e.array()
-	s = staleSlots{Engine: e, array: a}
+	s = staleSlots{e, a, nil}
 	if e.Reserved() == 0 {
 		return s, 0
 	}

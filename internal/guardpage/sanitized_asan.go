@@ -1,5 +1,0 @@
-//go:build asan && !race
-
-package guardpage
-
-const sanitized = "address sanitizer"

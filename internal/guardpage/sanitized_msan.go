@@ -1,5 +1,0 @@
-//go:build msan && !race && !asan
-
-package guardpage
-
-const sanitized = "memory sanitizer"

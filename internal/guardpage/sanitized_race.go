@@ -1,5 +1,0 @@
-//go:build race
-
-package guardpage
-
-const sanitized = "race detector"
