@@ -55,7 +55,7 @@ func TestFrame(t *testing.T) {
 		{Frame{Function: "example.com/shop.f", File: "/src/shop/a.go"}, true, true},
 		{Frame{Function: "example.com/shop/api.f", File: "/src/shop/a.go"}, true, true},
 		{Frame{Function: "example.com/shopping.f", File: "/src/shop/a.go"}, false, true},
-		{Frame{Function: "example.com/shop.f", File: "/root/go/pkg/mod/example.com/shop@v1.2.0/a.go"}, false, false},
+		{Frame{Function: "example.com/shop.f", File: "/go/pkg/mod/example.com/shop@v1.2.0/a.go"}, false, false},
 		{Frame{Function: "example.com/dep.f", File: "/src/vendor/example.com/dep/a.go"}, false, false},
 		{Frame{Function: "net/http.f", File: "/usr/local/go/src/net/http/a.go"}, false, false},
 	} {
