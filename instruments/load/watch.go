@@ -17,37 +17,46 @@ func (r *run) watch(done <-chan struct{}) {
 	inFlight, glances := 0, 0 // since the last second
 	var before Second
 	aborts := r.Abort.Watch()
+	second := func() (goOn bool) {
+		now := time.Since(r.start)
+		all := r.now(now)
+		next = max(next+time.Second, now.Truncate(time.Second)) // one that was missed is at once
+		tick.Reset(time.Until(r.start.Add(next)))
+		s := all
+		s.InFlightMean = float64(inFlight) / float64(max(1, glances))
+		inFlight, glances = 0, 0
+		s.Started -= before.Started
+		s.Ended -= before.Ended
+		s.Failed -= before.Failed
+		s.Dropped -= before.Dropped
+		before = all
+		r.series = append(r.series, s)
+		r.report(s, all)
+		if r.options.Interval != nil {
+			one := r.result()
+			r.intervals = append(r.intervals, one)
+			one.Series = []Second{s}
+			r.options.Interval(one)
+		}
+		why := aborts(s)
+		if why != "" {
+			r.aborted.Store(&why)
+			r.stop()
+		}
+		return why == ""
+	}
 	for {
 		select {
 		case <-done:
+			if time.Since(r.start) >= next { // the last second ends with the run
+				second()
+			}
 			return
 		case <-glance.C:
 			inFlight += int(r.inFlight.Load())
 			glances++
 		case <-tick.C:
-			now := time.Since(r.start)
-			all := r.now(now)
-			next = max(next+time.Second, now.Truncate(time.Second)) // one that was missed is at once
-			tick.Reset(time.Until(r.start.Add(next)))
-			s := all
-			s.InFlightMean = float64(inFlight) / float64(max(1, glances))
-			inFlight, glances = 0, 0
-			s.Started -= before.Started
-			s.Ended -= before.Ended
-			s.Failed -= before.Failed
-			s.Dropped -= before.Dropped
-			before = all
-			r.series = append(r.series, s)
-			r.report(s, all)
-			if r.options.Interval != nil {
-				one := r.result()
-				r.intervals = append(r.intervals, one)
-				one.Series = []Second{s}
-				r.options.Interval(one)
-			}
-			if why := aborts(s); why != "" {
-				r.aborted.Store(&why)
-				r.stop()
+			if !second() {
 				return
 			}
 		}

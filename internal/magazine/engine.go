@@ -122,7 +122,7 @@ func (e *Engine) Init(c Config) {
 
 // Pop returns an idle block of a class, or nil when it finds none: then the depot and
 // the shard of this P have none, though another P's shard may have one, or a Trim is in
-// progress.
+// progress. The portable engine looks into others' shards too: see popElsewhere.
 func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	if int(class) < e.sharded {
 		x := e.Enter()

@@ -194,3 +194,34 @@ func TestShardsOfFewerProcs(t *testing.T) {
 		}
 	}
 }
+
+// TestFramesApart wants the portable engine to find a block that was pushed from another depth of
+// the stack, since its hint is where the frame lies.
+func TestFramesApart(t *testing.T) {
+	if percpu.Pinned {
+		t.Skip("the pinned engine knows the P")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	var e Engine
+	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
+	for depth := range 100 {
+		deeper(depth, func() { e.Push(0, block()) })
+		if e.Pop(0) == nil {
+			t.Fatalf("a block that was pushed %d frames deeper is not found", depth)
+		}
+	}
+	check(t, &e)
+}
+
+// deeper calls f that many frames, of half a KiB each, from here.
+//
+//go:noinline
+func deeper(frames int, f func()) {
+	var frame [512]byte
+	if frames > 0 {
+		deeper(frames-1, f)
+		runtime.KeepAlive(&frame)
+		return
+	}
+	f()
+}

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/atomics"
+	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // PopSlow is [Engine.Pop] when the loaded magazine was empty, or the class has none.
@@ -11,7 +12,42 @@ func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 	x := e.enterGrown()
 	block := e.popIn(x, class)
 	x.Exit()
+	if block == nil && !percpu.Pinned {
+		return e.popElsewhere(class, uint(x.id))
+	}
 	return block
+}
+
+// mostSearched is how many shards popElsewhere looks into, so that a miss on a large
+// machine does not cost more than what it saves.
+const mostSearched = 64
+
+// popElsewhere looks for a block in the other shards of the portable engine, from one on.
+// There a shard is chosen by where the caller's frame lies, and if those of a Get and of
+// a Put always lie apart, the one never finds what the other has filled. It passes over
+// shards that are in use.
+func (e *Engine) popElsewhere(class uint8, from uint) unsafe.Pointer {
+	first := e.current.Load()
+	if first == nil || int(class) >= e.sharded {
+		return nil
+	}
+	a := first.array
+	for i := range min(a.procs, mostSearched) {
+		id := (from + 1 + i) % a.procs
+		if !a.shards[id].guard.TryLock() {
+			continue
+		}
+		x := section{int(id), first}
+		var block unsafe.Pointer
+		if e.current.Load() == first {
+			block = e.Slot(x, class+1).Take()
+		}
+		x.Exit()
+		if block != nil {
+			return block
+		}
+	}
+	return nil
 }
 
 func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
