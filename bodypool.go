@@ -50,11 +50,11 @@ type BodyPool struct {
 // [BytePool.Get] it is never refused.
 func (p *BodyPool) Get() []byte {
 	blocks, class := p.blocks, p.fits.Class()
-	b := blocks.reuse(class)
+	b := blocks.sampled(blocks.reuse(class))
 	// Bodies that have outgrown their blocks have left larger ones.
 	most := 2 * blocks.classes.Size(class)
 	for larger := class + 1; b == nil && int(larger) < blocks.classes.Len() && blocks.classes.Size(larger) <= most; larger++ {
-		if b = blocks.reuse(larger); b != nil {
+		if b = blocks.sampled(blocks.reuse(larger)); b != nil {
 			class = larger
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
+	"github.com/dewpond/dewpond/internal/guardpage"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/learn"
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -42,7 +43,7 @@ type BytePool struct {
 	// The fields that Get and Put read come first, in one cache line.
 	classes     *sizeclass.Table // which pools of the same classes share; nil in the zero BytePool
 	blocks      memory.Blocks    // the ledger's
-	zero        ZeroPolicy
+	alignment   uint8            // a block begins where these bits of the address are 0, but see guard
 	onPut       blockWork
 	onGet       blockWork
 	initialized bool   // by NewBytePool; false in the zero BytePool
@@ -72,6 +73,10 @@ type BytePool struct {
 
 	parts  *apart[*BytePool] // nil but in the binary of a test; also that of which this is a part
 	bubble uint64            // whose part this is
+
+	zero  ZeroPolicy
+	guard *guarded // nil: no block is guarded
+	bare  string   // why not
 }
 
 // Get and Put read the pool's first cache line, which includes the engine's first three
@@ -116,6 +121,7 @@ func NewBytePool(o BytePoolOptions) (*BytePool, error) {
 		p.init(o, nil, entry)
 	}
 	publish(entry)
+	p.armIfDue()
 	return p, nil
 }
 
@@ -164,6 +170,7 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if o.Memory == nil && e == nil {
 		sizes = sizeclass.Allocated(o.Classes)
 	}
+	p.beGuarded(o)
 	idle, follows := o.idle()
 	p.engine.Init(magazine.Config{
 		Sizes:           sizes,
@@ -202,6 +209,9 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	if p.checks != nil {
 		p.checks.pool = p.name
 		p.sampleMask = uint32(p.checks.sampleMask)
+	}
+	if p.guard != nil {
+		p.guard.pool = p.name
 	}
 	p.gate.Join() // from here on its other pools may look at this one
 }
@@ -328,12 +338,17 @@ func (p *BytePool) getSlow(n int) []byte {
 	if !ok {
 		return p.oversize(n)
 	}
+	return p.sampled(p.getBlock(class)[:n])
+}
+
+// getBlock returns a block that is ready for a caller.
+func (p *BytePool) getBlock(class uint8) []byte {
 	block := p.engine.PopSlow(class)
 	if block == nil && p.engine.Reclaim(class) {
 		block = p.engine.PopSlow(class)
 	}
 	if b := p.readySlice(class, block); b != nil {
-		return b[:n]
+		return b
 	}
 	overLimit, overBudget := p.gate.Overrun(class)
 	if overLimit {
@@ -351,7 +366,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		b = make([]byte, p.classes.Size(class))
 		p.fallback.Add(dataOf(b), addressOf(b))
 	}
-	return b[:n]
+	return b
 }
 
 // Put gives a block back, whatever the slice's length. The caller must no longer use
@@ -387,7 +402,7 @@ func (p *BytePool) Put(b []byte) {
 		p, classes = other, other.classes
 	}
 	class := classes.OfSmall(n)
-	if class.Size()^n|uint(addressOf(b)%blockAlignment) != 0 {
+	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 {
 		p.putSlow(b)
 		return
 	}
@@ -449,7 +464,7 @@ func (p *BytePool) putLarge(b []byte) {
 		return
 	}
 	class := p.classes.OfLarge(n)
-	if class.Size()^n|uint(addressOf(b)%blockAlignment) != 0 || !p.tryClean(b[:n]) {
+	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 || !p.tryClean(b[:n]) {
 		p.putSlow(b)
 		return
 	}
@@ -492,6 +507,9 @@ func (p *BytePool) overflow(class sizeclass.Class, block unsafe.Pointer) {
 	if class.Slot() == 0 { // cap 0
 		return
 	}
+	if p.engine.Armed() && !p.guard.Due() {
+		p.engine.Disarm(p.guard.Due)
+	}
 	p.gate.PutSlow(class.Index(), block)
 }
 
@@ -509,6 +527,15 @@ func (p *BytePool) putSlow(b []byte) {
 		}
 		return
 	}
+	if p.guard != nil && guardpage.IsMarked(addressOf(b)) {
+		own, done := p.putGuarded(b, false)
+		if own != nil {
+			p.Put(own)
+		}
+		if done || own != nil {
+			return
+		}
+	}
 	if p.onPut&^clearBlock == askBudget && uint(cap(b)) <= sizeclass.MaxSmall {
 		if class := p.classes.OfSmall(uint(cap(b))); class != 0 && class.Size() == uint(cap(b)) {
 			p.putCharged(class, b[:cap(b)])
@@ -525,6 +552,11 @@ func (p *BytePool) putSlow(b []byte) {
 		p.count.droppedForeign.Add(1)
 		if p.onPut&watchAll != 0 {
 			p.checks.reportStranger(addressOf(b), cap(b))
+		}
+		if p.guard != nil {
+			if misuse := p.guard.Inside(b); misuse != nil {
+				p.guard.Report(*misuse)
+			}
 		}
 		return
 	}
@@ -627,7 +659,7 @@ func (p *BytePool) putUsed(b []byte) {
 	if size <= sizeclass.MaxSmall {
 		class = p.classes.OfSmall(size)
 	}
-	if class.Size() != size {
+	if class.Size()^size|uint(uint8(addressOf(b))&p.alignment) != 0 {
 		p.Put(b)
 		return
 	}
@@ -722,7 +754,7 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 			return nil, err
 		}
 	}
-	return b[:n], nil
+	return p.sampled(b[:n]), nil
 }
 
 // returnOne gives back the permission to allocate a block that could not be made.
@@ -740,7 +772,7 @@ func (p *BytePool) tryGetUncounted(method string, n int) ([]byte, error) {
 	class, ok := p.classFor(method, n)
 	if ok && n > 0 {
 		if b := p.reuse(class); b != nil {
-			return b[:n], nil
+			return p.sampled(b[:n]), nil
 		}
 	}
 	switch {
@@ -755,7 +787,7 @@ func (p *BytePool) tryGetUncounted(method string, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b[:n], nil
+	return p.sampled(b[:n]), nil
 }
 
 // allocateOrReuse returns a fresh block if AllocLimit and the Budget allow it and the
@@ -854,7 +886,7 @@ func (p *BytePool) allocate(class uint8, refund func(class uint8)) ([]byte, erro
 func (p *BytePool) fresh(class uint8, refund func(class uint8)) (b []byte, err error) {
 	size := p.classes.Size(class)
 	if p.source == nil {
-		b = p.make(size)
+		b = p.make(p.guard.room(class, size))[:size:size]
 		p.gate.Register(class, blockOf(b))
 		return b, nil
 	}
@@ -992,6 +1024,9 @@ func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
 	}
 	err := b.get(ctx)
 	p.countRefusal(err)
+	if err == nil && ok {
+		p.sampledBatch(blocks)
+	}
 	return err
 }
 
@@ -1117,6 +1152,16 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	case cap(b) > p.classes.Largest(), p.source != nil:
 		p.Put(b)
 		return
+	case p.guard != nil && guardpage.IsMarked(addressOf(b)):
+		own, done := p.putGuarded(b, true)
+		if done {
+			return
+		}
+		if own != nil {
+			b = own[:0:min(cap(b), cap(own))]
+		}
+	}
+	switch {
 	case !ok, cap(b) > 2*p.classes.Size(class), p.misaligned(b):
 		p.count.droppedForeign.Add(1)
 		return
@@ -1296,7 +1341,7 @@ func (p *BytePool) newLease(b []byte) Lease {
 	h := p.handle()
 	h.setData(dataOf(b))
 	h.class = 0
-	if size := uint(cap(b)); size <= sizeclass.MaxSmall && addressOf(b)%blockAlignment == 0 {
+	if size := uint(cap(b)); size <= sizeclass.MaxSmall && uint8(addressOf(b))&p.alignment == 0 {
 		if class := p.classes.OfSmall(size); class != 0 && class.Size() == size {
 			h.class = class
 			if p.classes.OfSmall(uint(len(b))) == class {
@@ -1613,6 +1658,7 @@ func (p *BytePool) Stats() Stats {
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
 	}
+	p.guardStats(&s)
 	s.Waits, s.WaitDuration = p.gate.Waits()
 	if budget := p.gate.Budget(); budget != nil {
 		s.BudgetName, s.BudgetLimit, s.BudgetUsed = budget.Name(), budget.Limit(), budget.Used()

@@ -55,6 +55,8 @@
 //	CheckAll of offheap     a touch of an idle       a write to an idle block
 //	                        block faults             is found later
 //	offheap.ExplainFaults   names the block          nothing faults
+//	DEWPOND_GUARD           finds use after Put,     off
+//	                        on 64 bits
 //
 // Go 1.24 to 1.27 have the fast engine, which pins a goroutine to its processor. Under the
 // race detector, with the build tag dewpond_portable, and with every other version or

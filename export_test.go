@@ -11,6 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
+	"github.com/dewpond/dewpond/internal/guardpage"
 	"github.com/dewpond/dewpond/internal/pressure"
 )
 
@@ -28,6 +29,19 @@ func KeepApart(t interface{ Cleanup(func()) }) (ok bool) {
 	keepApart = func() bool { return ok }
 	return ok
 }
+
+// GuardEvery has pools that are made during a test guard blocks, so many a second. It returns their
+// Guard, and why they do not, or "".
+func GuardEvery(t interface{ Cleanup(func()) }, rate float64) (g *guardpage.Guard, why string) {
+	before := processGuard
+	t.Cleanup(func() { processGuard = before })
+	g = guardpage.New(rate, armAll)
+	processGuard = func() *guardpage.Guard { return g }
+	return g, g.Off()
+}
+
+// IsGuarded reports whether a slice is of a guarded block.
+func IsGuarded(b []byte) bool { return guardpage.IsMarked(addressOf(b)) }
 
 // PartsOf and PartsOfBytes return how many bubbles have a part of a pool.
 func PartsOf[T any](p *Pool[T]) int { return len(p.parts.bubbles.All(func() {})) }

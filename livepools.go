@@ -17,6 +17,7 @@ import (
 type livePool interface {
 	StatsSource
 	engines() []*magazine.Engine
+	arm()                 // see armAll
 	ownChecks() []*checks // each may be nil
 	reportLeaks() int
 }

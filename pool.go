@@ -555,6 +555,7 @@ func (p *Pool[T]) Stats() Stats {
 		Name:            p.name,
 		Engine:          percpu.Engine(),
 		Bubbles:         bubblesShared(),
+		Guard:           "off (its objects are not guarded)",
 		Hits:            c.Hits,
 		Misses:          p.count.misses.Load(),
 		Refused:         p.count.refused.Load(),
@@ -681,6 +682,8 @@ func (p *Pool[T]) ownChecks() []*checks {
 	}
 	return []*checks{p.checks}
 }
+
+func (p *Pool[T]) arm() {} // the collector reads objects, so none is guarded
 
 func (p *Pool[T]) engines() []*magazine.Engine {
 	if p.parted() {

@@ -73,6 +73,7 @@ func NewSlicePool[T any](o SlicePoolOptions[T]) (*SlicePool[T], error) {
 		p.init(o, of, pointers, entry)
 	}
 	publish(entry)
+	p.pool.armIfDue()
 	return p, nil
 }
 
@@ -93,10 +94,10 @@ func (p *SlicePool[T]) init(o SlicePoolOptions[T], of BytePoolOptions, pointers 
 	case pointers:
 		e.reset = func(b []byte) { clear(sliceOf[T](b, len(b)/e.size)) }
 	}
-	if !pointers {
-		p.alignment = blockAlignment - 1
-	}
 	p.pool.init(of, e, entry)
+	if !pointers {
+		p.alignment = uintptr(p.pool.alignment)
+	}
 	switch {
 	case p.pool.onPut == keepAsIs:
 		p.onPut = keepSlice
@@ -395,6 +396,8 @@ func (p *SlicePool[T]) reportLeaks() int {
 	}
 	return p.actual().pool.reportLeaks()
 }
+
+func (p *SlicePool[T]) arm() { p.pool.arm() }
 
 func (p *SlicePool[T]) engines() []*magazine.Engine {
 	if p.parts != nil {

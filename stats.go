@@ -43,7 +43,11 @@ type Stats struct {
 	DroppedClosed   uint64 // Puts after Close
 
 	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
-	Violations uint64 // misuses that checked mode has found
+	Violations uint64 // misuses that checked mode and guarded blocks have found
+
+	Guard        string  // "touch" while a sample of the Gets has guarded blocks, or "off (", why and ")"; see docs/safety.md on DEWPOND_GUARD
+	GuardSamples uint64  // Gets that had one
+	GuardRate    float64 // how many Gets a second had one of late, in all pools of the process
 
 	Trimmed     uint64 // blocks let go by decay, Trim and Close
 	Collections uint64 // garbage collections that decay of this pool has asked for: see BytePoolOptions.NoCollect
@@ -131,6 +135,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.DroppedClosed -= previous.DroppedClosed
 	s.Adopted -= previous.Adopted
 	s.Violations -= previous.Violations
+	s.GuardSamples -= previous.GuardSamples
 	s.Trimmed -= previous.Trimmed
 	s.Collections -= previous.Collections
 	s.ReleasedBytes -= previous.ReleasedBytes
@@ -148,7 +153,7 @@ func (s Stats) Sub(previous Stats) Stats {
 
 // events returns s without what is true of a pool now.
 func (s Stats) events() Stats {
-	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes = 0, 0, 0, 0
+	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes, s.GuardRate = 0, 0, 0, 0, 0
 	s.BudgetUsed, s.OverBudgetBytes, s.ReservedBytes, s.CommittedBytes = 0, 0, 0, 0
 	s.Shards = nil
 	s.Classes = slices.Clone(s.Classes)
@@ -179,6 +184,8 @@ func (s Stats) plus(t Stats) Stats {
 	s.DroppedClosed += t.DroppedClosed
 	s.Adopted += t.Adopted
 	s.Violations += t.Violations
+	s.GuardSamples += t.GuardSamples
+	s.GuardRate = max(s.GuardRate, t.GuardRate)
 	s.Trimmed += t.Trimmed
 	s.Collections += t.Collections
 	s.IdleBytes += t.IdleBytes

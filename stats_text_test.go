@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 // this test until it is in one of the two.
 func TestSubKnowsEveryField(t *testing.T) {
 	now := map[string]bool{
-		"Name": true, "Engine": true, "Bubbles": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
+		"Name": true, "Engine": true, "Bubbles": true, "Guard": true, "GuardRate": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
 		"BudgetName": true, "BudgetLimit": true, "BudgetUsed": true, "OverBudgetBytes": true,
 		"OverheadBytes": true, "ReservedBytes": true, "CommittedBytes": true, "Size": true, "Idle": true, "InUse": true,
 	}
@@ -80,6 +80,8 @@ func TestSubKnowsEveryField(t *testing.T) {
 				f.SetUint(uint64(by))
 			case reflect.Int, reflect.Int64:
 				f.SetInt(by)
+			case reflect.Float64:
+				f.SetFloat(float64(by))
 			case reflect.String:
 				f.SetString(fmt.Sprint(by))
 			}
@@ -103,8 +105,8 @@ func TestSubKnowsEveryField(t *testing.T) {
 				want = "10"
 			}
 			got := fmt.Sprintf("%d", v.Field(i).Interface())
-			if v.Field(i).Kind() == reflect.String {
-				got = v.Field(i).String()
+			if k := v.Field(i).Kind(); k == reflect.String || k == reflect.Float64 {
+				got = fmt.Sprint(v.Field(i).Interface())
 			}
 			if name != "Classes" && name != "Shards" && got != want {
 				t.Errorf("%s.%s is %s, want %s", of, name, got, want)

@@ -106,6 +106,7 @@ const (
 	PastEnd       ViolationKind = ViolationKind(check.PastEnd)       // a read or write past the cap of a block off the heap, which faults
 	DoubleRelease ViolationKind = ViolationKind(check.DoubleRelease) // a Release of a Lease by an owner that has released
 	WriteBeyond   ViolationKind = ViolationKind(check.WriteBeyond)   // a write behind the slice that PutWritten was given
+	ReadAfterPut  ViolationKind = ViolationKind(check.ReadAfterPut)  // a read of an idle block, or a write of zeros, found by DEWPOND_GUARD
 )
 
 // String returns, for instance, "double Put".
@@ -205,7 +206,7 @@ func (r *reports) violation(found check.Violation) Violation {
 	if r.objects != nil {
 		v.Type = r.objects.String()
 	}
-	if v.Kind == WriteAfterPut {
+	if v.Kind == WriteAfterPut || v.Kind == ReadAfterPut {
 		v.Field, v.advice = check.FieldAt(r.objects, uintptr(v.Offset)), r.advice
 	}
 	return v
@@ -217,7 +218,11 @@ func (r *reports) report(found check.Violation) {
 	if r.on != nil {
 		r.on(v)
 	}
-	if told := tellAll(v); !told && r.on == nil && r.logged.First(v.Got, v.Offence) {
+	second := v.Offence
+	if second == nil {
+		second = v.Put
+	}
+	if told := tellAll(v); !told && r.on == nil && r.logged.First(v.Got, second) {
 		v.report().Log()
 	}
 }

@@ -23,8 +23,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "drain-before-grace", File: "replace.go", Scenarios: []string{"trim"},
-		Old: "	grace(changes)\n	for _, c := range changes {\n		c.procs.Store(uintptr(c.next.procs))\n		c.drain(c.old)\n",
-		New: "	for _, c := range changes {\n		c.drain(c.old)\n	}\n	grace(changes)\n	for _, c := range changes {\n		c.procs.Store(uintptr(c.next.procs))\n",
+		Old: "	grace(changes)\n	for _, c := range changes {\n		if !c.armed.Load() {\n			c.procs.Store(uintptr(c.next.procs))\n		}\n		c.drain(c.old)\n",
+		New: "	for _, c := range changes {\n		c.drain(c.old)\n	}\n	grace(changes)\n	for _, c := range changes {\n		if !c.armed.Load() {\n			c.procs.Store(uintptr(c.next.procs))\n		}\n",
 	},
 	{
 		Name: "procs-before-grace", File: "replace.go", Scenarios: []string{"grow2"},
@@ -310,5 +310,30 @@ var Mutants = []Mutant{
 		Name: "stale-clears-what-is-idle", File: "stale.go", Scenarios: []string{"stale"},
 		Old: "	if s.state != full {\n		s.hot = nil\n	}\n",
 		New: "	s.hot = nil\n",
+	},
+	{
+		Name: "stale-while-armed", File: "stale.go", Scenarios: []string{"arm-stale"},
+		Old: "s.wasArmed = s.armed.Swap(false)",
+		New: "s.wasArmed = s.armed.Load()",
+	},
+	{
+		Name: "stale-disarms", File: "stale.go", Scenarios: []string{"arm-stale"},
+		Old: "		if s.wasArmed {\n			s.armed.Store(true)\n		} else {\n			s.procs.Store(uintptr(s.array.procs))\n		}\n",
+		New: "		s.armed.Store(s.wasArmed)\n		s.procs.Store(uintptr(s.array.procs))\n",
+	},
+	{
+		Name: "disarmed-without-lock", File: "arm.go", Scenarios: []string{"arm-stale-disarm"},
+		Old: "	if !e.mu.TryLock() {\n		return\n	}\n	defer e.mu.Unlock()\n	if e.armed.Load() && ",
+		New: "	if ",
+	},
+	{
+		Name: "armed-beyond-the-array", File: "arm.go", Scenarios: []string{"arm-grow"},
+		Old: "e.armed.Load() && uint(x.id) < x.array().procs",
+		New: "e.armed.Load()",
+	},
+	{
+		Name: "replacing-disarms", File: "replace.go", Scenarios: []string{"arm-trim"},
+		Old: "		if !c.armed.Load() {\n			c.procs.Store(uintptr(c.next.procs))\n		}\n",
+		New: "		c.procs.Store(uintptr(c.next.procs))\n",
 	},
 }

@@ -40,6 +40,8 @@ func (k Kind) String() string {
 		return "double Release"
 	case WriteBeyond:
 		return "write beyond what PutWritten was given"
+	case ReadAfterPut:
+		return "read after Put"
 	}
 	return fmt.Sprintf("ViolationKind(%d)", uint8(k)) // as the public type is called
 }
@@ -101,6 +103,8 @@ func (r Report) details() (lines []string) {
 		lines = append(lines, fmt.Sprintf("it begins at offset %d of the block", r.Offset))
 	case UseAfterPut, PastEnd:
 		lines = append(lines, fmt.Sprintf("touched at offset %d", r.Offset))
+	case ReadAfterPut:
+		lines = append(lines, fmt.Sprintf("read, or written zeros to, on the page that has offset %d", r.Offset))
 	case WriteAfterPut, WriteBeyond:
 		where := fmt.Sprintf("written at offset %d", r.Offset)
 		if r.Field != "" {

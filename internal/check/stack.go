@@ -81,7 +81,7 @@ func wrapper(f runtime.Frame) bool {
 const library = "github.com/dewpond/dewpond"
 
 // between are the parts of the library that may lie between a caller and a Checker.
-var between = []string{".", "/dewsync.", "/internal/check.(*Checker).", "/internal/check.(*Watch).", "/internal/admission.", "/internal/late."}
+var between = []string{".", "/dewsync.", "/internal/check.(*Checker).", "/internal/check.(*Watch).", "/internal/guardpage.", "/internal/admission.", "/internal/late."}
 
 // inside reports whether a function is one of the library's.
 func inside(function string) bool {

@@ -15,6 +15,7 @@ const (
 	PastEnd                   // an access behind a block
 	DoubleRelease             // a Release of a lease whose owner has released it
 	WriteBeyond               // a write behind what a Put was told is all that was written
+	ReadAfterPut              // a read of a block while it was idle, or a write of zeros
 )
 
 // A Violation is one misuse, or Count leaks of one place. Offence is nil if the misuse

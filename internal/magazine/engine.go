@@ -76,6 +76,7 @@ type Engine struct {
 	none slot // never has a block or a place
 
 	reclaimable atomics.Bool // see Reclaim
+	armed       atomics.Bool // see Arm; changes under mu
 	sampled     bool         // Config.Sampled
 
 	report report // see Report

@@ -205,7 +205,7 @@ func (e *Engine) unload(x section, s *slot, class uint8, block unsafe.Pointer, s
 // usable returns the class's slot if its magazines can be used: the engine is sharded,
 // the class has magazines, and the P has a shard. Otherwise it returns nil.
 func (e *Engine) usable(x section, class uint8) *slot {
-	if x.array().mode != sharded || e.outgrown(x) || x.array().rounds[class] < 2 {
+	if x.array().mode != sharded || !e.hasShard(x) || x.array().rounds[class] < 2 {
 		return nil
 	}
 	return e.ownSlot(x, class+1)

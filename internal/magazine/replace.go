@@ -50,7 +50,9 @@ func replaceAll(changes []change) {
 	delay(seamReplace)
 	grace(changes)
 	for _, c := range changes {
-		c.procs.Store(uintptr(c.next.procs))
+		if !c.armed.Load() {
+			c.procs.Store(uintptr(c.next.procs))
+		}
 		c.drain(c.old)
 		c.next.settled.Store(true)
 	}
@@ -357,7 +359,7 @@ func (e *Engine) Waiting(class uint8) bool {
 func (e *Engine) enterGrown() section {
 	e.depots.At(0) // which makes all: a section cannot
 	x := e.Enter()
-	if e.outgrown(x) && x.array().mode == sharded && e.sharded > 0 {
+	if !e.hasShard(x) && x.array().mode == sharded && e.sharded > 0 {
 		x.Exit()
 		e.grow()
 		x = e.Enter()

@@ -45,6 +45,7 @@ func clearStale(engines []*Engine) (looks, visits int) {
 			s.mu.Unlock()
 			continue
 		}
+		s.wasArmed = s.armed.Swap(false)
 		s.procs.Store(0)
 		held = append(held, s)
 	}
@@ -53,7 +54,11 @@ func clearStale(engines []*Engine) (looks, visits int) {
 	}
 	for _, s := range held {
 		visits += s.clear()
-		s.procs.Store(uintptr(s.array.procs))
+		if s.wasArmed {
+			s.armed.Store(true)
+		} else {
+			s.procs.Store(uintptr(s.array.procs))
+		}
 		s.mu.Unlock()
 	}
 	return looks, visits
@@ -62,8 +67,9 @@ func clearStale(engines []*Engine) (looks, visits int) {
 // A staleSlots are the slots of an engine to clear, in one array.
 type staleSlots struct {
 	*Engine
-	array *array
-	slots []staleSlot
+	array    *array
+	slots    []staleSlot
+	wasArmed bool // when it was held
 }
 
 // A staleSlot is where a slot is in an array.
@@ -76,7 +82,7 @@ type staleSlot struct {
 // has looked at. The caller holds e.mu.
 func (e *Engine) findStale() (s staleSlots, looks int) {
 	a := e.array()
-	s = staleSlots{e, a, nil}
+	s = staleSlots{Engine: e, array: a}
 	if e.Reserved() == 0 {
 		return s, 0
 	}

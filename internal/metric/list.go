@@ -65,7 +65,9 @@ var (
 	trimmedBytes = add(Counter, "trimmed_bytes_total", "trimmed.memory", "bytes",
 		"Bytes of the idle blocks that the pool let go.", "pool")
 	violations = add(Counter, "violations_total", "violations", "violation",
-		"Misuses that checked mode has found: each is a bug of the program.", "pool")
+		"Misuses that checked mode or guarded blocks have found: each is a bug of the program.", "pool")
+	guardSamples = add(Counter, "guard_samples_total", "guard.samples", "block",
+		"Gets that had a guarded block: see DEWPOND_GUARD.", "pool")
 
 	reserved = add(Sum, "offheap_reserved_bytes", "offheap.reserved", "bytes",
 		"Address space of a pool off the heap.", "pool")

@@ -81,6 +81,7 @@ func (r *reader) pool(s *dewpond.Stats) bool {
 		count(waits, s.Waits) &&
 		count(trimmedBlocks, s.Trimmed) &&
 		count(violations, s.Violations) &&
+		count(guardSamples, s.GuardSamples) &&
 		r.say(getsMinusPuts, float64(int64(s.Gets-s.Puts)), s.Name) &&
 		r.say(size, float64(s.IdleBytes), s.Name, "idle") &&
 		r.say(size, float64(s.InUseBytes), s.Name, "used") &&

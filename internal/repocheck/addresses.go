@@ -12,8 +12,9 @@ var (
 		"internal/memory/blocks.go",                                  // finds a state by arithmetic, in few words
 		"internal/atomics",                                           // tells the explorer which object is accessed
 		"bytepool.go", "block.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
-		"slicepool.go",    // so does this, for any T
-		"dewsync/word.go", // takes an interface apart into its two words
+		"slicepool.go",       // so does this, for any T
+		"internal/guardpage", // asks the kernel about pages, and finds a block's first
+		"dewsync/word.go",    // takes an interface apart into its two words
 
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
@@ -37,7 +38,7 @@ var (
 	assemblyAddresses = []string{"internal/callers"}
 
 	syscallAddresses = []string{
-		"internal/arena", "internal/pressure",
+		"internal/arena", "internal/pressure", "internal/guardpage",
 
 		"instruments/load/nanosleep_linux.go", // waits more exactly than the runtime
 		"instruments/load/peek_linux.go",      // net cannot peek

@@ -54,7 +54,7 @@ var layers = []layer{
 	{"pressure", []string{"internal/pressure"}},
 	{"checks", []string{"internal/check"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
-		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/hooks", "internal/late", "internal/learn",
+		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/guardpage", "internal/hooks", "internal/late", "internal/learn",
 		"internal/magazine", "internal/memory",
 		"internal/perclass", "internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
 	}},
@@ -64,6 +64,7 @@ var layers = []layer{
 	{"internal/arena", []string{"internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/perclass", "internal/percpu"}},
 	{"internal/check", []string{"internal/bubble", "internal/callers", "internal/late"}},
+	{"internal/guardpage", []string{"internal/bubble", "internal/callers", "internal/check"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},

@@ -49,6 +49,21 @@ func Allocated(classes []int) []int {
 	return sizes
 }
 
+// Rooms returns how many bytes to allocate for a block of each of some classes, in a multiple of
+// unit, so that it begins at a multiple of alignment, a power of two. Go's own sizes divide pages,
+// without gaps. It returns false if that cannot be.
+func Rooms(classes []int, unit, alignment int) (rooms []int, ok bool) {
+	rooms = make([]int, len(classes))
+	for i, size := range classes {
+		for rooms[i] = size; goSize(rooms[i])%alignment != 0; rooms[i] += unit {
+			if rooms[i] > 2*size {
+				return nil, false
+			}
+		}
+	}
+	return rooms, true
+}
+
 // goSize returns how many bytes Go allocates for a pointer-free object of size bytes.
 // Go does not publish its table, but append rounds a capacity up to it. Above 32 KiB,
 // where a trial allocation would be expensive, Go rounds to pages of 8 KiB.

@@ -5,7 +5,11 @@ package main
 // This file is long because it is a list: what the explorer plays, one entry after the
 // other, in the order of what they are about. What the entries do is in operations.go.
 
-import "github.com/dewpond/dewpond/internal/magazine"
+import (
+	"unsafe"
+
+	"github.com/dewpond/dewpond/internal/magazine"
+)
 
 // A scenario is a few threads that use one small engine. Everything in it is
 // deterministic but the order in which the threads take their steps.
@@ -100,6 +104,19 @@ func exact(w *world)       { w.popExact(0) }
 func strand(w *world)      { w.engine.ReclaimStranded(0) }
 func clearStale(w *world)  { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
 func reclaim(w *world)     { w.engine.Reclaim(0) }
+func arm(w *world)         { w.engine.Arm() }
+func disarm(w *world)      { w.engine.Disarm(func() bool { return false }) }
+
+// unarmed disarms, and armed checks that no fast path finds a shard while the engine is armed.
+func unarmed(w *world) { disarm(w); armed(w) }
+func armed(w *world) {
+	x := w.engine.Enter()
+	any := w.engine.Armed() && unsafe.Pointer(w.engine.Slot(x, magazine.OnlySlot)) != w.engine.None()
+	x.Exit()
+	if any {
+		w.run.fail("a fast path finds a shard of an engine that is armed")
+	}
+}
 
 // These come by the gate.
 func closes(w *world)       { w.close() }
@@ -303,6 +320,51 @@ var scenarios = []scenario{
 		name: "stale-trim", about: "the same while Trim runs",
 		timed: true, config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), clearStale),
 		threads: []func(w *world){trim, sequence(clearStale, clearStale)},
+	},
+	{
+		name: "arm", about: "an engine is armed and disarmed while a thread gets and puts",
+		config: engine(pairs), procs: 2, setup: pushes(0, 1), after: armed,
+		threads: []func(w *world){sequence(getPut(0), pops(0, 1)), sequence(arm, disarm)},
+	},
+	{
+		name: "arm-stale", about: "slots of an armed engine are cleared while a thread begins to use them",
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), clearStale, arm), after: armed,
+		threads: []func(w *world){pops(0, 1), sequence(clearStale, clearStale)},
+	},
+	{
+		name: "arm-stale-disarm", about: "an engine is disarmed while its slots are cleared and a thread begins to use them",
+		config: engine(pairs), procs: 2, places: []int{0, 1, 1}, setup: sequence(pushes(0, 1), clearStale, pops(0, 1), clearStale, arm), after: armed,
+		threads: []func(w *world){pushes(0, 1), clearStale, disarm},
+	},
+	{
+		name: "arm-trim", about: "an armed engine is trimmed",
+		timed: true, config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), arm), after: armed,
+		threads: []func(w *world){pops(0, 1), trim},
+	},
+	{
+		name: "arm-in-trim", about: "an engine is armed while it is trimmed",
+		timed: true, config: engine(pairs), procs: 2, places: []int{0, 1, 1}, setup: pushes(0, 2), after: armed,
+		threads: []func(w *world){pops(0, 1), trim, arm},
+	},
+	{
+		name: "arm-grow", about: "an armed engine gets a P that has no shard, and is disarmed when it has",
+		config: engine(pairs), born: 1, procs: 2, setup: arm, after: armed,
+		threads: []func(w *world){getPut(0), sequence(getPut(0), disarm)},
+	},
+	{
+		name: "arm-close", about: "an armed engine is closed while a thread gets and puts", timed: true,
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), arm), after: armed,
+		threads: []func(w *world){getPut(0), closes},
+	},
+	{
+		name: "arm-direct", about: "an armed engine becomes direct, and PopExact finds what is idle", timed: true,
+		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 2), arm), after: unarmed,
+		threads: []func(w *world){pops(0, 1), sequence(enterDirect, exact)},
+	},
+	{
+		name: "arm-shed", about: "decay sheds, and looks for what is stranded, in an engine that is armed meanwhile",
+		config: engine(pairs), procs: 2, places: []int{0, 1, 1}, setup: sequence(fill(0, 2), pushes(0, 1)), after: unarmed,
+		threads: []func(w *world){getPut(0), func(w *world) { w.shed(0, 2) }, arm},
 	},
 	{
 		name: "reclaim", about: "large blocks are fetched from another shard while that gets and puts",

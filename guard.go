@@ -1,0 +1,183 @@
+package dewpond
+
+import (
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/internal/guardpage"
+	"github.com/dewpond/dewpond/internal/sizeclass"
+)
+
+// A sampled Get does all that any Get does, and then hands out a guarded block in the place of the
+// pool's own, which waits for its Put: see package guardpage. So all counts and bounds are as if it
+// had not been sampled. The Get comes the slow way because the engine is armed, and the Put because
+// of where the block begins. Neither costs another Get or Put anything.
+
+// guarded is the part of a pool whose callers get guarded blocks. It outlives the pool, as reports do.
+type guarded struct {
+	*guardpage.Guard
+	reports
+	seen    check.Seen // by the stacks of Get and Put, or of Get and the misuse
+	rooms   []int      // bytes to allocate for a block, by class
+	samples atomic.Uint64
+}
+
+// processGuard returns the Guard of the process, or nil if the environment asks for none.
+var processGuard = sync.OnceValue(func() *guardpage.Guard {
+	text := os.Getenv(guardpage.Environment)
+	rate, ok := guardpage.ParseRate(text)
+	if !ok {
+		check.Note("the environment's "+guardpage.Environment+" is none of off, touch and touch=RATE, with samples a second: it counts as off", "value", text)
+	}
+	if rate == 0 {
+		return nil
+	}
+	return guardpage.New(rate, armAll)
+})
+
+func init() { processGuard() } // logs an invalid value when the program starts
+
+// armAll has the next Gets of all pools ask whether they are to be sampled.
+func armAll() {
+	for _, p := range livePools.Live() {
+		p.arm()
+	}
+}
+
+func (p *BytePool) arm() {
+	if p.guard != nil {
+		p.engine.Arm()
+	}
+}
+
+// armIfDue arms a pool that armAll did not find, because it is new.
+func (p *BytePool) armIfDue() {
+	if p.guard != nil && p.guard.Due() {
+		p.engine.Arm()
+	}
+}
+
+// beGuarded has the pool's callers get guarded blocks, if that is asked for and can be. What its blocks
+// count does not change: a Budget that was made for some blocks must have room for them.
+func (p *BytePool) beGuarded(o BytePoolOptions) {
+	p.alignment = blockAlignment - 1
+	g, unit := processGuard(), 1
+	switch e := p.elements; {
+	case g == nil:
+		p.bare = guardpage.Environment + " is not set"
+	case g.Ended() != "":
+		p.bare = g.Ended()
+	case p.checks != nil:
+		p.bare = "the pool is checked"
+	case p.source != nil:
+		p.bare = "its memory is a Source's"
+	case e.havePointers():
+		p.bare = "its elements have pointers"
+	case e != nil && e.reset != nil:
+		p.bare = "it has a Reset"
+	case keepApart() && o.mayWait():
+		p.bare = "each bubble has a part of it"
+	case e != nil:
+		unit = e.size
+	}
+	if p.bare != "" {
+		return
+	}
+	rooms, ok := sizeclass.Rooms(o.Classes, unit, guardpage.MarkMask+1)
+	if !ok {
+		p.bare = "its blocks begin anywhere"
+		return
+	}
+	p.alignment = guardpage.MarkMask
+	p.guard = &guarded{Guard: g, rooms: rooms}
+	p.guard.on = o.OnViolation
+	p.guard.advice = "The access itself was not seen. To see it, have the pool off the heap, where it faults: dewtest.NewOffHeapBytePool."
+}
+
+// Name is the pool's, for a report of another's Put.
+func (g *guarded) Name() string { return g.pool }
+
+// Report reports a misuse of a guarded block. That of one place is reported once.
+func (g *guarded) Report(found check.Violation) {
+	second := found.Offence
+	if second == nil {
+		second = found.Put
+	}
+	if g.seen.First(found.Got, second) {
+		g.report(found)
+	} else {
+		g.count.Add(uint64(found.Count))
+	}
+}
+
+// room returns how many bytes to allocate for a block of a class and size.
+func (g *guarded) room(class uint8, size int) int {
+	if g == nil {
+		return size
+	}
+	return g.rooms[class]
+}
+
+// sampled returns what the caller of a Get gets in the place of b, a slice of a block or nil: b, or if
+// this Get is sampled a guarded block.
+func (p *BytePool) sampled(b []byte) []byte {
+	if b == nil || !p.engine.Armed() {
+		return b
+	}
+	mine := p.guard.Mine() && cap(b) <= guardpage.MaxSize // in this order: a large block takes a turn, or the engine would stay armed
+	if !p.guard.Due() {
+		p.engine.Disarm(p.guard.Due)
+	}
+	if mine {
+		if guarded := p.guard.Get(b, p.guard); guarded != nil {
+			p.guard.samples.Add(1)
+			return guarded
+		}
+	}
+	return b
+}
+
+// sampledBatch is sampled for one of several blocks.
+func (p *BytePool) sampledBatch(blocks [][]byte) {
+	if len(blocks[0]) > 0 {
+		i := rand.IntN(len(blocks))
+		blocks[i] = p.sampled(blocks[i])
+	}
+}
+
+// putGuarded takes back a slice that may be a guarded block. done says that there is nothing more to
+// do: the Put was a misuse. Otherwise own is the pool's block that is to be put back in its place, or
+// nil if the slice is no guarded block.
+func (p *BytePool) putGuarded(b []byte, anyCap bool) (own []byte, done bool) {
+	own, verdict, misuse := p.guard.Put(b, anyCap, p.guard)
+	switch verdict {
+	case guardpage.Double:
+		p.count.droppedDouble.Add(1)
+	case guardpage.Foreign:
+		p.count.droppedForeign.Add(1)
+	default:
+		return own, false
+	}
+	if misuse != nil { // last, because OnViolation may panic
+		p.guard.Report(*misuse)
+	}
+	return nil, true
+}
+
+// guardStats says how the pool's blocks are guarded.
+func (p *BytePool) guardStats(s *Stats) {
+	if p.guard == nil {
+		s.Guard = "off (" + p.bare + ")"
+		return
+	}
+	s.Guard = "touch"
+	if why := p.guard.Off(); why != "" {
+		s.Guard = "off (" + why + ")"
+	}
+	s.GuardSamples = p.guard.samples.Load()
+	s.GuardRate = p.guard.RealRate()
+	s.Violations += p.guard.count.Load()
+}

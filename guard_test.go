@@ -1,0 +1,626 @@
+package dewpond_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/internal/guardpage"
+)
+
+// A guardedTest is a test with pools that guard blocks.
+type guardedTest struct {
+	*testing.T
+	guard *guardpage.Guard
+	mu    sync.Mutex
+	found []dewpond.Violation
+}
+
+func guarding(t *testing.T) *guardedTest {
+	g, why := dewpond.GuardEvery(t, 1e6)
+	switch {
+	case offHeap || watched:
+		t.Skip("only pools on the heap without checks guard blocks")
+	case why != "":
+		t.Skip(why)
+	}
+	return &guardedTest{T: t, guard: g}
+}
+
+func (t *guardedTest) pool(o dewpond.BytePoolOptions) *dewpond.BytePool {
+	t.Helper()
+	o.OnViolation = func(v dewpond.Violation) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.found = append(t.found, v)
+	}
+	return heapPool(t.T, o)
+}
+
+// heapPool is newPool for a test that is skipped where pools are off the heap.
+func heapPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	t.Helper()
+	if o.Name == "" {
+		o.Name = t.Name()
+	}
+	p, err := makePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// sweep looks at all idle blocks, and returns what was found since the last one.
+func (t *guardedTest) sweep() (found []dewpond.Violation) {
+	t.guard.Sweep()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found, t.found = t.found, nil
+	return found
+}
+
+// until calls get until what it returns is guarded, and put for the others.
+func until[B any](t *guardedTest, get func() B, put func(B), is func(B) bool) B {
+	t.Helper()
+	for {
+		b := get()
+		if is(b) {
+			return b
+		}
+		put(b)
+		t.goesOn()
+	}
+}
+
+// goesOn lets the timer run, where there is one processor, and ends the test where nothing is guarded:
+// the system shows that with the first sample.
+func (t *guardedTest) goesOn() {
+	t.Helper()
+	if why := t.guard.Off(); why != "" {
+		t.Skip(why)
+	}
+	runtime.Gosched()
+}
+
+// sample gets a guarded block.
+func (t *guardedTest) sample(p *dewpond.BytePool, n int) []byte {
+	t.Helper()
+	return until(t, func() []byte { return p.Get(n) }, p.Put, dewpond.IsGuarded)
+}
+
+// at returns the line of this file that is the innermost of a stack.
+func at(stack []uintptr) (line int) {
+	for frames := runtime.CallersFrames(stack); ; {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.File, "guard_test.go") && !strings.Contains(f.Function, "until") && !strings.Contains(f.Function, "sample") {
+			return f.Line
+		}
+		if !more {
+			return 0
+		}
+	}
+}
+
+func here() int {
+	_, _, line, _ := runtime.Caller(1)
+	return line
+}
+
+var lateSink byte
+
+// Each kind of use after Put is found, with the lines of Get and Put, and the program goes on.
+func TestGuardFindsUse(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	uses := []struct {
+		name   string
+		use    func(t *testing.T, b []byte)
+		kind   dewpond.ViolationKind
+		offset int
+	}{
+		{"nothing", func(*testing.T, []byte) {}, 0, -1},
+		{"read", func(_ *testing.T, b []byte) { lateSink += b[7000] }, dewpond.ReadAfterPut, 4096 - guardpage.Marked},
+		{"comparison", func(_ *testing.T, b []byte) { lateSink += byte(strings.Compare(string(b[:10]), "POST")) }, dewpond.ReadAfterPut, 0},
+		{"search in assembly", func(_ *testing.T, b []byte) { lateSink += byte(bytes.IndexByte(b, 7)) }, dewpond.ReadAfterPut, 0},
+		{"write", func(_ *testing.T, b []byte) { copy(b[100:], "late") }, dewpond.WriteAfterPut, 100},
+		{"append", func(_ *testing.T, b []byte) { _ = append(b[:5000], 'x', 'y') }, dewpond.WriteAfterPut, 5000},
+		{"system call that reads", func(t *testing.T, b []byte) {
+			if n, err := w.Write(b[:100]); n != 100 || err != nil {
+				t.Errorf("Write: %d, %v", n, err)
+			}
+			if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
+				t.Error(err)
+			}
+		}, dewpond.ReadAfterPut, 0},
+		{"system call that writes", func(t *testing.T, b []byte) {
+			fmt.Fprint(w, "from a file")
+			if n, err := r.Read(b[10:21]); n != 11 || err != nil {
+				t.Errorf("Read: %d, %v", n, err)
+			}
+		}, dewpond.WriteAfterPut, 10},
+	}
+	for _, u := range uses {
+		t.Run(u.name, func(t *testing.T) {
+			g := guarding(t)
+			p := g.pool(dewpond.BytePoolOptions{Name: "used"})
+			b := g.sample(p, 8000)
+			got := here() - 1
+			copy(b, "POST and more")
+			p.Put(b)
+			put := here() - 1
+			if found := g.sweep(); found != nil {
+				t.Fatalf("before it was used: %v", found)
+			}
+			u.use(t, b)
+			found := g.sweep()
+			if u.offset < 0 {
+				if found != nil {
+					t.Errorf("found %v", found)
+				}
+				return
+			}
+			if len(found) != 1 {
+				t.Fatalf("found %v", found)
+			}
+			v := found[0]
+			if v.Kind != u.kind || v.Offset != u.offset || v.Pool != "used" || v.Size != 8192 || v.Offence != nil {
+				t.Errorf("found %+v", v)
+			}
+			if g, p := at(v.Got), at(v.Put); g != got || p != put {
+				t.Errorf("got at line %d and put at %d, want %d and %d: %v", g, p, got, put, v)
+			}
+			if u.name == "write" && (v.Written != 4 || string(v.New) != "late") {
+				t.Errorf("%d bytes were written: %q", v.Written, v.New)
+			}
+			if s := p.Stats(); s.Violations != 1 || s.GuardSamples < 1 || s.Guard != "touch" {
+				t.Errorf("%+v", s)
+			}
+			if found := g.sweep(); found != nil {
+				t.Errorf("found again: %v", found)
+			}
+		})
+	}
+}
+
+// What is idle beside a block that is used is not reported, nor what is out.
+func TestGuardReportsNoOther(t *testing.T) {
+	g := guarding(t)
+	p := g.pool(dewpond.BytePoolOptions{})
+	var blocks [][]byte
+	for range 100 {
+		blocks = append(blocks, g.sample(p, 4000))
+	}
+	out := blocks[:50]
+	for _, b := range blocks[50:] {
+		p.Put(b)
+	}
+	for _, b := range out {
+		for i := range b {
+			b[i]++
+		}
+	}
+	lateSink += blocks[75][3]
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+		t.Errorf("found %v", found)
+	}
+	for _, b := range out {
+		p.Put(b)
+	}
+	if found := g.sweep(); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
+// A place in the program is reported once.
+func TestGuardReportsOnce(t *testing.T) {
+	g := guarding(t)
+	p := g.pool(dewpond.BytePoolOptions{})
+	n := 0
+	for range 5 {
+		b := g.sample(p, 100)
+		p.Put(b)
+		lateSink += b[0]
+		n += len(g.sweep())
+	}
+	if s := p.Stats(); n != 1 || s.Violations != 5 {
+		t.Errorf("%d were reported of %d", n, s.Violations)
+	}
+}
+
+// Second Puts, Puts of a part, and Puts to another pool are found with their stacks.
+func TestGuardFindsWrongPuts(t *testing.T) {
+	g := guarding(t)
+	p, other := g.pool(dewpond.BytePoolOptions{Name: "own"}), g.pool(dewpond.BytePoolOptions{Name: "other"})
+	for _, c := range []struct {
+		kind   dewpond.ViolationKind
+		misuse func(b []byte)
+		counts func() uint64
+		idle   bool
+		check  func(v dewpond.Violation) bool
+	}{
+		{dewpond.DoublePut, p.Put, func() uint64 { return p.Stats().DroppedDouble }, true, func(v dewpond.Violation) bool { return v.Put != nil }},
+		{dewpond.InteriorPut, func(b []byte) { p.Put(b[100:]) }, func() uint64 { return p.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Offset == 100 }},
+		{dewpond.InteriorPut, func(b []byte) { p.Put(b[256:]) }, func() uint64 { return p.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Offset == 256 }},
+		{dewpond.ForeignPut, other.Put, func() uint64 { return other.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Holder == "own" && v.Pool == "other" }},
+	} {
+		b := g.sample(p, 1000)
+		if c.idle {
+			p.Put(b)
+		}
+		before := c.counts()
+		c.misuse(b)
+		found := g.sweep()
+		if len(found) != 1 || found[0].Kind != c.kind || found[0].Got == nil || found[0].Offence == nil || !c.check(found[0]) || c.counts() != before+1 {
+			t.Errorf("want a %v counted once; found %v", c.kind, found)
+		}
+		if !c.idle {
+			p.Put(b)
+		}
+		if found := g.sweep(); found != nil {
+			t.Errorf("after it: %v", found)
+		}
+	}
+}
+
+// ways are how a caller gets a block and gives it back. Each returns where its block begins.
+func ways(p *dewpond.BytePool) map[string]func(n int) (block []byte, put func()) {
+	must := func(b []byte, err error) []byte {
+		if err != nil {
+			panic(err)
+		}
+		return b
+	}
+	ctx := context.Background()
+	bodies := p.Bodies()
+	return map[string]func(n int) ([]byte, func()){
+		"Get":        func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Put(b) } },
+		"Return":     func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Return(&b) } },
+		"PutWritten": func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.PutWritten(b[:n/2]) } },
+		"Adopt":      func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Adopt(b) } },
+		"Adopt of a cut cap": func(n int) ([]byte, func()) {
+			b := p.Get(n)
+			return b, func() { p.Adopt(b[:n:n]) }
+		},
+		"Replace":    func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Replace(b, b[:0]) } },
+		"TryGet":     func(n int) ([]byte, func()) { b := must(p.TryGet(n)); return b, func() { p.Put(b) } },
+		"GetContext": func(n int) ([]byte, func()) { b := must(p.GetContext(ctx, n)); return b, func() { p.Put(b) } },
+		"GetBatch": func(n int) ([]byte, func()) {
+			var blocks [1][]byte
+			must(nil, p.GetBatch(ctx, blocks[:], n))
+			return blocks[0], func() { p.Put(blocks[0]) }
+		},
+		"Buffer": func(n int) ([]byte, func()) {
+			b := p.Buffer()
+			b.Grow(n)
+			b.WriteString("text")
+			return b.Bytes(), b.Release
+		},
+		"TryBuffer": func(n int) ([]byte, func()) {
+			b := p.TryBuffer()
+			must(nil, b.TryGrow(n))
+			b.WriteByte('t')
+			return b.Bytes(), b.Release
+		},
+		"Buffer.Lease": func(n int) ([]byte, func()) {
+			b := p.Buffer()
+			b.Grow(n)
+			b.WriteString("text")
+			l := b.Lease()
+			return l.Bytes(), l.Release
+		},
+		"Lease": func(n int) ([]byte, func()) { l := p.Lease(n); return l.Bytes(), l.Release },
+		"TryLease": func(n int) ([]byte, func()) {
+			l, err := p.TryLease(n)
+			must(nil, err)
+			return l.Bytes(), l.Release
+		},
+		"LeaseContext and parts": func(n int) ([]byte, func()) {
+			l, err := p.LeaseContext(ctx, n)
+			must(nil, err)
+			part, other := l.Slice(1, n), l.Retain()
+			l.Release()
+			return other.Bytes(), func() { other.Release(); part.Release() }
+		},
+		"LeaseOf": func(n int) ([]byte, func()) { l := p.LeaseOf(p.Get(n)); return l.Bytes(), l.Release },
+		"Scope": func(n int) ([]byte, func()) {
+			s := p.Scope()
+			b := s.Get(n)
+			s.Get(10)
+			return b, s.Close
+		},
+		"Scope's chunk": func(int) ([]byte, func()) {
+			s := p.Scope()
+			b, err := s.TryGet(20)
+			must(b, err)
+			s.Copy([]byte("copy"))
+			return b, s.Close
+		},
+		"Append": func(n int) ([]byte, func()) {
+			b := p.Append(p.Get(n/4), make([]byte, n/4)...)
+			return b, func() { p.Put(b) }
+		},
+		"AppendString": func(n int) ([]byte, func()) {
+			b := p.AppendString(nil, strings.Repeat("x", n))
+			return b, func() { p.Put(b) }
+		},
+		"Grow": func(n int) ([]byte, func()) {
+			b := p.Grow(p.Get(n/5), n/2)
+			return b, func() { p.Put(b) }
+		},
+		"ReadAll": func(n int) ([]byte, func()) {
+			b := must(p.ReadAll(strings.NewReader(strings.Repeat("x", n))))
+			return b, func() { p.Put(b) }
+		},
+		"Bodies": func(n int) ([]byte, func()) {
+			b := append(bodies.Get(), "body"...)
+			return b, func() { bodies.Put(b) }
+		},
+		"Bodies with a cut cap": func(n int) ([]byte, func()) {
+			b := append(bodies.Get(), "body"...)
+			return b, func() { bodies.Put(b[:2:min(100, cap(b))]) }
+		},
+	}
+}
+
+// counts are the Stats that must be as if nothing had been guarded.
+func counts(s dewpond.Stats) dewpond.Stats {
+	s.Guard, s.GuardSamples, s.GuardRate, s.Violations, s.OverheadBytes, s.Name = "", 0, 0, 0, 0, ""
+	s.OldestIdle, s.BudgetName = 0, ""
+	return s
+}
+
+// Each way to get a block is sampled, and each way to give it back takes it: what is read after that is
+// found. All counts are those of a pool that is used alike and guards nothing.
+func TestGuardedWays(t *testing.T) {
+	if offHeap || watched {
+		t.Skip("only pools on the heap without checks guard blocks")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a Get does not miss what lies with another processor
+	for _, options := range []dewpond.BytePoolOptions{
+		{Name: "cleared on Put"},
+		{Name: "cleared on Get", Zero: dewpond.ZeroOnGet},
+		{Name: "never cleared", Zero: dewpond.ZeroNever},
+		{Name: "with a Budget", Budget: dewpond.MustBudget("b", 1<<20)},
+		{Name: "with an AllocLimit", AllocLimit: 1000},
+	} {
+		for _, n := range []int{70, 9000, 40_000} {
+			for name := range ways(heapPool(t, options)) {
+				t.Run(fmt.Sprintf("%s/%d/%s", options.Name, n, name), func(t *testing.T) {
+					guardedWay(t, options, n, name)
+				})
+			}
+		}
+	}
+}
+
+func guardedWay(t *testing.T, options dewpond.BytePoolOptions, n int, name string) {
+	classes := dewpond.DefaultClasses()
+	if options.Budget != nil {
+		options.Budget = dewpond.MustBudget("plain", 1<<20)
+	}
+	plain := heapPool(t, options)
+	g := guarding(t)
+	if options.Budget != nil {
+		options.Budget = dewpond.MustBudget("guarded", 1<<20)
+	}
+	p := g.pool(options)
+	way, same := ways(p)[name], ways(plain)[name]
+	for range 2 {
+		for done := false; !done; g.goesOn() {
+			samples := p.Stats().GuardSamples
+			b, put := way(n)
+			_, putSame := same(n)
+			done = dewpond.IsGuarded(b)
+			if done && (p.Stats().GuardSamples == samples || uintptr(len(b)) == 0) {
+				t.Fatalf("%d bytes at a mark", len(b))
+			}
+			if b := b[:cap(b)]; options.Zero != dewpond.ZeroNever && done && name == "Get" && len(bytes.Trim(b, "\x00")) > 0 {
+				t.Error("it is not zero")
+			}
+			if name == "Get" && !slices.Contains(classes, cap(b)) {
+				t.Errorf("its cap is %d", cap(b))
+			}
+			put()
+			putSame()
+			if done {
+				got, want := counts(p.Stats()), counts(plain.Stats())
+				if strings.HasPrefix(name, "Bodies") { // which size they try is random
+					got, want = dewpond.Stats{Gets: got.Gets, Puts: got.Puts, InUseBytes: got.InUseBytes}, dewpond.Stats{Gets: want.Gets, Puts: want.Puts, InUseBytes: want.InUseBytes}
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("counts\n%+v, want\n%+v", got, want)
+				}
+				if found := g.sweep(); found != nil {
+					t.Fatalf("found %v", found)
+				}
+				lateSink += b[0]
+				if found := g.sweep(); len(found) != 1 && p.Stats().Violations < 1 {
+					t.Errorf("found %v", found)
+				}
+			}
+		}
+	}
+}
+
+// Slices of what has no pointers are guarded.
+func TestGuardedSlices(t *testing.T) {
+	g := guarding(t)
+	type point [3]float64
+	var found []dewpond.Violation
+	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	defer p.Close()
+	if s := p.Stats(); s.Guard != "touch" {
+		t.Fatal(s.Guard)
+	}
+	is := func(s []point) bool { return guardpage.IsMarked(reflect.ValueOf(s).Pointer()) }
+	s := until(g, func() []point { return p.Get(100) }, p.Put, is)
+	if len(s) != 100 || cap(s) != cap(dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{}).Get(100)) {
+		t.Errorf("len %d, cap %d", len(s), cap(s))
+	}
+	p.Put(s)
+	g.sweep()
+	s[50][1] = 1
+	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut {
+		t.Errorf("found %v", found)
+	}
+	bodies := p.Bodies()
+	found = nil
+	s = until(g, func() []point { return append(bodies.Get(), point{}) }, bodies.Put, is)
+	bodies.Put(s)
+	lateSink += byte(s[0][0])
+	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+		t.Errorf("of a body, found %v", found)
+	}
+}
+
+// Stats say why a pool has no guarded blocks.
+func TestStatsSayWhyNot(t *testing.T) {
+	guarding(t)
+	pointers := dewpond.MustSlicePool(dewpond.SlicePoolOptions[*int]{})
+	reset := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int]{Reset: func([]int) {}})
+	objects := dewpond.MustPool(dewpond.PoolOptions[int]{})
+	checked := heapPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled})
+	defer pointers.Close()
+	defer reset.Close()
+	defer objects.Close()
+	for _, c := range []struct {
+		pool dewpond.StatsSource
+		want string
+	}{
+		{pointers, "off (its elements have pointers)"},
+		{reset, "off (it has a Reset)"},
+		{objects, "off (its objects are not guarded)"},
+		{checked, "off (the pool is checked)"},
+	} {
+		if s := c.pool.Stats(); s.Guard != c.want {
+			t.Errorf("of %s: %s, want %s", c.pool.Name(), s.Guard, c.want)
+		}
+	}
+}
+
+// A program that uses one block of ten after its Put: of so many samples a tenth is found.
+func TestGuardFindsItsShare(t *testing.T) {
+	g := guarding(t)
+	p := g.pool(dewpond.BytePoolOptions{})
+	const samples, oneIn = 2000, 10
+	for i := 0; p.Stats().GuardSamples < samples; i++ {
+		b := p.Get(500)
+		p.Put(b)
+		if i%oneIn == 0 {
+			lateSink += b[1]
+		}
+		g.goesOn()
+	}
+	g.sweep()
+	found := float64(p.Stats().Violations)
+	const want = float64(samples) / oneIn
+	deviation := 5 * 13.5 // five times the root of 2000*0.1*0.9
+	if found < want-deviation || found > want+deviation {
+		t.Errorf("of %d samples of which one in %d was read, %v were found", samples, oneIn, found)
+	}
+}
+
+// Blocks that are lost go, and with them what the pool knows of them.
+func TestGuardedLost(t *testing.T) {
+	g := guarding(t)
+	budget := dewpond.MustBudget("lost", 1<<20)
+	p := g.pool(dewpond.BytePoolOptions{Budget: budget})
+	for range 20 {
+		g.sample(p, 1000)
+	}
+	for budget.Used() > 64<<10 || g.guard.Known() > 0 { // if they do not go, the test runs into its timeout
+		runtime.GC()
+		p.Trim()
+		runtime.Gosched()
+	}
+}
+
+// A call in a bubble is not sampled, and starts no timer that would end with the bubble.
+func TestGuardInBubble(t *testing.T) {
+	g := guarding(t)
+	p := g.pool(dewpond.BytePoolOptions{})
+	outside := g.sample(p, 100)
+	synctest.Test(t, func(t *testing.T) {
+		for range 1000 {
+			b := p.Get(100)
+			if dewpond.IsGuarded(b) {
+				t.Error("sampled in a bubble")
+			}
+			p.Put(b)
+		}
+		p.Put(outside)
+	})
+	lateSink += outside[0] // it was put back in the bubble, so nobody looks
+	if found := g.sweep(); found != nil {
+		t.Errorf("found %v", found)
+	}
+	p.Put(g.sample(p, 100))
+}
+
+// Trims, Closes and collections while many goroutines are sampled: no report, and no block has two owners.
+func TestGuardedByMany(t *testing.T) {
+	g := guarding(t)
+	p := g.pool(dewpond.BytePoolOptions{IdleTimeout: 100 * time.Millisecond})
+	stop := make(chan bool)
+	var users, trims sync.WaitGroup
+	for i := range 4 {
+		users.Add(1)
+		go func() {
+			defer users.Done()
+			for j := range 20_000 {
+				b := p.Get(64 << (j % 9))
+				b[0] = byte(i + 1)
+				if j%16 == 0 {
+					runtime.Gosched()
+				}
+				if b[0] != byte(i+1) {
+					t.Error("a block has two owners")
+					return
+				}
+				if j%50 != 0 {
+					p.Put(b)
+				}
+			}
+		}()
+	}
+	trims.Add(1)
+	go func() {
+		defer trims.Done()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				p.Trim()
+				runtime.GC()
+				g.guard.Sweep()
+			}
+		}
+	}()
+	users.Wait()
+	close(stop)
+	trims.Wait()
+	s := p.Stats()
+	if found := g.sweep(); found != nil || s.Violations != 0 {
+		t.Errorf("found %v", found)
+	}
+	if s.GuardSamples == 0 || s.Gets != 80_000 || s.Puts != 80_000-4*400 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,327 @@
+// Package guardpage finds blocks that are used after their Put, reads too, in a program that goes
+// on. Now and then a caller of a pool gets a block of whole pages in the place of the pool's own.
+// When it is put back its pages are given back to the system, and the block is kept for a while
+// in a queue. Whoever touches it then, in Go, in assembly or by a system call, makes a page
+// resident, and mincore says so. Nothing faults, and a late reader reads zeros.
+//
+// The blocks are on the Go heap, so that the collector frees those that their owners lose.
+//
+// It rests on what the kernel does with pages, so it proves that first, see [Guard.proven], and
+// looks for what else touches pages: see [system].
+package guardpage
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+	"weak"
+
+	"github.com/dewpond/dewpond/internal/bubble"
+	"github.com/dewpond/dewpond/internal/callers"
+	"github.com/dewpond/dewpond/internal/check"
+)
+
+const (
+	// MaxSize is the size of the largest block that is guarded, in bytes: what is touched anew
+	// after its pages were given back costs a fault for each page.
+	MaxSize = 64 << 10
+
+	// Blocks that wait in the queue, and blocks that are out, each are at most so many, of so many
+	// bytes together. A block waits for as long as queueTime if there is room.
+	maxBlocks = 256
+	maxBytes  = 4 << 20
+	queueTime = time.Minute
+	sweepTime = time.Second
+)
+
+// A guarded block begins at a multiple of Marked in a page and not at a multiple of twice that,
+// where no other block of the pool begins: by the test of its alignment, which Put makes anyway,
+// it goes the slow way.
+const (
+	Marked   = 16
+	MarkMask = 2*Marked - 1
+)
+
+// IsMarked reports whether a guarded block may begin at an address. False is certain.
+func IsMarked(at uintptr) bool { return at&MarkMask == Marked }
+
+// An Owner is the pool whose callers get guarded blocks.
+type Owner interface {
+	Name() string
+	Report(check.Violation) // is called without locks
+}
+
+// A Guard has the guarded blocks of a process. All its methods are safe for concurrent use.
+type Guard struct {
+	Turns // says which Get is to be sampled
+
+	sys system
+
+	mu      sync.Mutex // held for a few system calls
+	off     string     // why nothing is guarded for good; "" while something is
+	paused  string     // why nothing is guarded now
+	asked   time.Time  // when the system was last asked for that
+	proof   *proof     // nil before the first sample
+	records map[uintptr]*record
+	out     amount
+	idle    amount
+	queue   []*record // the idle ones, the oldest first
+	found   findings  // which the next sweep reports
+	sweeps  bool      // a timer is armed
+
+	known atomic.Int64 // len(records), for those who hold no lock
+	rate  rate
+}
+
+type amount struct{ blocks, bytes int }
+
+func (a *amount) add(blocks, bytes int) { a.blocks, a.bytes = a.blocks+blocks, a.bytes+blocks*bytes }
+
+func (a amount) full(bytes int) bool { return a.blocks >= maxBlocks || a.bytes+bytes > maxBytes }
+
+// A record is what is known of a guarded block.
+type record struct {
+	at      uintptr // where the block begins
+	size    int     // its cap
+	bytes   int     // of its pages
+	owner   Owner
+	instead []byte             // the pool's own block, whose place it takes while it is out
+	block   weak.Pointer[byte] // where the block begins, while it is out
+	pages   []byte             // while it is idle
+	put     time.Time
+	got     stack
+	putBy   stack
+	lost    runtime.Cleanup
+}
+
+// isIdle reports whether the block is in the queue.
+func (r *record) isIdle() bool { return r.pages != nil }
+
+// isLost reports whether the owner of a block has lost it, so that its memory may be another's. Its
+// cleanup may be late.
+func (r *record) isLost() bool { return !r.isIdle() && r.block.Value() == nil }
+
+// find returns the record of the block that begins at an address, or nil.
+func (g *Guard) find(at uintptr) *record {
+	r := g.records[at]
+	if r != nil && r.isLost() {
+		g.forget(r)
+		return nil
+	}
+	return r
+}
+
+// A stack is program counters.
+type stack struct {
+	n   int
+	pcs [24]uintptr
+}
+
+func (s *stack) record() { s.n = callers.Callers(s.pcs[:]) }
+
+func (s *stack) all() check.Stack { return append(check.Stack(nil), s.pcs[:s.n]...) }
+
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// Get returns a guarded block that takes the place of a block of a pool, with its length and cap,
+// all zero. It returns nil if none can be had now.
+func (g *Guard) Get(instead []byte, owner Owner) []byte {
+	size := cap(instead)
+	if size > MaxSize || size == 0 {
+		return nil
+	}
+	n := bytesFor(size, g.sys.pageSize)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ready() || g.out.full(n) {
+		return nil
+	}
+	pages := pagesOf(n, g.sys.pageSize)
+	block := pages[Marked : Marked+len(instead) : Marked+size]
+	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, block: weak.Make(unsafe.SliceData(block))}
+	r.got.record()
+	if old := g.records[r.at]; old != nil { // lost, and its cleanup has not run yet
+		g.forget(old)
+	}
+	g.records[r.at] = r
+	g.known.Add(1)
+	g.out.add(1, n)
+	r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
+	g.rate.count(time.Now())
+	return block
+}
+
+// lose forgets a block that its owner has lost. The pool's own is then lost too.
+func (g *Guard) lose(r *record) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.records[r.at] == r && !r.isIdle() {
+		g.forget(r)
+	}
+}
+
+// forget ends the watch of a block that is out.
+func (g *Guard) forget(r *record) {
+	delete(g.records, r.at)
+	g.known.Add(-1)
+	g.out.add(-1, r.bytes)
+}
+
+// A Verdict is what Put found.
+type Verdict uint8
+
+const (
+	Unknown  Verdict = iota // no guarded block begins there, nor is it inside one
+	Accepted                // it was out, and is idle now
+	Double                  // it was idle
+	Foreign                 // it is inside one, or another pool's, or its cap was cut
+)
+
+// Put takes back the guarded block that begins at an address, and returns the pool's own that it
+// has stood for, which takes its place in what is left of the caller's Put. anyCap allows that its
+// cap was cut. If the Put is a misuse, the caller reports that once it has counted it.
+func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdict, misuse *check.Violation) {
+	if g.known.Load() == 0 {
+		return nil, Unknown, nil
+	}
+	g.mu.Lock()
+	r := g.find(addressOf(b))
+	switch {
+	case r == nil:
+		g.mu.Unlock()
+		if misuse = g.Inside(b); misuse != nil {
+			return nil, Foreign, misuse
+		}
+		return nil, Unknown, nil
+	case r.isIdle():
+		misuse = r.violation(check.DoublePut, true)
+		g.mu.Unlock()
+		return nil, Double, misuse
+	case r.owner != owner:
+		misuse = r.violation(check.ForeignPut, true)
+		misuse.Holder = r.owner.Name()
+		g.mu.Unlock()
+		return nil, Foreign, misuse
+	case cap(b) != r.size && !anyCap:
+		g.mu.Unlock()
+		return nil, Foreign, nil
+	}
+	r.lost.Stop()
+	instead, r.instead = r.instead, nil
+	g.out.add(-1, r.bytes)
+	g.enqueue(r, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes))
+	g.mu.Unlock()
+	return instead, Accepted, nil
+}
+
+// Inside returns the misuse if a slice that is put back begins inside a guarded block, and not where
+// that does, or nil.
+func (g *Guard) Inside(b []byte) (misuse *check.Violation) {
+	if g.known.Load() == 0 {
+		return nil
+	}
+	at := addressOf(b)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.around(at)
+	if r == nil || r.at == at {
+		return nil
+	}
+	misuse = r.violation(check.InteriorPut, true)
+	misuse.Offset = int(at - r.at)
+	return misuse
+}
+
+// around returns the record of the block that has the byte at an address, or nil. It looks at all
+// blocks that may: a block begins in the first of its pages.
+func (g *Guard) around(at uintptr) *record {
+	page := uintptr(g.sys.pageSize)
+	for first := at &^ (page - 1); at-first < MaxSize+page; first -= page {
+		if r := g.find(first + Marked); r != nil {
+			if at-r.at < uintptr(r.size) {
+				return r
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// violation returns what is known of a block as a Violation of a kind. byCaller says that the
+// caller's stack is that of the offence.
+func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
+	v := &check.Violation{Kind: kind, Size: r.size, Count: 1, Bytes: r.size, Got: r.got.all()}
+	if r.isIdle() {
+		v.Put, v.Age = r.putBy.all(), time.Since(r.put)
+	}
+	if byCaller {
+		var s stack
+		s.record()
+		v.Offence = s.all()
+	}
+	return v
+}
+
+// enqueue has a block that was put back wait, without its pages. What it finds of those that leave the
+// queue the next sweep reports: this Put is not theirs. In a bubble, whose timers are not those of the
+// process, the block does not wait.
+func (g *Guard) enqueue(r *record, pages []byte) {
+	drop := func() {
+		delete(g.records, r.at)
+		g.known.Add(-1)
+	}
+	if bubble.Inside() || !g.ready() {
+		drop()
+		return
+	}
+	var found findings
+	for len(g.queue) > 0 && g.idle.full(r.bytes) {
+		oldest := g.queue[0]
+		g.queue[0] = nil
+		g.queue = g.queue[1:]
+		g.drop(oldest)
+		found = append(found, g.look(oldest)...)
+	}
+	g.found = append(g.found, g.believed(found)...)
+	r.putBy.record()
+	r.put = time.Now()
+	if err := g.sys.giveBack(pages); err != nil {
+		g.turnOff("the system does not take pages back: " + err.Error())
+		drop()
+		return
+	}
+	if !g.proven() {
+		drop()
+		return
+	}
+	r.pages = pages
+	g.queue = append(g.queue, r)
+	g.idle.add(1, r.bytes)
+	g.armSweep()
+}
+
+// drop forgets an idle block, which its caller takes out of the queue.
+func (g *Guard) drop(r *record) {
+	delete(g.records, r.at)
+	g.known.Add(-1)
+	g.idle.add(-1, r.bytes)
+}
+
+// dropAll forgets all idle blocks.
+func (g *Guard) dropAll() {
+	for _, r := range g.queue {
+		g.drop(r)
+	}
+	g.queue = nil
+}
+
+// turnOff ends guarding for good.
+func (g *Guard) turnOff(why string) {
+	if g.off == "" {
+		g.off = why
+	}
+	g.Turns.stop()
+	g.dropAll()
+}

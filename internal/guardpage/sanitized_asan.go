@@ -1,0 +1,5 @@
+//go:build asan && !race
+
+package guardpage
+
+const sanitized = "address sanitizer"

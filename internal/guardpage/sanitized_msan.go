@@ -1,0 +1,5 @@
+//go:build msan && !race && !asan
+
+package guardpage
+
+const sanitized = "memory sanitizer"

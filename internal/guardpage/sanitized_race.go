@@ -1,0 +1,5 @@
+//go:build race
+
+package guardpage
+
+const sanitized = "race detector"

@@ -1,0 +1,9 @@
+package guardpage
+
+// A system is what guarding asks of the kernel. Tests play one.
+type system struct {
+	pageSize int
+	giveBack func(pages []byte) error                    // makes them absent
+	resident func(pages []byte) (each []bool, err error) // says which are not
+	touches  func() (who string)                         // names what else may touch pages now, or returns ""
+}
