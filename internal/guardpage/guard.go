@@ -59,17 +59,19 @@ type Guard struct {
 
 	sys system
 
-	mu      sync.Mutex // held for a few system calls
-	off     string     // why nothing is guarded for good; "" while something is
-	paused  string     // why nothing is guarded now
-	asked   time.Time  // when the system was last asked for that
-	proof   *proof     // nil before the first sample
-	records map[uintptr]*record
-	out     amount
-	idle    amount
-	queue   []*record // the idle ones, the oldest first
-	found   findings  // which the next sweep reports
-	sweeps  bool      // a timer is armed
+	mu        sync.Mutex // held for a few system calls, but not while files are read
+	off       string     // why nothing is guarded for good; "" while something is
+	paused    string     // why nothing is guarded now
+	asked     time.Time  // when the system was last asked for that
+	questions uint64     // how often it was
+	answered  uint64     // which of the questions paused answers; 0: none yet
+	proof     *proof     // nil before the first sample
+	records   map[uintptr]*record
+	out       amount
+	idle      amount
+	queue     []*record // the idle ones, the oldest first
+	found     findings  // which the next sweep reports
+	sweeps    bool      // a timer is armed
 
 	known atomic.Int64 // len(records), for those who hold no lock
 	rate  rate
@@ -135,6 +137,7 @@ func (g *Guard) Get(instead []byte, owner Owner) []byte {
 	n := bytesFor(size, g.sys.pageSize)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.askInTime()
 	if !g.ready() || g.out.full(n) {
 		return nil
 	}
@@ -164,9 +167,14 @@ func (g *Guard) lose(r *record) {
 
 // forget ends the watch of a block that is out.
 func (g *Guard) forget(r *record) {
+	g.end(r)
+	g.out.add(-1, r.bytes)
+}
+
+// end ends the watch of a block that its caller counts neither as out nor as idle.
+func (g *Guard) end(r *record) {
 	delete(g.records, r.at)
 	g.known.Add(-1)
-	g.out.add(-1, r.bytes)
 }
 
 // A Verdict is what Put found.
@@ -186,7 +194,11 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	if g.known.Load() == 0 {
 		return nil, Unknown, nil
 	}
+	inBubble := bubble.Inside()
 	g.mu.Lock()
+	if !inBubble {
+		g.askInTime() // while nothing is known of b that another's Put might change meanwhile
+	}
 	r := g.find(addressOf(b))
 	switch {
 	case r == nil:
@@ -211,7 +223,13 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	r.lost.Stop()
 	instead, r.instead = r.instead, nil
 	g.out.add(-1, r.bytes)
-	g.enqueue(r, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes))
+	pages := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes)
+	if inBubble || !g.ready() {
+		g.end(r)
+	} else {
+		left := g.believed(g.enqueue(r, pages)) // last, because it lets go of the lock
+		g.found = append(g.found, left...)
+	}
 	g.mu.Unlock()
 	return instead, Accepted, nil
 }
@@ -264,48 +282,38 @@ func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
 	return v
 }
 
-// enqueue has a block that was put back wait, without its pages. What it finds of those that leave the
-// queue the next sweep reports: this Put is not theirs. In a bubble, whose timers are not those of the
-// process, the block does not wait.
-func (g *Guard) enqueue(r *record, pages []byte) {
-	drop := func() {
-		delete(g.records, r.at)
-		g.known.Add(-1)
-	}
-	if bubble.Inside() || !g.ready() {
-		drop()
-		return
-	}
-	var found findings
+// enqueue has a block that was put back wait, without its pages. It returns what was done to those
+// that leave the queue for it, which the next sweep reports: this Put is not theirs. Not in a bubble,
+// whose timers are not those of the process.
+func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
 	for len(g.queue) > 0 && g.idle.full(r.bytes) {
 		oldest := g.queue[0]
 		g.queue[0] = nil
 		g.queue = g.queue[1:]
+		left = append(left, g.look(oldest)...)
 		g.drop(oldest)
-		found = append(found, g.look(oldest)...)
 	}
-	g.found = append(g.found, g.believed(found)...)
 	r.putBy.record()
 	r.put = time.Now()
 	if err := g.sys.giveBack(pages); err != nil {
 		g.turnOff("the system does not take pages back: " + err.Error())
-		drop()
-		return
+		g.end(r)
+		return nil
 	}
 	if !g.proven() {
-		drop()
-		return
+		g.end(r)
+		return nil
 	}
 	r.pages = pages
 	g.queue = append(g.queue, r)
 	g.idle.add(1, r.bytes)
 	g.armSweep()
+	return left
 }
 
 // drop forgets an idle block, which its caller takes out of the queue.
 func (g *Guard) drop(r *record) {
-	delete(g.records, r.at)
-	g.known.Add(-1)
+	g.end(r)
 	g.idle.add(-1, r.bytes)
 }
 

@@ -200,6 +200,83 @@ func TestPaused(t *testing.T) {
 	}
 }
 
+// What the system is asked is asked without the lock, so others' calls go on meanwhile: they must find
+// everything in order.
+func TestAsksWithoutLock(t *testing.T) {
+	f := newFake(4096)
+	g, p := f.guard(), &pool{}
+	asked := 0
+	during := func() {}
+	g.sys.touches = func() string {
+		asked++
+		if !g.mu.TryLock() {
+			t.Error("the system is asked under the lock")
+			return ""
+		}
+		g.mu.Unlock()
+		do := during
+		during = func() {}
+		do()
+		return ""
+	}
+	during = func() {
+		if g.Get(make([]byte, 100), p) != nil {
+			t.Error("a block is guarded before the system has answered")
+		}
+	}
+	block := put(t, g, p, 100)
+	f.touch(block)
+
+	twice := g.Get(make([]byte, 100), p)
+	during = func() {
+		if _, v, _ := g.Put(twice, false, p); v != Accepted {
+			t.Errorf("Put: %v", v)
+		}
+	}
+	g.asked = time.Time{}
+	if _, v, _ := g.Put(twice, false, p); v != Double {
+		t.Errorf("Put of what was put back while the system was asked: %v", v)
+	}
+
+	g.asked = time.Now().Add(time.Hour) // from now on only to believe something
+	for len(g.found) == 0 {             // until the first block leaves the queue
+		last := g.Get(make([]byte, 100), p)
+		during = func() {
+			if _, v, _ := g.Put(last, false, p); v != Double {
+				t.Errorf("Put while the system is asked: %v", v)
+			}
+		}
+		before := asked
+		if g.Put(last, false, p); len(g.found) == 1 && asked != before+1 {
+			t.Errorf("asked %d times", asked-before)
+		}
+	}
+	during = func() {}
+	f.touch(put(t, g, p, 100))
+	g.asked = time.Time{}
+	before := asked
+	if g.Sweep(); len(p.found) != 2 || asked != before+2 { // before it looks, and once it has found something
+		t.Errorf("found %v; asked %d times", p.found, asked-before)
+	}
+}
+
+// Of two answers that to the later question stays, also if it comes first.
+func TestNewestAnswerStays(t *testing.T) {
+	f := newFake(4096)
+	g, p := f.guard(), &pool{}
+	const tracer = "a tracer is attached"
+	g.sys.touches = func() string {
+		g.sys.touches = func() string { return tracer }
+		g.mu.Lock()
+		g.ask()
+		g.mu.Unlock()
+		return ""
+	}
+	if g.Get(make([]byte, 100), p) != nil || g.Off() != tracer {
+		t.Errorf("off: %q", g.Off())
+	}
+}
+
 // What has read the whole heap is not taken for a use.
 func TestHeapDump(t *testing.T) {
 	s, why := thisSystem()

@@ -8,21 +8,39 @@ type proof struct {
 	left    []byte // was given back, and nobody has it: it must not be
 }
 
-// ready reports whether blocks can be guarded now. It asks the system at most once in a while.
+// ready reports whether blocks can be guarded now, by the newest answer of the system.
 func (g *Guard) ready() bool {
-	if g.off != "" {
-		return false
-	}
-	if now := time.Now(); now.Sub(g.asked) >= sweepTime {
-		g.asked = now
-		if g.paused = g.sys.touches(); g.paused != "" {
-			g.dropAll() // whatever was done to them
-		}
-	}
-	if g.paused != "" {
+	if g.off != "" || g.answered == 0 || g.paused != "" {
 		return false
 	}
 	return g.proof != nil || g.prove()
+}
+
+// askInTime is ask, if the last time was a while ago. Whoever comes while another asks goes on with the
+// answer before that. Until there is a first one nothing is sampled.
+func (g *Guard) askInTime() {
+	if g.off == "" && time.Since(g.asked) >= sweepTime {
+		g.ask()
+	}
+}
+
+// ask asks the system what else may touch pages now. That reads files, so it lets go of the lock meanwhile:
+// its caller must not rely on anything that it has read before. Two may ask at a time, where reading
+// takes long or belief needs a new answer; that to the later question stays, whichever comes last.
+func (g *Guard) ask() {
+	g.asked = time.Now()
+	g.questions++
+	question := g.questions
+	g.mu.Unlock()
+	who := g.sys.touches()
+	g.mu.Lock()
+	if question < g.answered {
+		return
+	}
+	g.answered = question
+	if g.paused = who; who != "" {
+		g.dropAll() // whatever was done to them
+	}
 }
 
 // prove makes the proof, before the first sample.

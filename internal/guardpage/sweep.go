@@ -45,6 +45,7 @@ func (g *Guard) sweepAgain() {
 // those that have waited for long enough.
 func (g *Guard) Sweep() {
 	g.mu.Lock()
+	g.askInTime()
 	before := g.found // has been believed
 	g.found = nil
 	var found findings
@@ -68,12 +69,13 @@ func (g *Guard) Sweep() {
 }
 
 // believed returns what was found if nothing but the program can have touched the pages: it asks
-// once more, for who reads all of the heap may have begun since.
+// once more, for who reads all of the heap may have begun since. What was found is not in the queue any
+// more, so nobody finds it again while ask lets go of the lock.
 func (g *Guard) believed(found findings) findings {
 	if found == nil {
 		return nil
 	}
-	g.asked = time.Time{}
+	g.ask()
 	if !g.ready() || !g.proven() {
 		return nil
 	}
