@@ -30,12 +30,16 @@ func KeepApart(t interface{ Cleanup(func()) }) (ok bool) {
 	return ok
 }
 
-// GuardEvery has pools that are made during a test guard blocks, so many a second. It returns their
-// Guard, and why they do not, or "".
-func GuardEvery(t interface{ Cleanup(func()) }, rate float64) (g *guardpage.Guard, why string) {
+// GuardAs has pools that are made during a test guard blocks, as a value of DEWPOND_GUARD asks for. It
+// returns their Guard, and why they do not, or "".
+func GuardAs(t interface{ Cleanup(func()) }, setting string) (g *guardpage.Guard, why string) {
+	asked, ok := guardpage.Parse(setting)
+	if !ok {
+		panic(setting)
+	}
 	before := processGuard
 	t.Cleanup(func() { processGuard = before })
-	g = guardpage.New(rate, armAll)
+	g = guardpage.New(asked, armAll)
 	processGuard = func() *guardpage.Guard { return g }
 	return g, g.Off()
 }

@@ -28,14 +28,14 @@ type guarded struct {
 // processGuard returns the Guard of the process, or nil if the environment asks for none.
 var processGuard = sync.OnceValue(func() *guardpage.Guard {
 	text := os.Getenv(guardpage.Environment)
-	rate, ok := guardpage.ParseRate(text)
+	asked, ok := guardpage.Parse(text)
 	if !ok {
-		check.Note("the environment's "+guardpage.Environment+" is none of off, touch and touch=RATE, with samples a second: it counts as off", "value", text)
+		check.Note("the environment's "+guardpage.Environment+" is none of off, touch, fault, touch=RATE and fault=RATE, with samples a second: it counts as off", "value", text)
 	}
-	if rate == 0 {
+	if asked.Rate == 0 {
 		return nil
 	}
-	return guardpage.New(rate, armAll)
+	return guardpage.New(asked, armAll)
 })
 
 func init() { processGuard() } // logs an invalid value when the program starts
@@ -94,7 +94,7 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 	p.alignment = guardpage.MarkMask
 	p.guard = &guarded{Guard: g, rooms: rooms}
 	p.guard.on = o.OnViolation
-	p.guard.advice = "The access itself was not seen. To see it, have the pool off the heap, where it faults: dewtest.NewOffHeapBytePool."
+	p.guard.advice = "The access itself was not seen. To see it, have it fault: " + guardpage.Environment + "=fault in one instance, or in a test a pool off the heap, dewtest.NewOffHeapBytePool."
 }
 
 // Name is the pool's, for a report of another's Put.
@@ -167,13 +167,28 @@ func (p *BytePool) putGuarded(b []byte, anyCap bool) (own []byte, done bool) {
 	return nil, true
 }
 
+// explainGuarded finds and reports the Violation behind a fault in a guarded block that is idle.
+func explainGuarded(at uintptr) (violation any, ok bool) {
+	g := processGuard()
+	if g == nil {
+		return nil, false
+	}
+	owner, found := g.Fault(at)
+	if found == nil {
+		return nil, false
+	}
+	p := owner.(*guarded)
+	p.Report(*found)
+	return p.violation(*found), true
+}
+
 // guardStats says how the pool's blocks are guarded.
 func (p *BytePool) guardStats(s *Stats) {
 	if p.guard == nil {
 		s.Guard = "off (" + p.bare + ")"
 		return
 	}
-	s.Guard = "touch"
+	s.Guard = p.guard.Setting().String()
 	if why := p.guard.Off(); why != "" {
 		s.Guard = "off (" + why + ")"
 	}

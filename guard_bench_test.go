@@ -20,7 +20,7 @@ func BenchmarkGuarded(b *testing.B) {
 				for i := range 2 {
 					pools[i] = newPool(b, o)
 				}
-				if _, why := dewpond.GuardEvery(b, rate); why != "" {
+				if _, why := dewpond.GuardAs(b, fmt.Sprint("touch=", rate)); why != "" {
 					b.Skip(why)
 				}
 				pools[2] = newPool(b, o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"reflect"
 	"runtime"
 	"slices"
@@ -27,8 +28,10 @@ type guardedTest struct {
 	found []dewpond.Violation
 }
 
-func guarding(t *testing.T) *guardedTest {
-	g, why := dewpond.GuardEvery(t, 1e6)
+func guarding(t *testing.T) *guardedTest { return guardingAs(t, "touch=1000000") }
+
+func guardingAs(t *testing.T, setting string) *guardedTest {
+	g, why := dewpond.GuardAs(t, setting)
 	switch {
 	case offHeap || watched:
 		t.Skip("only pools on the heap without checks guard blocks")
@@ -100,11 +103,11 @@ func (t *guardedTest) sample(p *dewpond.BytePool, n int) []byte {
 	return until(t, func() []byte { return p.Get(n) }, p.Put, dewpond.IsGuarded)
 }
 
-// at returns the line of this file that is the innermost of a stack.
+// at returns the line of these tests that is the innermost of a stack.
 func at(stack []uintptr) (line int) {
 	for frames := runtime.CallersFrames(stack); ; {
 		f, more := frames.Next()
-		if strings.HasSuffix(f.File, "guard_test.go") && !strings.Contains(f.Function, "until") && !strings.Contains(f.Function, "sample") {
+		if strings.HasPrefix(path.Base(f.File), "guard_") && !strings.Contains(f.Function, "until") && !strings.Contains(f.Function, "sample") {
 			return f.Line
 		}
 		if !more {

@@ -45,7 +45,7 @@ type Stats struct {
 	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
 	Violations uint64 // misuses that checked mode and guarded blocks have found
 
-	Guard        string  // "touch" while a sample of the Gets has guarded blocks, or "off (", why and ")"; see docs/safety.md on DEWPOND_GUARD
+	Guard        string  // "touch" or "fault" while a sample of the Gets has guarded blocks, or "off (", why and ")"; see docs/safety.md on DEWPOND_GUARD
 	GuardSamples uint64  // Gets that had one
 	GuardRate    float64 // how many Gets a second had one of late, in all pools of the process
 

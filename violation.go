@@ -102,7 +102,7 @@ const (
 	ForeignPut    ViolationKind = ViolationKind(check.ForeignPut)    // a Put of a slice that this pool never handed out
 	InteriorPut   ViolationKind = ViolationKind(check.InteriorPut)   // a Put of a slice that starts inside a block
 	Leak          ViolationKind = ViolationKind(check.Leak)          // a block or object that was never put back: found when it is collected or, off the heap, at Close
-	UseAfterPut   ViolationKind = ViolationKind(check.UseAfterPut)   // a read or write of an idle block off the heap, which faults
+	UseAfterPut   ViolationKind = ViolationKind(check.UseAfterPut)   // a read or write of an idle block off the heap, or of one that DEWPOND_GUARD=fault guards, which faults
 	PastEnd       ViolationKind = ViolationKind(check.PastEnd)       // a read or write past the cap of a block off the heap, which faults
 	DoubleRelease ViolationKind = ViolationKind(check.DoubleRelease) // a Release of a Lease by an owner that has released
 	WriteBeyond   ViolationKind = ViolationKind(check.WriteBeyond)   // a write behind the slice that PutWritten was given
@@ -273,5 +273,5 @@ func explain(at uintptr) (violation any, ok bool) {
 			}
 		}
 	}
-	return nil, false
+	return explainGuarded(at)
 }

@@ -14,6 +14,8 @@ import (
 // every read or write right behind a block. A fault in Go code is fatal, and the runtime
 // says where it was but not whose block it was.
 //
+// So does every read or write of an idle block of the Go heap that DEWPOND_GUARD=fault guards.
+//
 // ExplainFaults turns the goroutine's faults into panics, as [debug.SetPanicOnFault]
 // does, until end is called. end must be called directly by a defer statement, not by
 // another function. It recovers the panic of a fault, reports the [dewpond.Violation] to

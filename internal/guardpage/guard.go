@@ -8,6 +8,13 @@
 //
 // It rests on what the kernel does with pages, so it proves that first, see [Guard.proven], and
 // looks for what else touches pages: see [system].
+//
+// Or, if that is asked for, the pages have no access while the block is in the queue. Then whoever
+// touches one faults, and a system call returns EFAULT. Nothing needs to be proven, but the memory is the
+// Go heap's, so the access must be back before the block may be collected: see [Guard.drop]. Until
+// then the runtime does not touch it: the collector does not look into what has no pointers, and it
+// is not swept or cleared while the queue has it. What reads all of the heap from inside, as
+// debug.WriteHeapDump does, faults.
 package guardpage
 
 import (
@@ -57,7 +64,8 @@ type Owner interface {
 type Guard struct {
 	Turns // says which Get is to be sampled
 
-	sys system
+	sys     system
+	setting Setting
 
 	mu        sync.Mutex // held for a few system calls, but not while files are read
 	off       string     // why nothing is guarded for good; "" while something is
@@ -70,6 +78,7 @@ type Guard struct {
 	out       amount
 	idle      amount
 	queue     []*record // the idle ones, the oldest first
+	shut      [][]byte  // pages that the system will not give access to again: nobody must get them
 	found     findings  // which the next sweep reports
 	sweeps    bool      // a timer is armed
 
@@ -295,12 +304,7 @@ func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
 	}
 	r.putBy.record()
 	r.put = time.Now()
-	if err := g.sys.giveBack(pages); err != nil {
-		g.turnOff("the system does not take pages back: " + err.Error())
-		g.end(r)
-		return nil
-	}
-	if !g.proven() {
+	if !g.takeAway(pages) {
 		g.end(r)
 		return nil
 	}
@@ -311,18 +315,73 @@ func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
 	return left
 }
 
-// drop forgets an idle block, which its caller takes out of the queue.
+// takeAway takes the pages of a block that was put back, and reports whether a use of it will be seen.
+func (g *Guard) takeAway(pages []byte) bool {
+	err := g.sys.giveBack(pages)
+	if g.setting.Fault { // a system that locks pages keeps them, and hides them
+		return g.off == "" && g.hide(pages)
+	}
+	if err != nil {
+		g.turnOff("the system does not take pages back: " + err.Error())
+		return false
+	}
+	return g.proven()
+}
+
+// hide makes whoever touches pages fault, and reports whether it does.
+func (g *Guard) hide(pages []byte) bool {
+	err := g.sys.hide(pages)
+	if err != nil {
+		g.open(pages)
+		g.turnOff("the system does not take the access to pages away: " + err.Error())
+	}
+	return err == nil
+}
+
+// open ends what hide has begun. A system refuses that if it has no room for the mapping that the pages
+// come to lie in. Then they are kept for good: to whoever got them next, it would be memory that faults.
+func (g *Guard) open(pages []byte) {
+	if err := g.sys.open(pages); err != nil {
+		g.shut = append(g.shut, pages)
+		g.turnOff("the system does not give the access to pages back: " + err.Error())
+	}
+}
+
+// drop forgets an idle block, which its caller takes out of the queue. From then on the collector may
+// have it, as soon as its last user has lost it, so first its pages are what they were.
 func (g *Guard) drop(r *record) {
 	g.end(r)
 	g.idle.add(-1, r.bytes)
+	if g.setting.Fault {
+		g.open(r.pages)
+	}
 }
 
-// dropAll forgets all idle blocks.
+// dropAll forgets all idle blocks. A block that cannot be opened ends guarding, which comes here again.
 func (g *Guard) dropAll() {
-	for _, r := range g.queue {
+	queue := g.queue
+	g.queue = nil
+	for _, r := range queue {
 		g.drop(r)
 	}
-	g.queue = nil
+}
+
+// Fault returns the misuse behind a fault at an address, and whose the block is, or nil. The misuse's
+// Offence is the stack of the caller, by the runtime's walk: one by frame pointers misses a function
+// that has faulted.
+func (g *Guard) Fault(at uintptr) (owner Owner, misuse *check.Violation) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.around(at)
+	if r == nil || !r.isIdle() {
+		return nil, nil
+	}
+	misuse = r.violation(check.UseAfterPut, false)
+	misuse.Offset = int(at - r.at)
+	var here stack
+	here.n = runtime.Callers(2, here.pcs[:])
+	misuse.Offence = here.all()
+	return r.owner, misuse
 }
 
 // turnOff ends guarding for good.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -25,12 +26,13 @@ func (p *pool) Report(v check.Violation) { p.found = append(p.found, v) }
 type fake struct {
 	system
 	absent  map[uintptr]bool
+	hidden  map[uintptr]bool
 	refuses error
 	says    string
 }
 
 func newFake(pageSize int) *fake {
-	f := &fake{absent: map[uintptr]bool{}}
+	f := &fake{absent: map[uintptr]bool{}, hidden: map[uintptr]bool{}}
 	f.pageSize = pageSize
 	each := func(pages []byte, do func(at uintptr)) {
 		if addressOf(pages)%uintptr(pageSize) != 0 || len(pages)%pageSize != 0 {
@@ -52,13 +54,27 @@ func newFake(pageSize int) *fake {
 		return is, nil
 	}
 	f.touches = func() string { return f.says }
+	f.hide = func(pages []byte) error {
+		each(pages, func(at uintptr) { f.hidden[at] = true })
+		return nil
+	}
+	f.open = func(pages []byte) error {
+		each(pages, func(at uintptr) { delete(f.hidden, at) })
+		return nil
+	}
 	return f
 }
 
 // touch is what the system sees of an access.
 func (f *fake) touch(b []byte) { delete(f.absent, addressOf(b)&^uintptr(f.pageSize-1)) }
 
-func (f *fake) guard() *Guard { return newGuard(f.system, "", DefaultRate, func() {}) }
+func (f *fake) guard() *Guard { return touching(f.system) }
+
+func touching(s system) *Guard { return newGuard(s, "", Setting{Rate: DefaultRate}, func() {}) }
+
+func faulting(s system) *Guard {
+	return newGuard(s, "", Setting{Rate: DefaultRate, Fault: true}, func() {})
+}
 
 // put samples a block and puts it back.
 func put(t *testing.T, g *Guard, p *pool, size int) (block []byte) {
@@ -283,7 +299,7 @@ func TestHeapDump(t *testing.T) {
 	if why != "" || sanitized != "" {
 		t.Skip(why, sanitized)
 	}
-	g, p := newGuard(s, "", DefaultRate, func() {}), &pool{}
+	g, p := touching(s), &pool{}
 	if g.Get(make([]byte, 100), p) == nil {
 		t.Skip(g.Off())
 	}
@@ -371,15 +387,22 @@ func TestLateCleanup(t *testing.T) {
 }
 
 // What may be named in the environment, and what not.
-func TestParseRate(t *testing.T) {
-	for text, want := range map[string]float64{"": 0, "off": 0, "touch": 10, "touch=0.5": 0.5, "touch=100": 100} {
-		if rate, ok := ParseRate(text); rate != want || !ok {
-			t.Errorf("%q: %v, %v", text, rate, ok)
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Setting{
+		"": {}, "off": {}, "touch": {Rate: 10}, "touch=0.5": {Rate: 0.5}, "touch=100": {Rate: 100},
+		"fault": {Rate: 10, Fault: true}, "fault=1000": {Rate: 1000, Fault: true},
+	} {
+		s, ok := Parse(text)
+		if s != want || !ok {
+			t.Errorf("%q: %+v, %v", text, s, ok)
+		}
+		if word, _, _ := strings.Cut(text, "="); s.String() != word && text != "" {
+			t.Errorf("%q is called %s", text, s)
 		}
 	}
-	for _, text := range []string{"on", "touch=", "touch=0", "touch=-1", "touch=NaN", "touch=Inf", "fault", "Touch"} {
-		if rate, ok := ParseRate(text); rate != 0 || ok {
-			t.Errorf("%q: %v, %v", text, rate, ok)
+	for _, text := range []string{"on", "touch=", "touch=0", "touch=-1", "touch=NaN", "touch=Inf", "fault=", "fault=0", "off=1", "=1", "Touch"} {
+		if s, ok := Parse(text); s != (Setting{}) || ok {
+			t.Errorf("%q: %+v, %v", text, s, ok)
 		}
 	}
 }

@@ -10,7 +10,12 @@ type proof struct {
 
 // ready reports whether blocks can be guarded now, by the newest answer of the system.
 func (g *Guard) ready() bool {
-	if g.off != "" || g.answered == 0 || g.paused != "" {
+	switch {
+	case g.off != "":
+		return false
+	case g.setting.Fault:
+		return true // whoever faults has touched the block: nothing is concluded from what the system says
+	case g.answered == 0, g.paused != "":
 		return false
 	}
 	return g.proof != nil || g.prove()
@@ -19,7 +24,7 @@ func (g *Guard) ready() bool {
 // askInTime is ask, if the last time was a while ago. Whoever comes while another asks goes on with the
 // answer before that. Until there is a first one nothing is sampled.
 func (g *Guard) askInTime() {
-	if g.off == "" && time.Since(g.asked) >= sweepTime {
+	if g.off == "" && !g.setting.Fault && time.Since(g.asked) >= sweepTime {
 		g.ask()
 	}
 }

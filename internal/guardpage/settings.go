@@ -13,26 +13,45 @@ const Environment = "DEWPOND_GUARD"
 // DefaultRate is how many Gets a second are sampled if nothing says otherwise.
 const DefaultRate = 10
 
-// ParseRate returns how many Gets a second a value of Environment has sampled, 0 for none. It
-// returns 0 and false if the value is none of off, touch and touch=RATE.
-func ParseRate(text string) (rate float64, ok bool) {
-	switch text {
-	case "", "off":
-		return 0, true
-	case "touch":
-		return DefaultRate, true
-	}
-	if number, touch := strings.CutPrefix(text, "touch="); touch {
-		if rate, err := strconv.ParseFloat(number, 64); err == nil && rate > 0 && rate <= 1e6 {
-			return rate, true
-		}
-	}
-	return 0, false
+// A Setting is what a value of Environment asks for.
+type Setting struct {
+	Rate  float64 // how many Gets a second are sampled; 0 for none
+	Fault bool    // whoever touches an idle block faults, instead of being seen afterwards
 }
 
-// New returns a Guard that has so many Gets a second sampled, unless that cannot be here: see
-// [Guard.Off]. arm makes every pool ask whose turn it is.
-func New(rate float64, arm func()) *Guard {
+// String returns off, touch or fault.
+func (s Setting) String() string {
+	switch {
+	case s.Rate == 0:
+		return "off"
+	case s.Fault:
+		return "fault"
+	}
+	return "touch"
+}
+
+// Parse returns what a value of Environment asks for. ok is false if the value is none of off, touch, fault,
+// touch=RATE and fault=RATE. Then it asks for nothing.
+func Parse(text string) (s Setting, ok bool) {
+	word, number, hasRate := strings.Cut(text, "=")
+	switch {
+	case text == "", text == "off":
+		return Setting{}, true
+	case word != "touch" && word != "fault":
+		return Setting{}, false
+	case !hasRate:
+		return Setting{Rate: DefaultRate, Fault: word == "fault"}, true
+	}
+	rate, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(rate > 0 && rate <= 1e6) {
+		return Setting{}, false
+	}
+	return Setting{Rate: rate, Fault: word == "fault"}, true
+}
+
+// New returns a Guard that does what a Setting asks for, unless that cannot be here: see [Guard.Off]. arm
+// makes every pool ask whose turn it is.
+func New(asked Setting, arm func()) *Guard {
 	s, why := thisSystem()
 	switch {
 	case unsafe.Sizeof(uintptr(0)) < 8:
@@ -40,16 +59,19 @@ func New(rate float64, arm func()) *Guard {
 	case sanitized != "":
 		why = "the " + sanitized + " is on"
 	}
-	return newGuard(s, why, rate, arm)
+	return newGuard(s, why, asked, arm)
 }
 
-func newGuard(s system, why string, rate float64, arm func()) *Guard {
-	g := &Guard{sys: s, off: why, Turns: Turns{Rate: rate, Arm: arm}, records: map[uintptr]*record{}}
+func newGuard(s system, why string, asked Setting, arm func()) *Guard {
+	g := &Guard{sys: s, off: why, setting: asked, Turns: Turns{Rate: asked.Rate, Arm: arm}, records: map[uintptr]*record{}}
 	if why == "" {
 		g.begin()
 	}
 	return g
 }
+
+// Setting returns what the Guard was asked for.
+func (g *Guard) Setting() Setting { return g.setting }
 
 // Off returns why nothing is guarded, or "" while blocks are.
 func (g *Guard) Off() string {

@@ -49,7 +49,7 @@ func (g *Guard) Sweep() {
 	before := g.found // has been believed
 	g.found = nil
 	var found findings
-	if g.ready() && g.proven() {
+	if g.ready() && (g.setting.Fault || g.proven()) {
 		queue := g.queue
 		g.queue = nil
 		for _, r := range queue {
@@ -85,8 +85,11 @@ func (g *Guard) believed(found findings) findings {
 // mostBytes is how many of the bytes that were written a report has.
 const mostBytes = 32
 
-// look returns what was done to an idle block, or nil.
+// look returns what was done to an idle block, or nil. Nothing is done to one that is hidden.
 func (g *Guard) look(r *record) findings {
+	if g.setting.Fault {
+		return nil
+	}
 	resident, err := g.sys.resident(r.pages)
 	if err != nil {
 		g.turnOff("mincore fails: " + err.Error())

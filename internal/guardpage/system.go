@@ -6,4 +6,6 @@ type system struct {
 	giveBack func(pages []byte) error                    // makes them absent
 	resident func(pages []byte) (each []bool, err error) // says which are not
 	touches  func() (who string)                         // names what else may touch pages now, or returns ""
+	hide     func(pages []byte) error                    // makes whoever touches them fault; where it fails it may have begun
+	open     func(pages []byte) error                    // ends that
 }

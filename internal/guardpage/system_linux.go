@@ -11,7 +11,13 @@ import (
 
 // thisSystem returns the system that the process runs on, and why it is not known well enough, or "".
 func thisSystem() (s system, why string) {
-	return system{pageSize: os.Getpagesize(), giveBack: giveBack, resident: resident, touches: touches}, ""
+	return system{
+		pageSize: os.Getpagesize(), giveBack: giveBack, resident: resident, touches: touches,
+		hide: func(pages []byte) error { return syscall.Mprotect(pages, syscall.PROT_NONE) },
+		open: func(pages []byte) error {
+			return syscall.Mprotect(pages, syscall.PROT_READ|syscall.PROT_WRITE) // as the Go heap is
+		},
+	}, ""
 }
 
 func giveBack(pages []byte) error { return syscall.Madvise(pages, syscall.MADV_DONTNEED) }

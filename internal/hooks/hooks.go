@@ -19,7 +19,7 @@ var (
 
 	// Fault reports the misuse behind a fault at an address, and returns it as a
 	// dewpond.Violation: see offheap.ExplainFaults. ok is false if no live pool with
-	// CheckAll has a block there.
+	// CheckAll has a block there, nor any pool an idle one that is guarded so that it faults.
 	Fault func(at uintptr) (violation any, ok bool)
 
 	// Release is Release of a dewpond.Lease, and reports whether its owner had not released
