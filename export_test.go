@@ -37,10 +37,10 @@ func GuardAs(t interface{ Cleanup(func()) }, setting string) (g *guardpage.Guard
 	if !ok {
 		panic(setting)
 	}
-	before := processGuard
-	t.Cleanup(func() { processGuard = before })
+	before := processGuard.Load()
+	t.Cleanup(func() { processGuard.Store(before) })
 	g = guardpage.New(asked, armAll)
-	processGuard = func() *guardpage.Guard { return g }
+	processGuard.Store(g)
 	return g, g.Off()
 }
 

@@ -1,6 +1,7 @@
 package dewpond
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -25,20 +26,59 @@ type guarded struct {
 	samples atomic.Uint64
 }
 
-// processGuard returns the Guard of the process, or nil if the environment asks for none.
-var processGuard = sync.OnceValue(func() *guardpage.Guard {
+// processGuard is the Guard of the process, or nil if none was asked for. A pool reads it when it is made: one
+// that is made during SetGuard has blocks guarded or not, and stays so.
+var processGuard atomic.Pointer[guardpage.Guard]
+
+// guardAsked is what the process was asked for.
+var guardAsked struct {
+	mu     sync.Mutex
+	byUser bool // by the environment
+	guardpage.Setting
+}
+
+func init() { // before any pool is made: whoever makes one imports this package
 	text := os.Getenv(guardpage.Environment)
 	asked, ok := guardpage.Parse(text)
 	if !ok {
 		check.Note("the environment's "+guardpage.Environment+" is none of off, touch, fault, touch=RATE and fault=RATE, with samples a second: it counts as off", "value", text)
 	}
-	if asked.Rate == 0 {
-		return nil
-	}
-	return guardpage.New(asked, armAll)
-})
+	guardAsked.byUser = text != ""
+	guardAs(asked)
+}
 
-func init() { processGuard() } // logs an invalid value when the program starts
+// guardAs has pools that are made from now on guard blocks.
+func guardAs(asked guardpage.Setting) {
+	guardAsked.Setting = asked
+	if asked.Rate > 0 {
+		processGuard.Store(guardpage.New(asked, armAll))
+	}
+}
+
+// SetGuard does for the pools that are made from now on, and for zero ones that are first used from now
+// on, what the environment variable DEWPOND_GUARD does for all: a sample of their Gets has guarded blocks,
+// whose use after Put is found: see [Stats.Guard]. setting is a value of that variable: off, touch, fault, touch=RATE or
+// fault=RATE, with samples a second.
+//
+// Pools in package variables are made before main begins, so it is the variable that reaches every pool. If it
+// has a value, that is in force, and SetGuard does nothing. What is in force stays: to give another setting
+// later is an error, as is one that is none of these.
+func SetGuard(setting string) error {
+	asked, ok := guardpage.Parse(setting)
+	if !ok {
+		return fmt.Errorf("dewpond: SetGuard(%q): give off, touch, fault, touch=RATE or fault=RATE, with samples a second", setting)
+	}
+	guardAsked.mu.Lock()
+	defer guardAsked.mu.Unlock()
+	switch before := guardAsked.Setting; {
+	case guardAsked.byUser, asked == before:
+		return nil
+	case before.Rate > 0: // pools know its blocks, and it theirs
+		return fmt.Errorf("dewpond: SetGuard(%q): %v=%v was set before, and stays", setting, before, before.Rate)
+	}
+	guardAs(asked)
+	return nil
+}
 
 // armAll has the next Gets of all pools ask whether they are to be sampled.
 func armAll() {
@@ -64,10 +104,10 @@ func (p *BytePool) armIfDue() {
 // count does not change: a Budget that was made for some blocks must have room for them.
 func (p *BytePool) beGuarded(o BytePoolOptions) {
 	p.alignment = blockAlignment - 1
-	g, unit := processGuard(), 1
+	g, unit := processGuard.Load(), 1
 	switch e := p.elements; {
 	case g == nil:
-		p.bare = guardpage.Environment + " is not set"
+		p.bare = guardpage.Environment + " asks for none"
 	case g.Ended() != "":
 		p.bare = g.Ended()
 	case p.checks != nil:
@@ -169,7 +209,7 @@ func (p *BytePool) putGuarded(b []byte, anyCap bool) (own []byte, done bool) {
 
 // explainGuarded finds and reports the Violation behind a fault in a guarded block that is idle.
 func explainGuarded(at uintptr) (violation any, ok bool) {
-	g := processGuard()
+	g := processGuard.Load()
 	if g == nil {
 		return nil, false
 	}
