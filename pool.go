@@ -555,7 +555,7 @@ func (p *Pool[T]) Stats() Stats {
 		Name:            p.name,
 		Engine:          percpu.Engine(),
 		Bubbles:         bubblesShared(),
-		Guard:           "off (its objects are not guarded)",
+		Guard:           "off (" + p.unguarded() + ")",
 		Hits:            c.Hits,
 		Misses:          p.count.misses.Load(),
 		Refused:         p.count.refused.Load(),

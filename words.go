@@ -34,6 +34,16 @@ func (o PoolOptions[T]) objectType() reflect.Type {
 // size returns the size of an object, in bytes. It is never 0.
 func (o PoolOptions[T]) size() int64 { return int64(max(1, o.objectType().Size())) }
 
+// unguarded says why no object is guarded. Slices of bytes in package dewsync could be, but for their Put: it
+// keeps the word that points to such a slice, and does not look into that, so it could not tell a guarded
+// block from another. To look would cost each Put.
+func (p *Pool[T]) unguarded() string {
+	if reflect.TypeFor[T]() == reflect.TypeFor[hooks.Word]() {
+		return "a Put of dewsync does not look into what it keeps"
+	}
+	return "its objects are not guarded"
+}
+
 func setWordHooks() {
 	hooks.Describe = func(options any, object reflect.Type, watched bool) {
 		options.(interface{ describe(reflect.Type, bool) }).describe(object, watched)
