@@ -162,6 +162,7 @@ func (g *Guard) Get(instead []byte, owner Owner) []byte {
 	g.out.add(1, n)
 	r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
 	g.rate.count(time.Now())
+	tallySample()
 	return block
 }
 

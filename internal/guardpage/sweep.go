@@ -16,6 +16,7 @@ type findings []finding
 
 func (f findings) report() {
 	for _, one := range f {
+		tallyUse(one.Violation)
 		one.owner.Report(one.Violation)
 	}
 }

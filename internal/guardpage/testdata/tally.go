@@ -1,0 +1,22 @@
+package guardpage
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/dewpond/dewpond/internal/check"
+)
+
+// tallied is the file that DEWPOND_TALLY names, which several processes append to.
+var tallied = sync.OnceValue(func() *os.File {
+	f, err := os.OpenFile(os.Getenv("DEWPOND_TALLY"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	return f
+})
+
+func tallySample() { fmt.Fprintln(tallied(), "sample") }
+
+func tallyUse(v check.Violation) { fmt.Fprintf(tallied(), "use\n%v\n", check.Report{Violation: v}) }
