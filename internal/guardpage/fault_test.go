@@ -32,7 +32,7 @@ func hides(t *testing.T, f *fake, g *Guard) {
 func TestHides(t *testing.T) {
 	for _, page := range []int{4 << 10, 16 << 10, 64 << 10} {
 		f := newFake(page)
-		f.says = "a tracer is attached" // which concludes nothing from a fault
+		f.says, f.refuses = "a tracer is attached", syscall.EINVAL // neither has a say here
 		g, p := faulting(f.system), &pool{}
 		out := g.Get(make([]byte, 100), p)
 		hides(t, f, g)
