@@ -92,7 +92,7 @@ func TestMutantsApply(t *testing.T) {
 	for _, list := range []struct {
 		mutants []Mutant
 		dir     string
-	}{{Mutants, engineDir}, {PoolMutants, "../.."}, {AdmissionMutants, "../../internal/admission"}, {historyMutants, "../.."}} {
+	}{{Mutants, engineDir}, {PoolMutants, "../.."}, {AdmissionMutants, "../../internal/admission"}, {historyMutants, "../.."}, {guardMutants, guardDir}} {
 		for _, m := range list.mutants {
 			t.Run(m.Name, func(t *testing.T) { mutate(t, m, list.dir) })
 		}

@@ -328,24 +328,7 @@ func TestHistoryMutantsAreFound(t *testing.T) {
 	startsProcesses(t)
 	for _, m := range chosen(t, historyMutants) {
 		t.Run(m.Name, func(t *testing.T) {
-			overlay, err := json.Marshal(map[string]any{"Replace": mutate(t, m, "../..")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			dir := t.TempDir()
-			file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "proof.test")
-			if err := os.WriteFile(file, overlay, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command("go", "test", "-c", "-overlay", file, "-o", program, ".").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			// A mutant that hangs shows its stacks before this process's own timeout.
-			timeout := time.Duration(0) // none
-			if end, ok := t.Deadline(); ok {
-				timeout = time.Until(end) * 9 / 10
-			}
-			out, err := exec.Command(program, "-test.run=^TestPoolsWithSeamsAreLinearizable$", fmt.Sprint("-test.timeout=", timeout), fmt.Sprint("-dewpond.seeds=", 100**seeds)).CombinedOutput()
+			out, err := testWith(t, mutate(t, m, "../.."), ".", "TestPoolsWithSeamsAreLinearizable", fmt.Sprint("-dewpond.seeds=", 100**seeds))
 			if err == nil || !strings.Contains(string(out), "--- FAIL: TestPoolsWithSeamsAreLinearizable") {
 				t.Fatalf("not found: %v\n%s", err, out)
 			}
@@ -353,4 +336,27 @@ func TestHistoryMutantsAreFound(t *testing.T) {
 			t.Logf("found: %.60s", out[max(0, at-30):])
 		})
 	}
+}
+
+// testWith runs a test of a package, some of whose files are replaced.
+func testWith(t *testing.T, replaced map[string]string, pkg, test string, args ...string) (out []byte, err error) {
+	t.Helper()
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "some.test")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "-c", "-overlay", file, "-o", program, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// A mutant that hangs shows its stacks before this process's own timeout.
+	timeout := time.Duration(0) // none
+	if end, ok := t.Deadline(); ok {
+		timeout = time.Until(end) * 9 / 10
+	}
+	return exec.Command(program, append([]string{"-test.run=^" + test + "$", fmt.Sprint("-test.timeout=", timeout)}, args...)...).CombinedOutput()
 }

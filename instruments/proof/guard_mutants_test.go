@@ -1,0 +1,78 @@
+package proof
+
+import (
+	"bytes"
+	"testing"
+)
+
+const guardDir = "../../internal/guardpage"
+
+// guardMutants are bugs of guarded blocks that a test there must find, which stands for a scenario: it is one
+// goroutine, and comes in between where the code lets go of its lock.
+var guardMutants = []Mutant{
+	{
+		Name: "asked-under-the-lock", File: "proof.go", Scenarios: []string{"TestAsksWithoutLock"},
+		Old: "	g.mu.Unlock()\n	who := g.sys.touches()\n	g.mu.Lock()\n",
+		New: "	who := g.sys.touches()\n",
+	},
+	{
+		Name: "last-answer-stays", File: "proof.go", Scenarios: []string{"TestNewestAnswerStays"},
+		Old: "	if question < g.answered {\n		return\n	}\n",
+		New: "",
+	},
+	{
+		Name: "asks-while-it-puts", File: "guard.go", Scenarios: []string{"TestAsksWithoutLock"},
+		Old: "	r.lost.Stop()\n",
+		New: "	g.ask()\n	r.lost.Stop()\n",
+	},
+	{
+		Name: "believes-while-it-puts", File: "guard.go", Scenarios: []string{"TestAsksWithoutLock"},
+		Old: "	if !g.takeAway(pages) {\n",
+		New: "	left = g.believed(left)\n	if !g.takeAway(pages) {\n",
+	},
+	{
+		Name: "leaves-hidden", File: "guard.go", Scenarios: []string{"TestHides"},
+		Old: "	if g.setting.Fault {\n		g.open(r.pages)\n	}\n",
+		New: "",
+	},
+	{
+		Name: "faults-only-if-proven", File: "proof.go", Scenarios: []string{"TestHides"},
+		Old: "	case g.setting.Fault:\n		return true // ",
+		New: "	// ",
+	},
+	{
+		Name: "half-hidden", File: "guard.go", Scenarios: []string{"TestRefusesToHide"},
+		Old: "		g.open(pages)\n",
+		New: "",
+	},
+	{
+		Name: "shut-is-collected", File: "guard.go", Scenarios: []string{"TestRefusesToOpen"},
+		Old: "		g.shut = append(g.shut, pages)\n",
+		New: "",
+	},
+	{
+		Name: "hides-after-the-end", File: "guard.go", Scenarios: []string{"TestRefusesToOpen"},
+		Old: "return g.off == \"\" && g.hide(pages)",
+		New: "return g.hide(pages)",
+	},
+	{
+		Name: "explains-what-is-out", File: "guard.go", Scenarios: []string{"TestFaultIsExplained"},
+		Old: "	if r == nil || !r.isIdle() {\n",
+		New: "	if r == nil {\n",
+	},
+}
+
+// TestGuardMutantsAreFound is TestMutantsAreFound for guarded blocks.
+func TestGuardMutantsAreFound(t *testing.T) {
+	startsProcesses(t)
+	for _, m := range chosen(t, guardMutants) {
+		t.Run(m.Name, func(t *testing.T) {
+			for _, test := range m.Scenarios {
+				out, err := testWith(t, mutate(t, m, guardDir), guardDir, test)
+				if err == nil || !bytes.Contains(out, []byte("--- FAIL: "+test)) {
+					t.Errorf("%s does not find it: %v\n%s", test, err, out)
+				}
+			}
+		})
+	}
+}
