@@ -2,6 +2,7 @@ package dewarrow
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/dewpond/dewpond"
@@ -58,7 +59,16 @@ func (a *Allocator) Allocate(size int) []byte {
 	if size > a.most {
 		return new(memory.GoAllocator).Allocate(size)
 	}
-	return a.pool.Get(size)
+	b := a.pool.Get(size)
+	for !aligned(b) { // it is guarded, for DEWPOND_GUARD, and begins at some multiple of 16: the next is not
+		a.pool.Put(b)
+		b = a.pool.Get(size)
+	}
+	return b
+}
+
+func aligned(b []byte) bool {
+	return cap(b) == 0 || reflect.ValueOf(&b[:1][0]).Pointer()%alignment == 0
 }
 
 // Reallocate returns a slice of size bytes that begins with what b has, and takes b over.

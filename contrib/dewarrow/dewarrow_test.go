@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,6 +53,32 @@ func TestAlignment(t *testing.T) {
 	}
 	if _, err := dewarrow.New(dewpond.BytePoolOptions{Classes: []int{64, 80}}); err == nil {
 		t.Error("classes that are not aligned are accepted")
+	}
+}
+
+// Memory is aligned also where some of the pool's blocks are guarded.
+func TestAlignmentBesideGuarded(t *testing.T) {
+	if err := dewpond.SetGuard("touch=1000000"); err != nil {
+		t.Fatal(err)
+	}
+	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Pool().Close()
+	for {
+		s := a.Pool().Stats()
+		if strings.HasPrefix(s.Guard, "off (") {
+			t.Skip(s.Guard)
+		}
+		if s.GuardSamples > 20 {
+			return
+		}
+		b := a.Allocate(1000)
+		if at := reflect.ValueOf(b).Pointer(); at%64 != 0 {
+			t.Fatalf("memory at %#x, which is not a multiple of 64", at)
+		}
+		a.Free(b)
 	}
 }
 
