@@ -2,6 +2,7 @@ package guardpage
 
 import (
 	"bytes"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -229,6 +230,27 @@ func TestSystemHides(t *testing.T) {
 				runtime.KeepAlive(bytes.Repeat([]byte{1}, size+Marked))
 			}
 		}
+	}
+}
+
+// To write the whole heap to a file does not fault.
+func TestHeapDumpOfHidden(t *testing.T) {
+	s, why := thisSystem()
+	if why != "" || sanitized != "" {
+		t.Skip(why, sanitized)
+	}
+	g, p := faulting(s), &pool{}
+	for _, size := range []int{1, 4000, 9000, MaxSize} {
+		put(t, g, p, size)
+	}
+	file, err := os.Create(t.TempDir() + "/heap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	debug.WriteHeapDump(file.Fd())
+	if g.Off() != "" || g.Known() != 4 {
+		t.Errorf("off: %q, %d known", g.Off(), g.Known())
 	}
 }
 

@@ -13,8 +13,8 @@
 // touches one faults, and a system call returns EFAULT. Nothing needs to be proven, but the memory is the
 // Go heap's, so the access must be back before the block may be collected: see [Guard.drop]. Until
 // then the runtime does not touch it: the collector does not look into what has no pointers, and it
-// is not swept or cleared while the queue has it. What reads all of the heap from inside, as
-// debug.WriteHeapDump does, faults.
+// is not swept or cleared while the queue has it. What writes all of the heap to a file, as
+// debug.WriteHeapDump does, does that by system calls, which fail.
 package guardpage
 
 import (
