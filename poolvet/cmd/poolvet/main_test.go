@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -240,29 +241,268 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// What does not compile, has no Go files, or is not all Go is no reason to panic.
-func TestOddPackages(t *testing.T) {
-	p := newProgram(t, map[string]string{"a.go": late})
-	p.write("a.go", strings.Replace(late, "b.Reset()", "b.Reset(", 1))
-	if status, _, err := p.run(ours(t), "./..."); status != 2 || !strings.Contains(err, "a.go:13") {
+// What does not compile is an error, with the compiler's reason, and never a panic.
+func TestDoesNotCompile(t *testing.T) {
+	p := newProgram(t, map[string]string{"a.go": strings.Replace(late, "b.Reset()", "b.Reset(", 1)})
+	if status, _, err := p.run(ours(t), "./..."); status != 2 || !strings.Contains(err, "a.go:13") || panicked(err) {
 		t.Errorf("does not parse: status %d, %q", status, err)
 	}
 	p.write("a.go", strings.Replace(late, "b.Reset()", "b.Nothing()", 1))
-	if status, _, err := p.run(ours(t), "./..."); status != 2 || !strings.Contains(err, "Nothing") {
-		t.Errorf("does not compile: status %d, %q", status, err)
+	if status, _, err := p.run(ours(t), "./..."); status != 2 || !strings.Contains(err, "Nothing") || panicked(err) {
+		t.Errorf("a method that does not exist: status %d, %q", status, err)
 	}
-	p.write("a.go", "//go:build neither\n\n"+late)
-	if _, _, err := p.run(ours(t), "./..."); strings.Contains(err, "panic") {
-		t.Errorf("no Go files: %q", err)
+	p.write("a.go", strings.Replace(late, `"sync"`, "\"sync\"\n\t\"program.example/nowhere\"", 1))
+	if status, _, err := p.run(ours(t), "./..."); status != 2 || !strings.Contains(err, "nowhere") || panicked(err) {
+		t.Errorf("a package that does not exist: status %d, %q", status, err)
+	}
+}
+
+func panicked(err string) bool {
+	return strings.Contains(err, "panic") || strings.Contains(err, "internal error")
+}
+
+func TestNoGoFiles(t *testing.T) {
+	p := newProgram(t, map[string]string{"a.go": "//go:build neither\n\n" + late})
+	if status, _, err := p.run(ours(t), "./..."); status != 0 || err != "" {
+		t.Errorf("none for this machine, among all: status %d, %q", status, err)
+	}
+	if status, _, err := p.run(ours(t), "."); status != 2 || !strings.Contains(err, "build constraints exclude all Go files") || panicked(err) {
+		t.Errorf("none for this machine: status %d, %q", status, err)
+	}
+	if err := os.Remove(filepath.Join(p.dir, "a.go")); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, err := p.run(ours(t), "./..."); status != 0 || panicked(err) {
+		t.Errorf("none at all: status %d, %q", status, err)
+	}
+}
+
+// usesC has what C gives in each place that a type can be in.
+const usesC = `package program
+
+/*
+typedef struct { int n; } thing;
+static int one(void) { return 1; }
+*/
+import "C"
+
+import (
+	"bytes"
+	"sync"
+)
+
+var (
+	pool   = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	things = sync.Pool{New: func() any { return new(C.thing) }}
+	first  = C.one()
+	again  = first + 1
+)
+
+const size = C.sizeof_thing
+
+type holder struct {
+	c    *C.thing
+	n    C.int
+	word [size]byte
+}
+
+func (h *holder) count() int { return int(h.n) + int(h.c.n) }
+
+func (h *holder) buffer(b *bytes.Buffer) {
+	pool.Put(b)
+	b.Reset()
+}
+
+func lateInC(b *bytes.Buffer) {
+	pool.Put(b)
+	if C.one() == 1 {
+		b.Reset()
+	}
+}
+
+func taken(t *C.thing, of map[C.int][]C.char) (C.int, error) {
+	n, err := C.one()
+	return n + t.n + first, err
+}
+
+func takes() int {
+	h := holder{c: &C.thing{n: 1}}
+	f := func(c C.int) int { return int(c) }
+	if n, err := taken(h.c, nil); err == nil {
+		return f(n)
+	}
+	return h.count() + int(again)
+}
+
+func late(b *bytes.Buffer) {
+	pool.Put(b)
+	b.Reset()
+}
+`
+
+// Of a package that uses C what does not is looked at, and -v says what is not.
+func TestCgo(t *testing.T) {
+	const left = " uses C, of which go vet -vettool alone has the types: it was not looked at\n"
+	p := newProgram(t, map[string]string{"a.go": usesC})
+	status, _, err := p.run(ours(t), "./...")
+	if want := "a.go:33:9: b is used after its Put at a.go:32:10 (useafterput)\na.go:59:9: b is used after its Put at a.go:58:10 (useafterput)\n"; status != 1 || err != want {
+		t.Errorf("status %d, %q, want %q", status, err, want)
+	}
+	status, _, err = p.run(ours(t), "-v", "./...")
+	for _, name := range []string{"count", "lateInC", "taken", "takes"} {
+		if !strings.Contains(err, ": "+name+left) {
+			t.Errorf("-v: status %d, nothing of %s: %q", status, name, err)
+		}
+	}
+	if n := strings.Count(err, left); status != 1 || n != 4 {
+		t.Errorf("-v: status %d, %d functions, %q", status, n, err)
+	}
+
+	p.write("a.go", "package program\n\n// int one(void);\nimport \"C\"\n\nfunc F() int { return int(C.one()) }\n")
+	if status, _, err := p.run(ours(t), "./..."); status != 0 || err != "" {
+		t.Errorf("C alone: status %d, %q", status, err)
 	}
 	p.write("a.go", "package program\n\nimport \"C\"\n\n"+strings.TrimPrefix(late, "package program\n"))
-	if _, _, err := p.run(ours(t), "./..."); !strings.Contains(err, "b is used after its Put") {
-		t.Errorf("cgo: %q", err)
+	if status, _, err := p.run(ours(t), "./..."); status != 1 || !strings.Contains(err, "b is used after its Put") {
+		t.Errorf("C is imported alone: status %d, %q", status, err)
 	}
-	p.write("a.go", late+"\nfunc assembled(b *bytes.Buffer)\n")
-	p.write("a_amd64.s", "TEXT ·assembled(SB),0,$0-8\n\tRET\n")
-	if status, _, err := p.run(ours(t), "./..."); status != 1 || err != finding+"\n" {
-		t.Errorf("assembly: status %d, %q", status, err)
+	p.write("a.go", "package program\n\n// int one(void);\nimport \"C\"\n\nfunc F() int { return C.one().n + \"\" }\n")
+	if status, _, err := p.run(ours(t), "./..."); status != 0 && !strings.Contains(err, "go vet -vettool alone has") || panicked(err) {
+		t.Errorf("C in what makes no sense: status %d, %q", status, err)
+	}
+}
+
+// As a tool of go vet it has the types of C.
+func TestCgoInVet(t *testing.T) {
+	p := newProgram(t, map[string]string{"a.go": usesC})
+	if out, err := exec.Command("go", "env", "CC").Output(); err != nil {
+		t.Fatal(err)
+	} else if _, err := exec.LookPath(strings.TrimSpace(string(out))); err != nil {
+		t.Skip("needs a C compiler:", err)
+	}
+	status, _, err := p.run("go", "vet", "-vettool="+ours(t), "./...")
+	if n := strings.Count(err, "(useafterput)"); status != 1 || n != 3 || panicked(err) {
+		t.Errorf("status %d, %d findings, %q", status, n, err)
+	}
+}
+
+func TestAssembly(t *testing.T) {
+	p := newProgram(t, map[string]string{
+		"a.go":                       late + "\nfunc assembled(b *bytes.Buffer)\n",
+		"a_" + runtime.GOARCH + ".s": "// none\n",
+	})
+	if status, _, err := p.run(ours(t), "-v", "./..."); status != 1 || err != finding+"\n" {
+		t.Errorf("status %d, %q", status, err)
+	}
+}
+
+const generic = `package program
+
+import (
+	"cmp"
+	"sync"
+)
+
+type box[T any] struct{ pool sync.Pool }
+
+func (x *box[T]) give(v *T) { x.pool.Put(v) }
+
+type pair[K cmp.Ordered, V ~[]E, E any] struct {
+	key K
+	val V
+	up  *pair[K, V, E]
+}
+
+func late[T any, P interface{ *T }](x *box[T], v P, to T) {
+	x.give(v)
+	*v = to
+}
+
+func each[K cmp.Ordered, V ~[]E, E any](x *box[pair[K, V, E]], p *pair[K, V, E]) {
+	x.give(p)
+	p.up = nil
+}
+
+func calls() {
+	late(&box[int]{}, new(int), 1)
+	each(&box[pair[string, []int, int]]{}, new(pair[string, []int, int]))
+}
+`
+
+func TestGenerics(t *testing.T) {
+	p := newProgram(t, map[string]string{"a.go": generic})
+	status, _, err := p.run(ours(t), "./...")
+	for _, want := range []string{"a.go:20:2: v is written after its Put", "a.go:25:4: p is written after its Put"} {
+		if !strings.Contains(err, want) {
+			t.Errorf("status %d, %q, want %q", status, err, want)
+		}
+	}
+	if n := strings.Count(err, "\n"); status != 1 || n != 2 {
+		t.Errorf("status %d, %d findings, %q", status, n, err)
+	}
+}
+
+const overFunctions = `package program
+
+import (
+	"bytes"
+	"iter"
+	"sync"
+)
+
+var pool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func late(all iter.Seq2[int, string]) int {
+	b := pool.Get().(*bytes.Buffer)
+	for i, s := range all {
+		if i > 3 {
+			pool.Put(b)
+			return i
+		}
+		b.WriteString(s)
+	}
+	pool.Put(b)
+	b.Reset()
+	return 0
+}
+
+func nested(all iter.Seq[iter.Seq[int]]) (n int) {
+	defer func() { n++ }()
+outer:
+	for inner := range all {
+		for i := range inner {
+			switch i {
+			case 1:
+				continue outer
+			case 2:
+				break outer
+			case 3:
+				defer pool.Put(new(bytes.Buffer))
+			case 4:
+				goto end
+			}
+		}
+	}
+end:
+	return n
+}
+
+func yields(yield func(*bytes.Buffer) bool) {
+	for {
+		b := pool.Get().(*bytes.Buffer)
+		if !yield(b) {
+			pool.Put(b)
+			return
+		}
+		pool.Put(b)
+	}
+}
+`
+
+func TestRangeOverFunctions(t *testing.T) {
+	p := newProgram(t, map[string]string{"a.go": overFunctions})
+	if status, _, err := p.run(ours(t), "./..."); status != 1 || err != "a.go:21:9: b is used after its Put at a.go:20:10 (useafterput)\n" {
+		t.Errorf("status %d, %q", status, err)
 	}
 }
 
@@ -279,7 +519,7 @@ func TestHugeFunction(t *testing.T) {
 		t.Errorf("status %d, %q", status, err)
 	}
 	status, _, err := p.run(ours(t), "-v", "./...")
-	if status != 1 || !strings.Contains(err, "huge.go:3:1: interpret is too large, and was not looked at") {
+	if status != 1 || !strings.Contains(err, "huge.go:3:1: interpret has 56009 nodes of syntax, which is too large: it was not looked at") {
 		t.Errorf("-v: status %d, %q", status, err)
 	}
 }

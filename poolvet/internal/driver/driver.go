@@ -58,7 +58,7 @@ func alone(args []string, stdout, stderr io.Writer) int {
 	f.SetOutput(stderr)
 	asJSON := f.Bool("json", false, "write JSON to standard output")
 	apply := f.Bool("fix", false, "apply the fixes that findings suggest, and tell of the other findings")
-	verbose := f.Bool("v", false, "say which functions were given up on")
+	verbose := f.Bool("v", false, "say which functions were given up on, and why")
 	c := Config{}
 	f.BoolVar(&c.Tests, "test", true, "look at tests too")
 	f.BoolVar(&c.Shallow, "shallow", false, "do not look into functions of other modules: faster, and what they put back or return is not known")
@@ -105,11 +105,14 @@ func tell(found []Finding, pkgs []*Package, c Config, asJSON, verbose bool, stdo
 			fmt.Fprintln(stderr, err)
 			status = 2
 		}
+		if p.Note != "" {
+			fmt.Fprintln(stderr, p.Note)
+		}
 		if p.Result == nil || !verbose {
 			continue
 		}
 		for _, f := range p.Result.GivenUp {
-			fmt.Fprintf(stderr, "%s is too large, and was not looked at\n", f)
+			fmt.Fprintln(stderr, f)
 		}
 	}
 	if c.Shallow {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,6 +39,7 @@ type Package struct {
 	Module   *packages.Module
 	Result   *flow.Result
 	Errors   []error
+	Note     string // why it was not looked at, where that is no fault of the package
 	Initial  bool
 	listed   *packages.Package
 	imported map[string]*Package
@@ -195,22 +197,34 @@ func (l *loader) typeCheck(p *Package) {
 	if p.Module != nil && p.Module.GoVersion != "" {
 		config.GoVersion = "go" + p.Module.GoVersion
 	}
+	before := len(p.Errors)
 	p.Types, _ = config.Check(p.Path, l.fset, p.Files, p.Info)
+	if len(p.Errors) > before && slices.ContainsFunc(p.Files, flow.ImportsC) {
+		// What comes from C has no type here, so where it is used need not make sense.
+		errs := slices.DeleteFunc(p.Errors[before:], func(err error) bool { return p.leftOut(err) })
+		if p.Errors = p.Errors[:before]; len(errs) > 0 {
+			p.Note = fmt.Sprintf("%s uses C in a way that wants its types, which go vet -vettool alone has: it was not looked at (%v)", p.Path, errs[0])
+			return
+		}
+	}
 	if bodies && len(p.Errors) == 0 {
 		l.flow(p)
 	}
 }
 
-// flow runs the flow's analyzer, unless something it stands on panics.
+// leftOut reports whether an error is in a declaration that the flow leaves out for what it has
+// of C.
+func (p *Package) leftOut(err error) bool {
+	e, ok := err.(types.Error)
+	return ok && slices.ContainsFunc(p.Files, func(file *ast.File) bool {
+		return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+			return d.Pos() <= e.Pos && e.Pos < d.End() && flow.Typeless(p.Info, d)
+		})
+	})
+}
+
+// flow runs the flow's analyzer.
 func (l *loader) flow(p *Package) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.Errors = append(p.Errors, fmt.Errorf("%s: internal error: %v", p.Path, v))
-			if os.Getenv("POOLVET_PANIC") != "" {
-				panic(v)
-			}
-		}
-	}()
 	result, err := flow.Analyzer.Run(l.pass(flow.Analyzer, p, nil))
 	if err != nil {
 		p.Errors = append(p.Errors, err)

@@ -12,6 +12,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -43,7 +44,7 @@ const OfSync = ".sync"
 type Result struct {
 	Findings []Finding
 	Puts     []Put
-	GivenUp  []string // functions that are too large, or that take too long
+	GivenUp  []string // functions that were not looked at, or not to the end, and why
 }
 
 // A Put is a call that puts something back.
@@ -104,11 +105,24 @@ type flowPass struct {
 	names     map[token.Pos]string    // variables by the parenthesis or brace of the call or literal that is assigned to them
 	given     map[ssa.Value]bool      // slices that a deferred call ends, as they are handed out
 	seen      map[Finding]bool
+	spent     map[*ssa.Function]int // what the walks through a function have cost
 	result    *Result
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	a := &flowPass{
+func run(pass *analysis.Pass) (result any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if os.Getenv("POOLVET_PANIC") != "" {
+				panic(v)
+			}
+			result, err = nil, fmt.Errorf("%s: internal error: %v (POOLVET_PANIC=1 shows where)", pass.Pkg.Path(), v)
+		}
+	}()
+	return newFlowPass(pass).run()
+}
+
+func newFlowPass(pass *analysis.Pass) *flowPass {
+	return &flowPass{
 		pass: pass, more: More,
 		facts:     map[*types.Func]*Summary{},
 		summaries: map[*ssa.Function]*Summary{},
@@ -118,15 +132,19 @@ func run(pass *analysis.Pass) (any, error) {
 		sharing:   map[*ssa.Alloc]sharing{},
 		onward:    map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool{},
 		seen:      map[Finding]bool{},
+		spent:     map[*ssa.Function]int{},
 		result:    &Result{},
 	}
+}
+
+func (a *flowPass) run() (*Result, error) {
 	if goes := a.worthwhile(); !goes {
 		return a.result, nil
 	}
-	pkg, givenUp := build(pass)
+	pkg, left := build(a.pass)
 	a.pkg = pkg
-	for _, f := range givenUp {
-		a.result.GivenUp = append(a.result.GivenUp, pass.Fset.Position(f.Pos()).String()+": "+f.Name.Name)
+	for _, l := range left {
+		a.giveUp(l.f.Pos(), l.f.Name.Name, l.why)
 	}
 	a.fns = functions(a.pkg)
 	a.globals = onlyStores(a.fns)
@@ -149,6 +167,11 @@ func run(pass *analysis.Pass) (any, error) {
 	a.ignore()
 	slices.SortFunc(a.result.Findings, func(x, y Finding) int { return int(x.Pos - y.Pos) })
 	return a.result, nil
+}
+
+// giveUp notes a function that is not looked at, or not to the end.
+func (a *flowPass) giveUp(pos token.Pos, name, why string) {
+	a.result.GivenUp = append(a.result.GivenUp, fmt.Sprintf("%v: %s %s", a.pass.Fset.Position(pos), name, why))
 }
 
 // worthwhile reports whether the package may have anything to do with pools: those of the

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"go/token"
 	"go/types"
 	"maps"
@@ -31,6 +32,9 @@ func newState() *state {
 func (s *state) clone() *state {
 	return &state{maps.Clone(s.vals), maps.Clone(s.places), maps.Clone(s.known), maps.Clone(s.consts)}
 }
+
+// size is how much there is to copy.
+func (s *state) size() int { return len(s.vals) + len(s.places) + len(s.known) + len(s.consts) }
 
 // follows reports whether there is anything left to follow.
 func (s *state) follows() bool { return len(s.vals)+len(s.places) > 0 }
@@ -73,9 +77,25 @@ const (
 )
 
 const (
-	mostStates = 48     // of one block; then the way is given up, which finds nothing
-	mostSteps  = 40_000 // of one walk, in instructions
+	mostStates = 48        // of one block; then the way is given up, which finds nothing
+	mostSteps  = 40_000    // of one walk, in instructions
+	mostSpent  = 4_000_000 // of all walks through one function, in instructions and in what states hold
 )
+
+// spend counts what a walk costs, and reports whether the function has had its share. A generated
+// function may have thousands of Puts, each of which is the start of a walk.
+func (a *flowPass) spend(f *ssa.Function, n int) (enough bool) {
+	before := a.spent[f]
+	if before >= mostSpent {
+		return true
+	}
+	a.spent[f] = before + n
+	if before+n < mostSpent {
+		return false
+	}
+	a.giveUp(f.Pos(), f.Name(), fmt.Sprintf("has more ways than %d steps take: it was not looked at to the end", mostSpent))
+	return true
+}
 
 // walk follows every way on from the instruction after start. visit sees each instruction
 // with the state before it. complete is false if there were too many ways to see them all.
@@ -98,7 +118,7 @@ next:
 		work = work[:len(work)-1]
 		s := it.state
 		for _, in := range it.block.Instrs[it.from:] {
-			if steps++; steps > mostSteps {
+			if steps++; steps > mostSteps || a.spend(block.Parent(), 1) {
 				return false
 			}
 			if visit(in, s) == stop {
@@ -110,6 +130,9 @@ next:
 			continue
 		}
 		for i, succ := range it.block.Succs {
+			if a.spend(block.Parent(), s.size()) {
+				return false
+			}
 			next := s.clone()
 			if branch, ok := it.block.Instrs[len(it.block.Instrs)-1].(*ssa.If); ok {
 				if !next.take(branch.Cond, i == 0, repeated) {
