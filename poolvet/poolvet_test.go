@@ -1,10 +1,13 @@
 package poolvet_test
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -71,15 +74,116 @@ func TestCopied(t *testing.T) {
 }
 
 // TestShapesRun runs the shapes that can run: under CheckAll each bad one fails, and each good one
-// passes.
+// passes. Those of sync.Pool run with a twin of it whose objects are dewpond's, and are otherwise
+// compiled as they are.
 func TestShapesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the go command")
 	}
-	c := exec.Command("go", "test", "./src/...")
+	c := exec.Command("go", "test", "-tags", "twin", "-overlay", withTwin(t), "./src/...")
 	c.Dir, c.Env = "testdata", append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// withTwin writes the shapes of sync.Pool with its twin, and returns the go command's list of what
+// replaces what.
+func withTwin(t *testing.T) (overlay string) {
+	t.Helper()
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for _, name := range []string{"useafterput/a.go", "doubleput/a.go", "returnput/a.go", "missingput/a.go", "wrap/wrap.go"} {
+		name, err := filepath.Abs(filepath.Join("testdata", "src", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(old), "sync.Pool", "twin.Pool")
+		text = strings.Replace(text, "var blocks twin.Pool", "var blocks twin.Blocks", 1) // its boxes are no matter
+		imports := "\t\"testdata.example/src/twin\"\n"
+		if strings.Contains(text, "sync.") {
+			imports += "\t\"sync\"\n"
+		}
+		text = strings.Replace(text, "\t\"sync\"\n", imports, 1)
+		replace[name] = filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(name), "/", "_"))
+		if err := os.WriteFile(replace[name], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}
+
+// notRun is the shapes that no test runs, by package, or by package and function, and why.
+var notRun = map[string]string{
+	"unfit":               "to pool a handle misuses no memory",
+	"percall":             "it costs memory and time alone",
+	"needless":            "it costs memory and time alone",
+	"noreset":             "the wrong value is the program's own",
+	"ignore":              "the misuse is meant",
+	"copied":              "it is go vet's own finding",
+	"fixes":               "it has the shapes of other packages, for their fixes",
+	"nofix":               "it has the shapes of other packages, for their fixes",
+	"scope.twoGoroutines": "two goroutines race, which go test -race sees",
+	"scope.inALoop":       "goroutines race, which go test -race sees",
+	"scope.beside":        "a goroutine and its maker race, which go test -race sees",
+}
+
+// TestEachShapeRuns holds the tests beside the shapes to run each function that has a want, but for
+// those in notRun.
+func TestEachShapeRuns(t *testing.T) {
+	unused := maps.Clone(notRun)
+	starts := regexp.MustCompile(`^(?:func (?:\([^)]*\) )?|var )(\w+)`)
+	for _, dir := range shapes(t) {
+		delete(unused, dir)
+		shapes, err := os.ReadFile(filepath.Join("testdata", "src", dir, "a.go"))
+		if notRun[dir] != "" || os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		tests, err := filepath.Glob(filepath.Join("testdata", "src", dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs []byte
+		for _, name := range tests {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, text...)
+		}
+		name := ""
+		for line := range strings.Lines(string(shapes)) {
+			if m := starts.FindStringSubmatch(line); m != nil {
+				name = m[1]
+			}
+			if !strings.Contains(line, "// want ") {
+				continue
+			}
+			delete(unused, dir+"."+name)
+			switch run := regexp.MustCompile(`\b` + name + `[(,)]`).Match(runs); {
+			case !run && notRun[dir+"."+name] == "":
+				t.Errorf("nothing runs %s of %s", name, dir)
+			case run && notRun[dir+"."+name] != "":
+				t.Errorf("%s of %s runs", name, dir)
+			}
+		}
+	}
+	for name := range unused {
+		t.Errorf("%s is no shape", name)
 	}
 }
 

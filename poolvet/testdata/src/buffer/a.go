@@ -6,12 +6,12 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-func late(p *dewpond.BytePool) byte {
+func late(p *dewpond.BytePool, more string) byte {
 	b := p.Buffer()
 	defer b.Release()
 	b.WriteString("x")
 	s := b.Bytes()
-	b.WriteString("y")
+	b.WriteString(more)
 	return s[0] // want `a slice of the buffer is used after write at a.go:14:15 \(buffer\)`
 }
 

@@ -11,6 +11,11 @@ import (
 func TestUnderCheckAll(t *testing.T) {
 	type pool = *dewpond.BytePool
 	ran.Run(t, []ran.Shape{
+		{"late", true, func(tb testing.TB, p pool) {
+			if b := late(p); b != 0 {
+				tb.Errorf("%#x", b)
+			}
+		}},
 		{"inTime", false, func(tb testing.TB, p pool) { inTime(p) }},
 		{"twice", true, func(tb testing.TB, p pool) { twice(p) }},
 		{"bytesLate", true, func(tb testing.TB, p pool) { bytesLate(p) }},

@@ -14,6 +14,7 @@ import (
 func bytesReturned() []byte {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	return b.Bytes() // want `b.Bytes\(\) is returned, but the deferred Release at a.go:16:2 puts b back \(returnput\); return bytes.Clone\(b.Bytes\(\)\), or let the caller put it back`
 }
 
@@ -32,6 +33,7 @@ func withError(v any) ([]byte, error) {
 func copied() ([]byte, string) {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	if b.Len() > 3 {
 		return append([]byte(nil), b.Bytes()...), string(b.Bytes())
 	}
@@ -41,6 +43,7 @@ func copied() ([]byte, string) {
 func captured() (p []byte) {
 	b := wrap.Acquire()
 	defer func() { wrap.Release(b) }()
+	b.WriteString("x")
 	p = b.Bytes()
 	return p // want `p is returned`
 }
@@ -53,6 +56,7 @@ func guardedBySize() []byte {
 			wrap.Release(b)
 		}
 	}()
+	b.WriteString("x")
 	return b.Bytes() // want `b.Bytes\(\) is returned`
 }
 
@@ -71,12 +75,14 @@ func guardedByError() (p []byte, err error) {
 func reader() io.Reader {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	return bytes.NewReader(b.Bytes()) // want `bytes.NewReader\(b.Bytes\(\)\) is returned`
 }
 
 func sent(to chan<- *bytes.Buffer) {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	to <- b // want `b is sent, but the deferred Release`
 }
 
@@ -85,6 +91,7 @@ type holder struct{ last []byte }
 func (h *holder) stored() {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	h.last = b.Bytes() // want `b is stored in what outlives the call`
 }
 
@@ -99,6 +106,7 @@ func (h *holder) lent() {
 var literal = func() []byte {
 	b := wrap.Acquire()
 	defer wrap.Release(b)
+	b.WriteString("x")
 	return b.Bytes() // want `b.Bytes\(\) is returned`
 }
 
