@@ -80,7 +80,7 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 		a.neverPut(call, v, name)
 		return
 	}
-	s := a.before(call)
+	s := a.stillBefore(call)
 	for w, t := range a.closure(v) {
 		s.vals[w] |= t
 	}
@@ -90,9 +90,12 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 	}
 	dewpond := a.getsDewpond(v)
 	a.walk(start, s, func(in ssa.Instruction, s *state) verdict {
+		if changesWay(in) && a.noObject(call, s) {
+			return stop
+		}
 		switch x := in.(type) {
 		case *ssa.Return:
-			if a.noObject(call, s) || a.partOfResult(x, s) {
+			if a.partOfResult(x, s) {
 				return stop
 			}
 			check := "missingput"
@@ -188,7 +191,7 @@ func (a *flowPass) putLater(addr ssa.Value) bool {
 // neverPut finds a Get of which no way puts the object back or hands it on, to whatever may
 // keep it.
 func (a *flowPass) neverPut(call *ssa.Call, v ssa.Value, name string) {
-	s := a.before(call)
+	s := a.stillBefore(call)
 	for w, t := range a.closure(v) {
 		s.vals[w] |= t
 	}
@@ -198,17 +201,21 @@ func (a *flowPass) neverPut(call *ssa.Call, v ssa.Value, name string) {
 	}
 	handed, lost := false, false
 	complete := a.walk(start, s, func(in ssa.Instruction, s *state) verdict {
+		if changesWay(in) && a.noObject(call, s) {
+			return stop
+		}
 		switch x := in.(type) {
 		case *ssa.Return:
-			if a.noObject(call, s) {
-				return stop
-			}
 			handed = handed || a.partOfResult(x, s)
 			lost = true
 			return stop
 		case *ssa.Store:
 			p, ok := placeOf(x.Addr)
-			handed = handed || s.of(x.Val) != 0 && (!ok || p.path != "") // an element or a field, of which others may know
+			cell, local := x.Addr.(*ssa.Alloc)
+			// An element or a field, of which others may know, or a variable that a closure writes too.
+			load, whole := x.Val.(*ssa.UnOp) // what it holds is in another object now, which may be put back
+			handed = handed || whole && s.of(load.X)&own != 0 && !localPlace(x.Addr)
+			handed = handed || s.of(x.Val) != 0 && (!ok || p.path != "" || local && a.shared(cell).closure)
 		case ssa.CallInstruction:
 			handed = handed || a.mayKeep(x, s)
 		}
@@ -239,10 +246,11 @@ func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
 	if a.putsFollowed(call, s) || a.passesOn(call, s) {
 		return true
 	}
-	if v := call.Value(); v != nil && mayRefer(v.Type()) && a.derived(v, s) == 0 {
+	f := called(c)
+	ours := f != nil && f.Pkg() == a.pass.Pkg && !c.IsInvoke() // its summary says what its results refer to
+	if v := call.Value(); v != nil && mayRefer(v.Type()) && a.derived(v, s) == 0 && !ours {
 		return true
 	}
-	f := called(c)
 	switch {
 	case f == nil:
 		fn, _ := a.callee(c)
@@ -251,7 +259,7 @@ func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
 		return storing.MatchString(f.Name())
 	case strings.HasPrefix(fullName(f), dewpondPath+"."):
 		return false
-	case f.Pkg() == a.pass.Pkg && !c.IsInvoke():
+	case ours:
 		return false // its summary would say
 	}
 	return a.imported(f) == nil
@@ -276,6 +284,16 @@ func mayRefer(t types.Type) bool {
 
 // storing is the names of functions of the standard library that keep what they are given.
 var storing = regexp.MustCompile(`^(New|Store|Swap|CompareAndSwap|LoadOrStore|Push|Put|Set|Add|Insert|With|Register|AfterFunc|Go|NopCloser)`)
+
+// changesWay reports whether an instruction ends a block, or writes what a condition may have looked
+// at: behind it, as on the next turn of a loop, it may no longer be known whether the Get has failed.
+func changesWay(in ssa.Instruction) bool {
+	switch in.(type) {
+	case *ssa.If, *ssa.Jump, *ssa.Return, *ssa.Store:
+		return true
+	}
+	return false
+}
 
 // noObject reports whether the Get is known to have failed.
 func (a *flowPass) noObject(call *ssa.Call, s *state) bool {

@@ -408,8 +408,15 @@ var errorType = types.Universe.Lookup("error").Type()
 
 func isError(t types.Type) bool { return types.Identical(t, errorType) }
 
-// before is a state that knows what was tested on every way to an instruction.
-func (a *flowPass) before(in ssa.Instruction) *state {
+// before is a state that knows what was tested on every way to an instruction. What a place in memory
+// had when it was tested it is taken to have still, which leaves out ways rather than seeing some
+// that nothing goes; see stillBefore.
+func (a *flowPass) before(in ssa.Instruction) *state { return a.tested(in, false) }
+
+// stillBefore is before, without what calls and stores between the test and behind the instruction may have changed.
+func (a *flowPass) stillBefore(in ssa.Instruction) *state { return a.tested(in, true) }
+
+func (a *flowPass) tested(in ssa.Instruction, still bool) *state {
 	s := newState()
 	repeated := a.repeated(in.Parent())
 	for b := in.Block(); b.Idom() != nil; b = b.Idom() {
@@ -422,11 +429,42 @@ func (a *flowPass) before(in ssa.Instruction) *state {
 		if !repeated[t.key] {
 			continue
 		}
-		if _, ok := s.known[t.key]; !ok {
+		if _, ok := s.known[t.key]; !ok && !(still && !a.unwritten(t.at, b, in)) {
 			s.known[t.key] = fact{(b == d.Succs[0]) != t.not, t.of, t.at}
 		}
 	}
 	return s
+}
+
+// unwritten reports whether nothing from the beginning of a block to an instruction, that included,
+// may write one of the places.
+func (a *flowPass) unwritten(at []place, from *ssa.BasicBlock, in ssa.Instruction) bool {
+	if len(at) == 0 {
+		return true
+	}
+	writes := func(x ssa.Instruction) bool {
+		switch x := x.(type) {
+		case *ssa.Store:
+			p, ok := placeOf(x.Addr)
+			return ok && slices.ContainsFunc(at, func(q place) bool { return q.within(p) })
+		case ssa.CallInstruction:
+			if _, builtin := x.Common().Value.(*ssa.Builtin); builtin {
+				return false
+			}
+			return slices.ContainsFunc(at, func(q place) bool { return a.mayWrite(x, q) })
+		}
+		return false
+	}
+	last := in.Block()
+	for b := range a.reaches(from) {
+		if b != last && a.reaches(b)[last] && slices.ContainsFunc(b.Instrs, writes) {
+			return false
+		}
+	}
+	if from != last && slices.ContainsFunc(from.Instrs, writes) {
+		return false
+	}
+	return !slices.ContainsFunc(last.Instrs[:slices.Index(last.Instrs, in)+1], writes)
 }
 
 // step applies an instruction to the state.

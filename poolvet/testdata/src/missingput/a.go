@@ -274,3 +274,93 @@ func asksFirst(on bool) {
 		e.send()
 	}
 }
+
+func mayFail(p *dewpond.BytePool, fail bool) ([]byte, error) {
+	if fail {
+		return nil, errShort
+	}
+	return p.Get(64), nil
+}
+
+func nothingGotInALoop(p *dewpond.BytePool, stop func() bool, fail bool) {
+	for {
+		if stop() {
+			return
+		}
+		b, err := mayFail(p, fail)
+		if err != nil {
+			continue
+		}
+		p.Put(b)
+	}
+}
+
+func nothingGotBesideADefer(p *dewpond.BytePool, fail bool) (n int, err error) {
+	b, err := mayFail(p, fail)
+	if err != nil {
+		if fail {
+			return 0, errShort
+		}
+		return 0, err
+	}
+	defer p.Put(b)
+	return len(b), nil
+}
+
+func writtenByAClosure(p *dewpond.BytePool, to chan []byte) {
+	all := p.Get(64)[:0]
+	add := func(b byte) { all = append(all, b) }
+	add(1)
+	to <- all
+}
+
+type closer struct {
+	closed bool
+	wait   func()
+}
+
+func (c *closer) take(p *dewpond.BytePool) []byte {
+	c.wait()
+	return p.Get(64)
+}
+
+// The Get may have changed what was tested before it.
+func (c *closer) closedMeanwhile(p *dewpond.BytePool) bool {
+	if c.closed {
+		return false
+	}
+	b := c.take(p)
+	if c.closed {
+		return false // want `b, got at a.go:\d+:\d+, is not put back on this way`
+	}
+	p.Put(b)
+	return true
+}
+
+func copiedWhole(to *request) {
+	r, ok := requests.Get().(*request)
+	if ok {
+		*to = *r
+	}
+}
+
+var requests sync.Pool
+
+type hasher struct{ sums []int }
+
+var hashers = sync.Pool{New: func() any { return new(hasher) }}
+
+func (h *hasher) sum(of *request) *request { return &request{id: len(h.sums) + of.id} }
+
+func (h *hasher) self(bool) *hasher { return h }
+
+// Of what a function of the package returns its body tells whether it has the object.
+func hashed(of *request) int {
+	h := hashers.Get().(*hasher) // want `h is never put back`
+	return h.sum(of).id
+}
+
+func hashedBySelf() *hasher {
+	h := hashers.Get().(*hasher)
+	return h.self(true)
+}

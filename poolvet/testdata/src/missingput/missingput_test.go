@@ -44,6 +44,25 @@ func TestUnderCheckAll(t *testing.T) {
 		{"never", true, func(tb testing.TB, p pool) { never(p, io.Discard) }},
 		{"atTheEnd", true, func(tb testing.TB, p pool) { atTheEnd(p, false) }},
 		{"owned", false, func(tb testing.TB, p pool) { p.Put(owned(p).b) }},
+		{"nothingGotInALoop", false, func(tb testing.TB, p pool) {
+			n := 0
+			nothingGotInALoop(p, func() bool { n++; return n > 2 }, n > 1)
+		}},
+		{"nothingGotBesideADefer", false, func(tb testing.TB, p pool) { nothingGotBesideADefer(p, false) }},
+		{"writtenByAClosure", false, func(tb testing.TB, p pool) {
+			to := make(chan []byte, 1)
+			writtenByAClosure(p, to)
+			p.Put(<-to)
+		}},
+		{"closedMeanwhile", true, func(tb testing.TB, p pool) {
+			c := &closer{}
+			c.wait = func() { c.closed = true }
+			c.closedMeanwhile(p)
+		}},
+		{"closedMeanwhile, not closed", false, func(tb testing.TB, p pool) {
+			c := &closer{wait: func() {}}
+			c.closedMeanwhile(p)
+		}},
 		{"given", false, func(tb testing.TB, p pool) { given(p, p.Put) }},
 	})
 }

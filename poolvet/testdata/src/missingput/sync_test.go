@@ -13,6 +13,7 @@ import (
 func init() {
 	twin.Spoil(func(i *int) { *i = -1 })
 	twin.Spoil(func(e *event) { e.n = -1 })
+	twin.Spoil(func(h *hasher) { h.sums = nil })
 }
 
 type marshals struct{ err error }
@@ -29,6 +30,7 @@ func TestOfSyncUnderCheckAll(t *testing.T) {
 		twin.Bad("marshal", func(tb testing.TB) { marshal(marshals{errors.New("no")}) }),
 		twin.Good("marshal, the other", func(tb testing.TB) { marshal(marshals{}) }),
 		twin.Bad("neverOfSync", func(tb testing.TB) { neverOfSync() }),
+		twin.Bad("hashed", func(tb testing.TB) { hashed(new(request)) }),
 		twin.Good("asksFirst", func(tb testing.TB) { asksFirst(true) }),
 		twin.Good("asksFirst, not on", func(tb testing.TB) { asksFirst(false) }),
 	})
