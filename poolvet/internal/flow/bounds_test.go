@@ -120,3 +120,8 @@ func TestGivenUpForItsWays(t *testing.T) {
 	}
 	a.lateOnly(t)
 }
+
+// error.Error is a method of no package, which a method expression calls by its name.
+func TestMethodOfNoPackage(t *testing.T) {
+	analyze(t, pooled+"\nfunc text(err error) string { return error.Error(err) }\n").lateOnly(t)
+}

@@ -37,6 +37,9 @@ func method(call ssa.CallInstruction) (t tool, recv ssa.Value, name string, ok b
 	}
 	full := fullName(f)
 	i := strings.LastIndex(full, ".")
+	if i < 0 { // error.Error, which is of no package
+		return tool{}, nil, "", false
+	}
 	t, ok = tools[full[:i]]
 	return t, c.Args[0], f.Name(), ok
 }
