@@ -247,8 +247,8 @@ func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
 		return true
 	}
 	f := called(c)
-	ours := f != nil && f.Pkg() == a.pass.Pkg && !c.IsInvoke() // its summary says what its results refer to
-	if v := call.Value(); v != nil && mayRefer(v.Type()) && a.derived(v, s) == 0 && !ours {
+	ours := f != nil && f.Pkg() == a.pass.Pkg && !c.IsInvoke()
+	if v := call.Value(); v != nil && mayRefer(v.Type()) && a.derived(v, s) == 0 && !(ours && justAsks(c, s)) {
 		return true
 	}
 	switch {
@@ -263,6 +263,21 @@ func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
 		return false // its summary would say
 	}
 	return a.imported(f) == nil
+}
+
+// justAsks reports whether a call is of a method of what the state follows, whose results are of other
+// types: they are not the object, as those of methods that return their receiver are.
+func justAsks(c *ssa.CallCommon, s *state) bool {
+	sig := c.Signature()
+	if sig.Recv() == nil || slices.ContainsFunc(c.Args[1:], func(v ssa.Value) bool { return s.of(v) != 0 }) {
+		return false
+	}
+	for v := range sig.Results().Variables() {
+		if types.Identical(v.Type(), c.Args[0].Type()) || isUnsafe(v.Type()) {
+			return false
+		}
+	}
+	return true
 }
 
 // mayRefer reports whether a result of type t, or one of several, may refer to an argument.

@@ -354,7 +354,7 @@ func (h *hasher) sum(of *request) *request { return &request{id: len(h.sums) + o
 
 func (h *hasher) self(bool) *hasher { return h }
 
-// Of what a function of the package returns its body tells whether it has the object.
+// What a method of the object returns is another thing, unless it is of the object's type.
 func hashed(of *request) int {
 	h := hashers.Get().(*hasher) // want `h is never put back`
 	return h.sum(of).id
