@@ -4,6 +4,7 @@
 //	go run ./internal/noise              compare, in poolvet/
 //	go run ./internal/noise -update      write the findings anew; verdicts and reasons stay
 //	go run ./internal/noise -only resty  some modules
+//	go run ./internal/noise -known       instead, of the lost objects that known.tsv lists, which missingput finds
 //
 // The modules come from the module proxy. findings.tsv has a line for each finding: module,
 // version, place, check, right or wrong, why. What is wrong in a module's newest release and is
@@ -37,9 +38,14 @@ func main() {
 	update := flag.Bool("update", false, "write findings.tsv anew")
 	only := flag.String("only", "", "look at modules alone whose path contains this")
 	tell := flag.Bool("v", false, "write what is found: do not show others what is withheld")
+	lost := flag.Bool("known", false, "look for what is known to be lost, in known.tsv, instead")
 	dir := flag.String("dir", "internal/noise", "where modules.txt and findings.tsv are")
 	flag.Parse()
-	ok, err := run(*dir, *only, *update, *tell)
+	do := run
+	if *lost {
+		do = known
+	}
+	ok, err := do(*dir, *only, *update, *tell)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "noise:", err)
 		os.Exit(2)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dewpond/dewpond/poolvet/internal/others"
@@ -59,5 +60,36 @@ func TestTheTableIsJudged(t *testing.T) {
 	}
 	if right, all := asked["right"], asked["right"]+asked["wrong"]; all == 0 || 10*right < 7*all {
 		t.Errorf("%d of %d findings of %s are right, and 7 of 10 are to be", right, all, onRequest)
+	}
+}
+
+// TestKnownLosses holds the list of lost objects to what docs/poolvet.md says of it: go run
+// ./internal/noise -known looks for each of them again.
+func TestKnownLosses(t *testing.T) {
+	losses, err := readLosses("known.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	seen := map[[4]string]bool{}
+	for _, l := range losses {
+		if at := [4]string{l.module, l.version, l.file, l.function}; seen[at] {
+			t.Errorf("%v is there twice", at)
+		} else {
+			seen[at] = true
+		}
+		if !strings.HasPrefix(l.report, "https://") {
+			t.Errorf("%s %s: %q is no public report", l.module, l.function, l.report)
+		}
+		switch {
+		case l.found == "yes" && l.why == "-":
+			found++
+		case l.found == "no" && len(l.why) > 1:
+		default:
+			t.Errorf("%s %s: found %q, because %q", l.module, l.function, l.found, l.why)
+		}
+	}
+	if len(losses) < 15 || 15*found < 8*len(losses) {
+		t.Errorf("%d of %d known losses are found, and 8 of 15 are to be", found, len(losses))
 	}
 }

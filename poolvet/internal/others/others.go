@@ -3,6 +3,8 @@ package others
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,16 +46,23 @@ func Fetch(path, version string, patterns ...string) (*Module, error) {
 		m.Close()
 		return nil, err
 	}
-	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path)
-	list.Dir, list.Env, list.Stderr = dir, append(os.Environ(), m.Env...), os.Stderr
-	out, err := list.Output()
+	// Unlike go list -m it fetches the files, without which there is no directory.
+	get := exec.Command("go", "mod", "download", "-json", path+"@"+version)
+	get.Dir, get.Env, get.Stderr = dir, append(os.Environ(), m.Env...), os.Stderr
+	out, err := get.Output()
+	got := struct{ Dir, Error string }{}
+	if e := json.Unmarshal(out, &got); e == nil && got.Error != "" {
+		err = errors.New(got.Error)
+	} else if err == nil {
+		err = e
+	}
 	if err != nil {
 		m.Close()
 		return nil, err
 	}
-	m.Root = string(bytes.TrimSpace(out))
+	m.Root = got.Dir
 	for _, p := range patterns {
-		m.Packages = append(m.Packages, path+"/"+p)
+		m.Packages = append(m.Packages, strings.TrimSuffix(path+"/"+p, "/.")) // "." is the package at the root
 	}
 	if len(patterns) == 0 {
 		m.Packages = []string{path + "/..."}
