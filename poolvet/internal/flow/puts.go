@@ -26,7 +26,7 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 			return nil
 		}
 		v := argument(c, r.puts-1)
-		if v == nil || isNil(v) {
+		if v == nil || isNil(v) || isCopied(v) {
 			return nil
 		}
 		if r.boxed {
@@ -44,7 +44,7 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 	var all []target
 	for _, ref := range s.Puts {
 		v := a.actual(c, ref.Param)
-		if v == nil || isNil(v) {
+		if v == nil || isNil(v) || isCopied(v) {
 			continue
 		}
 		t := target{val: v, wrapped: true, role: role{dewpond: s.Dewpond}}
@@ -62,6 +62,14 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 		all = append(all, t)
 	}
 	return all
+}
+
+// isCopied reports whether v, as a number or a string that is put back, is no object that others could
+// share.
+func isCopied(v ssa.Value) bool {
+	v = bare(v)
+	_, basic := v.Type().Underlying().(*types.Basic)
+	return basic && !isUnsafe(v.Type())
 }
 
 // isPut reports whether a call puts back what the state follows.

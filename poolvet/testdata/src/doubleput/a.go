@@ -133,3 +133,10 @@ func boxAndBlock(b *[]byte) {
 	wrap.Block(*b)
 	headers.Put(b)
 }
+
+func noObjects(n int) {
+	for range 3 {
+		pool.Put("c")
+		pool.Put(n)
+	}
+}
