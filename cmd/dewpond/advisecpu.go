@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/attribution"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/process"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/profiles"
@@ -153,23 +151,8 @@ func sharesOf(ctx context.Context, s *source.Source) (attribution.Shares, error)
 	}
 	display := progress.NewAmount(os.Stderr, "dewpond advise", "reading", 2*s.Size, func(n int64) string { return figure.ByteSize(float64(n)) })
 	defer display.Close()
-	open := func() (io.ReadCloser, error) {
-		file, err := s.Open()
-		if err != nil {
-			return nil, err
-		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{io.TeeReader(file, writes(display.Add)), file}, nil
-	}
 	var counter attribution.Counter
-	err := profiles.Each(open, func(p *profile.Profile) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return counter.Add(p)
-	})
+	err := profiles.Each(s.Counted(ctx, display.Add), counter.Add)
 	if errors.Is(err, profiles.ErrCut) {
 		err = errors.New("the profile is cut off: save it again, and wait until it is whole")
 	}
@@ -177,14 +160,6 @@ func sharesOf(ctx context.Context, s *source.Source) (attribution.Shares, error)
 		return attribution.Shares{}, err
 	}
 	return counter.Shares(), nil
-}
-
-// writes counts what is written.
-type writes func(n int64)
-
-func (w writes) Write(b []byte) (int, error) {
-	w(int64(len(b)))
-	return len(b), nil
 }
 
 // system writes what Linux has counted.

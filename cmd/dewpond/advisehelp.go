@@ -24,10 +24,13 @@ Sources: the URL of a program that imports net/http/pprof; or files, saved at th
     curl -o cpu.pb.gz 'URL/debug/pprof/profile?seconds=30'
     curl -o 2.pb.gz URL/debug/pprof/allocs;  curl -o 2.txt 'URL/debug/pprof/heap?debug=1'
 
+A gctrace of that time, from GODEBUG=gctrace=1, does in the place of heap?debug=1: it has the collections, what lives, the goal, and what the collector takes, in whole MiB.
+
 Examples:
 
     dewpond advise http://localhost:6060                   30 s of a running program
     dewpond advise 1.pb.gz 2.pb.gz 1.txt 2.txt cpu.pb.gz   the same from files
+    dewpond advise 1.pb.gz 2.pb.gz stderr.txt              from profiles and a gctrace
     dewpond advise --check --min-gain 10 URL               fails in CI if a tenth could be saved
     dewpond advise --memory-limit 512MiB --idle 64MB URL   what would 64 MB idle cost?
 

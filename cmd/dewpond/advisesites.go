@@ -26,7 +26,7 @@ import (
 )
 
 type adviseSitesCommand struct {
-	Source []string `arg:"" name:"source" help:"The URL of a program's /debug/pprof, or files: profiles of the heap (two, or one with a duration), and what heap?debug=1 has answered. Each is told by what is in it."`
+	Source []string `arg:"" name:"source" help:"The URL of a program's /debug/pprof, or files: profiles of the heap (two, or one with a duration), a CPU profile, a gctrace, and what heap?debug=1 has answered. Each is told by what is in it."`
 
 	Seconds int     `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
 	CPU     bool    `name:"cpu-profile" default:"true" negatable:"" help:"Have a URL take a CPU profile of that time as well."`
@@ -146,7 +146,10 @@ func (c *adviseSitesCommand) look(ctx context.Context, r look.Reader) (*look.Loo
 			return nil, err
 		}
 		all = append(all, s)
-		total += 2 * s.Size // a profile is read twice
+		total += s.Size
+		if s.Kind == source.Profile { // it is read twice
+			total += s.Size
+		}
 	}
 	display := progress.NewAmount(os.Stderr, "dewpond advise", "reading", total, func(n int64) string { return figure.ByteSize(float64(n)) })
 	defer display.Close()
@@ -156,7 +159,7 @@ func (c *adviseSitesCommand) look(ctx context.Context, r look.Reader) (*look.Loo
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := r.Read(seen, s); err != nil {
+		if err := r.Read(ctx, seen, s); err != nil {
 			return nil, err
 		}
 	}

@@ -193,6 +193,110 @@ func TestAdviseFiles(t *testing.T) {
 	}
 }
 
+// gctraceOf is what a program writes that is collected twice a second. Sizes are in MiB.
+func gctraceOf(cycles, live, goal int) string {
+	var text strings.Builder
+	for i := range cycles {
+		fmt.Fprintf(&text, "gc %d @%.3fs 5%%: 0.01+90+0.01 ms clock, 0.02+10/90/50+0.02 ms cpu, %d->%d->%d MB, %d MB goal, 1 MB stacks, 1 MB globals, 2 P\n", i+1, float64(i)/2, goal-3, goal, live, goal)
+	}
+	return text.String()
+}
+
+// limitedTrace is of a program whose goal is the limit's, whatever lives.
+func limitedTrace() string {
+	var text strings.Builder
+	for i := range 40 {
+		for line := range strings.Lines(gctraceOf(i+1, 30+i%30, 100)) {
+			if strings.HasPrefix(line, fmt.Sprintf("gc %d ", i+1)) {
+				text.WriteString(line)
+			}
+		}
+	}
+	return text.String()
+}
+
+// A gctrace says beside profiles how often the collector runs, and what it takes. Its own time need not be
+// theirs.
+func TestAdviseTrace(t *testing.T) {
+	profiles := shop{}.write(t, "heap10.pb.gz", "heap20.pb.gz")
+	words := func(args ...string) string {
+		t.Helper()
+		out, status, err := advise(t, append(args, profiles...)...)
+		if err != nil || status != 0 {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(out), " ")
+	}
+	of := func(text string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+	// 100 ms of two processors' 500 for each collection, without idle-time work
+	plain := words(file(t, "listening\n"+gctraceOf(41, 48, 96)))
+	of(plain, "collector: 2 collections/s (40 collections)", "10 % [9.75, 10.3] of the CPU (gctrace, of the time of all processors, also when they were idle)",
+		"live 50.9 MB [48.3, 53.4]", "goal 101 MB [101, 102]", "GOGC 100, no memory limit", "main.go:10 answer BytePool", "1: 0.2", "instead of 2")
+	if strings.Contains(plain, "By the gctrace") {
+		t.Errorf("a gctrace of the same load is taken for another's:\n%s", plain)
+	}
+	of(words(file(t, gctraceOf(41, 8, 16))), "By the gctrace 16.8 MB were allocated a second, by the profiles 112 MB: give the lines of the time between the profiles")
+	of(words(file(t, strings.Replace(gctraceOf(41, 48, 96), "48 MB, 96 MB goal", "48 MB, oops", 1))), "1 line of gctrace could not be read", "collector: 2 collections/s")
+	of(words("--gogc", "off", "--memory-limit", "120MiB", file(t, limitedTrace())), "GOGC off, memory limit 126 MB", "goal 105 MB")
+
+	// What runtime.MemStats say of the collections is of the window itself.
+	profiles = shop{}.write(t, "heap10.pb.gz", "heap20.pb.gz", "10.txt", "20.txt")
+	of(words(file(t, gctraceOf(41, 20, 40))), "collector: 2 collections/s (20 collections)", "goal 100 MB", "of the CPU (runtime.MemStats")
+	profiles = shop{stats: func(m *made.MemStats) { m.NumGC += 1000 }}.write(t, "heap10.pb.gz", "heap20.pb.gz", "10.txt", "20.txt")
+	of(words(file(t, gctraceOf(41, 20, 40))), "collector: 2 collections/s (20 collections)", "of the CPU (gctrace")
+}
+
+// After more collections than the runtime remembers, the collector's share is known without a CPU profile if the
+// program says when it began, or serves runtime/metrics.
+func TestAdviseLongRun(t *testing.T) {
+	s := shop{samples: 2000, stats: func(m *made.MemStats) { m.NumGC += 1000 }}
+	var looks atomic.Int64
+	var metrics, vars atomic.Bool
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := looks.Load()
+		switch path := r.URL.RequestURI(); {
+		case path == "/debug/pprof/heap?debug=1":
+			_, _ = w.Write(s.memstats(at + 1))
+		case path == "/debug/pprof/allocs":
+			_, _ = w.Write(s.heap(looks.Add(1)))
+		case path == "/metrics" && metrics.Load():
+			fmt.Fprintf(w, "go_memstats_alloc_bytes_total %d\ngo_memstats_next_gc_bytes 1e8\ngo_gc_duration_seconds_count %d\nprocess_start_time_seconds 500\n", 100e6*at, 1000+2*at)
+		case path == "/debug/vars" && vars.Load():
+			fmt.Fprintf(w, `{"runtime/metrics": {"time": %d, "/gc/heap/allocs:bytes": %d, "/gc/heap/goal:bytes": 100000000, "/gc/cycles/automatic:gc-cycles": %d,
+				"/gc/gogc:percent": 150, "/gc/gomemlimit:bytes": 9223372036854775807,
+				"/cpu/classes/gc/total:cpu-seconds": %d, "/cpu/classes/gc/mark/idle:cpu-seconds": 0, "/cpu/classes/user:cpu-seconds": %d, "/cpu/classes/scavenge/total:cpu-seconds": 0}}`,
+				1000+at, int(100e6*at), 1000+2*at, at, 3*at)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer program.Close()
+	for _, of := range []struct {
+		metrics, vars bool
+		says          string
+	}{
+		{false, false, "share of the CPU not known (the runtime has it since the program's start alone, and remembers 256 collections: give a CPU profile or a gctrace"},
+		{true, false, "10 % of the CPU (runtime.MemStats, of the time of all processors"},
+		{true, true, "25 % [22.5, 27.5] of the CPU (runtime/metrics, which count what neighbours take"},
+		{false, true, "GOGC 150, no memory limit"},
+	} {
+		looks.Store(0)
+		metrics.Store(of.metrics)
+		vars.Store(of.vars)
+		out, _, err := advise(t, "--seconds", "1", "--no-cpu-profile", program.URL)
+		if words := strings.Join(strings.Fields(out), " "); err != nil || !strings.Contains(words, of.says) {
+			t.Errorf("with metrics %v and vars %v: %v, no %q in\n%s", of.metrics, of.vars, err, of.says, out)
+		}
+	}
+}
+
 // What nobody could feel is the whole answer.
 func TestAdviseNothing(t *testing.T) {
 	out, status, err := advise(t, append([]string{"--check"}, shop{samples: 60}.write(t, everything...)...)...)
@@ -251,7 +355,12 @@ func TestAdviseRefuses(t *testing.T) {
 		"cut off":                 {[]string{file(t, string(profile[:len(profile)/2]))}, "the profile is cut off: save it again"},
 		"memstats cut off":        {[]string{file(t, "heap profile: 0: 0 [0: 0] @ heap/1048576\n# runtime.MemStats\n# NumGC = 1\n")}, "no runtime.MemStats in it: give what"},
 		"a trace":                 {[]string{file(t, "go 1.26 trace\x00\x00\x00")}, "it is an execution trace: dewpond advise settings reads it"},
-		"gctrace":                 {[]string{file(t, "gc 1 @0.014s 2%: 0.026+0.38+0.017 ms clock")}, "it is a gctrace: dewpond advise settings reads it"},
+		"a gctrace alone":         {[]string{file(t, gctraceOf(10, 48, 96))}, "a gctrace alone has no allocations: dewpond advise settings says"},
+		"a gctrace cut off":       {[]string{file(t, "gc 1 @0.014s 2%: 0.026+0.38+0.017 ms clock")}, "no profile, no gctrace and no text of heap?debug=1"},
+		"two gctraces":            {join(shop{}.write(t, two...), []string{file(t, gctraceOf(10, 48, 96)), file(t, gctraceOf(10, 48, 96))}), "it is a second gctrace"},
+		"a gctrace of one":        {join(shop{}.write(t, two...), []string{file(t, gctraceOf(1, 48, 96))}), "it has one collection"},
+		"a gctrace of another":    {join(shop{}.write(t, two...), []string{file(t, gctraceOf(10, 48, 96)+gctraceOf(10, 48, 96))}), "the cycles begin anew within it"},
+		"a gctrace under a limit": {join(shop{}.write(t, two...), []string{file(t, limitedTrace())}), "so a memory limit sets them: give it, as in --memory-limit 512MiB"},
 		"a CPU profile alone":     {shop{}.write(t, "cpu.pb.gz"), "a CPU profile alone has no allocations"},
 		"another kind of profile": {[]string{file(t, string(mutexes(t)))}, "the profile has no allocations in it: give one of /debug/pprof/heap or /debug/pprof/allocs"},
 		"two CPU profiles":        {join(shop{}.write(t, "cpu.pb.gz"), shop{}.write(t, "cpu.pb.gz")), "it is a second CPU profile"},

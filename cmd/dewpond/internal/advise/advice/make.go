@@ -16,10 +16,12 @@ import (
 // Facts are what is known of a program.
 type Facts struct {
 	Window *sites.Window
-	Heap   model.Heap // without collections where they are not known
-	Known  bool       // whether Heap has the collections of the window
-	Forced uint64     // collections that the program has asked for
-	Quiet  bool       // whether it had times without work
+	Heap   model.Heap        // without collections where they are not known
+	Known  bool              // whether Heap has the collections of the window
+	Live   estimate.Estimate // what collections have found alive, where that was seen; 0 where it follows from the goal
+	Goal   estimate.Estimate // of which Heap has the middle; 0 where it was read
+	Forced uint64            // collections that the program has asked for
+	Quiet  bool              // whether it had times without work
 	CPU    CPU
 	Notes  []string                                    // what could not be had
 	Pools  []pools.Seen                                // of the pools that the program has
@@ -70,7 +72,7 @@ func Make(f Facts, s Settings) Document {
 }
 
 // noCollections says what to do where collections are not known.
-const noCollections = "give what /debug/pprof/heap?debug=1 answers at the beginning and at the end of the window as well, or the URL"
+const noCollections = "give what /debug/pprof/heap?debug=1 answers at the beginning and at the end of the window as well, or a gctrace of it, or the URL"
 
 func (f Facts) collector() Collector {
 	c := Collector{
@@ -84,6 +86,12 @@ func (f Facts) collector() Collector {
 	c.Collections = uint64(f.Heap.Collections)
 	c.PerSecond = estimate.Exact(f.Heap.Collections / f.Heap.Seconds)
 	c.Live, c.Goal = estimate.Exact(f.Heap.LiveBytes()), estimate.Exact(f.Heap.Goal)
+	if f.Live.Mid > 0 {
+		c.Live = f.Live
+	}
+	if f.Goal.Mid > 0 {
+		c.Goal = f.Goal
+	}
 	return c
 }
 

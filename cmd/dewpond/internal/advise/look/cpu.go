@@ -2,6 +2,7 @@ package look
 
 import (
 	"strings"
+	"time"
 
 	"github.com/google/pprof/profile"
 
@@ -41,7 +42,7 @@ func (c *CPU) add(p *profile.Profile, program sites.Program) error {
 		switch kind := c.counter.KindOf(s); kind {
 		case "allocation", "clearing":
 			stack := sites.Frames(s)
-			if kind == "clearing" && !within(stack, "runtime.mallocgc") {
+			if kind == "clearing" && !calls(stack, "runtime.mallocgc") {
 				continue // the program clears memory of its own
 			}
 			c.allocation += s.Value[0]
@@ -51,7 +52,7 @@ func (c *CPU) add(p *profile.Profile, program sites.Program) error {
 	return nil
 }
 
-func within(stack []sites.Frame, function string) bool {
+func calls(stack []sites.Frame, function string) bool {
 	for _, f := range stack {
 		if strings.HasPrefix(f.Function, function) {
 			return true
@@ -79,11 +80,23 @@ func (c *CPU) shares() advice.CPU {
 const kept = 256
 
 // fraction returns the collector's share of all processors' time in the window, by what the runtime says
-// of the time since the program's start.
-func fraction(first, last *memstats.Stats) estimate.Estimate {
-	before, after := first.LastGC.Sub(last.OldestGC).Seconds(), last.LastGC.Sub(last.OldestGC).Seconds()
-	if last.NumGC > kept || before < 0 || after <= before {
-		return estimate.CannotTell("the program has run for longer than the runtime remembers its collections: give a CPU profile")
+// of the time since the program's start: when that was, unless it is known, the first collections say.
+func fraction(all []*memstats.Stats, began time.Time) estimate.Estimate {
+	first, last := all[0], all[len(all)-1]
+	for _, s := range all {
+		if began.IsZero() && s.NumGC <= kept {
+			began = s.OldestGC
+		}
+	}
+	if began.IsZero() {
+		return estimate.CannotTell("the runtime has it since the program's start alone, and remembers %d collections: give a CPU profile or a gctrace, or serve runtime/metrics or when the process began, as Prometheus's client does", kept)
+	}
+	before, after := 0.0, last.LastGC.Sub(began).Seconds()
+	if first.NumGC > 0 {
+		before = first.LastGC.Sub(began).Seconds()
+	}
+	if before < 0 || after <= before {
+		return estimate.CannotTell("the collections and the start of the program do not go together: give a CPU profile")
 	}
 	share := (last.GCCPUFraction*after - first.GCCPUFraction*before) / (after - before)
 	return estimate.Exact(min(1, max(0, share)))

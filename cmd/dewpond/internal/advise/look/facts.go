@@ -3,26 +3,33 @@ package look
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/advice"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/metricsample"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pacer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // Errors of what was seen.
 var (
 	ErrNoHeap  = errors.New("no profile of the heap: give one of /debug/pprof/allocs?seconds=30, or two of /debug/pprof/heap")
+	ErrGCTrace = errors.New("a gctrace alone has no allocations: dewpond advise settings says what other settings make of it; for sites give profiles of the heap of the same time as well")
+	ErrLimited = errors.New("the goals of the gctrace do not follow what lives, so a memory limit sets them: give it, as in --memory-limit 512MiB, and --gogc off where GOGC is off")
 	ErrCPUOnly = errors.New("a CPU profile alone has no allocations: dewpond advise cpu says what memory costs by it; for sites give profiles of the heap of the same time as well, or the URL")
 	ErrQuiet   = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
 	ErrOrder   = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
 	ErrOne     = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
 )
 
-// Settings are those of the program's collector, as the user says. What is nil is as its metrics say, or
-// the default.
+// Settings are those of the program's collector, as the user says. What is nil is as its metrics say, or as
+// the goals of its gctrace follow what lives, or the default.
 type Settings struct{ GOGC, Limit *float64 }
 
 // endless is more than any number of bytes or percent: what the runtime says where there is no limit, or
@@ -30,10 +37,16 @@ type Settings struct{ GOGC, Limit *float64 }
 const endless = 1 << 60
 
 // set completes the settings by what the program says.
-func (s Settings) set(pages []*pools.Page, h *model.Heap) {
+func (s Settings) set(l *Look, served *pacer.Window, h *model.Heap) {
 	h.GOGC = DefaultGOGC
-	if len(pages) > 0 {
-		last := pages[len(pages)-1]
+	if l.Trace != nil && !l.Trace.Limited {
+		h.GOGC = float64(l.Trace.Setting.GOGC)
+	}
+	if served != nil && served.Known {
+		h.GOGC, h.Limit = float64(served.Setting.GOGC), float64(served.Setting.Limit)
+	}
+	if len(l.Pages) > 0 {
+		last := l.Pages[len(l.Pages)-1]
 		if s.GOGC == nil {
 			s.GOGC = last.GOGC
 		}
@@ -58,35 +71,45 @@ func (l *Look) Facts(settings Settings) (advice.Facts, error) {
 		Allocation: estimate.CannotTell("give a CPU profile"),
 		None:       estimate.CannotTell("give a CPU profile"),
 	}}
-	settings.set(l.Pages, &f.Heap)
+	served := l.served()
+	settings.set(l, served, &f.Heap)
 	if len(l.Pages) == 2 {
 		f.Pools = pools.Between(l.Pages[0], l.Pages[1])
 	}
 	switch {
 	case len(l.Readings) == 0 && l.CPU != nil:
 		return f, ErrCPUOnly
+	case len(l.Readings) == 0 && l.Trace != nil:
+		return f, ErrGCTrace
 	case len(l.Readings) == 0:
 		return f, ErrNoHeap
 	}
 	allocated := 0.0
-	if len(l.Stats) == 1 {
+	switch {
+	case len(l.Stats) == 1:
 		return f, ErrOne
-	}
-	if len(l.Stats) > 1 {
+	case len(l.Stats) > 1:
 		if err := l.heap(&f); err != nil {
 			return f, err
 		}
 		allocated = f.Heap.Allocated
+	case l.Trace != nil:
+		if err := l.traced(&f); err != nil {
+			return f, err
+		}
 	}
-	if l.CPU != nil {
-		f.CPU = l.CPU.shares()
-	}
+	l.cpu(&f, served)
 	window, err := sites.Between(l.Readings, allocated)
 	if err != nil {
 		return f, err
 	}
 	f.Window = window
-	f.Heap.Seconds = window.Duration.Seconds()
+	if f.Heap.Seconds == 0 { // a gctrace has a time of its own
+		f.Heap.Seconds = window.Duration.Seconds()
+	}
+	if len(l.Stats) == 0 {
+		l.compare(&f)
+	}
 	if window.Live.Known() {
 		f.Heap.Steady, f.Heap.SteadyError = window.Live.Mid, (window.Live.High-window.Live.Low)/2
 		for _, s := range window.Sites {
@@ -109,22 +132,110 @@ func (l *Look) heap(f *advice.Facts) error {
 		}
 	}
 	f.Forced = last.NumForcedGC - first.NumForcedGC
-	collections := last.NumGC - first.NumGC
-	if collections == 0 {
-		return ErrQuiet
+	if err := collected(f, last.NumGC-first.NumGC); err != nil {
+		return err
 	}
-	if f.Forced >= collections {
+	f.Heap.Allocated = float64(last.TotalAlloc - first.TotalAlloc)
+	f.Heap.Goal = mean(within(l.Stats), func(s *memstats.Stats) float64 { return float64(s.NextGC) })
+	f.Heap.Roots = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.StackInuse) })
+	f.Heap.Outside = mean(l.Stats, (*memstats.Stats).Outside)
+	f.Quiet = sites.Quiet(all)
+	return nil
+}
+
+// collected notes how often the collector ran, of which f.Forced were asked for.
+func collected(f *advice.Facts, collections uint64) error {
+	switch {
+	case collections == 0:
+		return ErrQuiet
+	case f.Forced >= collections:
 		return fmt.Errorf("all %d collections of the window were asked for by the program (runtime.GC, or debug.FreeOSMemory): no pool saves those", collections)
 	}
 	f.Known = true
 	f.Heap.Collections = float64(collections - f.Forced)
-	f.Heap.Allocated = float64(last.TotalAlloc - first.TotalAlloc)
-	f.Heap.Goal = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.NextGC) })
-	f.Heap.Roots = mean(l.Stats, func(s *memstats.Stats) float64 { return float64(s.StackInuse) })
-	f.Heap.Outside = mean(l.Stats, (*memstats.Stats).Outside)
-	f.Quiet = sites.Quiet(all)
-	f.CPU.Collector, f.CPU.From = fraction(first, last), "runtime.MemStats, of the time of all processors, also when they were idle"
 	return nil
+}
+
+// traced adds what the gctrace says, of its own time: its clock begins with the program, and so does not
+// say where in it the profiles are.
+func (l *Look) traced(f *advice.Facts) error {
+	t := l.Trace
+	f.Forced = uint64(t.Forced)
+	if err := collected(f, uint64(t.Collections+t.Forced)); err != nil {
+		return err
+	}
+	f.Heap.Seconds, f.Heap.Allocated, f.Heap.Goal = t.Seconds, t.Allocated.Mid, t.Goal.Mid
+	f.Heap.Roots = t.Stacks.Mid + t.Globals.Mid
+	f.Live, f.Goal = t.Live(), t.Goal
+	switch {
+	case f.Heap.Limit > 0 && t.Limited:
+		f.Heap.Outside = max(0, f.Heap.Limit-t.Goal.Mid) // so that the limit gives the goals that were seen
+	case t.Limited:
+		return ErrLimited
+	case f.Heap.Limit > 0:
+		f.Notes = append(f.Notes, "gctrace does not say what counts towards the memory limit besides the heap, so it is reckoned with none of that: give what heap?debug=1 answers for better.")
+	}
+	return nil
+}
+
+// otherLoad is by how many times what two sources say was allocated a second may differ, before they are not
+// of the same time.
+const otherLoad = 2
+
+// compare notes if the gctrace is of another time than the profiles, or of another program.
+func (l *Look) compare(f *advice.Facts) {
+	if l.Trace == nil {
+		return
+	}
+	traced, seen := f.Heap.Allocated/f.Heap.Seconds, f.Window.Allocated/f.Window.Duration.Seconds()
+	if traced > otherLoad*seen || seen > otherLoad*traced {
+		f.Notes = append(f.Notes, fmt.Sprintf("By the gctrace %s were allocated a second, by the profiles %s: give the lines of the time between the profiles, and of the same process.", figure.ByteSize(traced), figure.ByteSize(seen)))
+	}
+}
+
+// served returns what the program has served of its runtime's metrics, or nil if that says nothing of the window.
+func (l *Look) served() *pacer.Window {
+	w, err := metricsample.Window(l.Samples, metricsample.Given{})
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// cpu adds what the collector takes of the processors: as a share of what was used where that is known,
+// and else of the time of all of them.
+func (l *Look) cpu(f *advice.Facts, served *pacer.Window) {
+	const ofAll = ", of the time of all processors, also when they were idle"
+	if l.CPU != nil {
+		f.CPU = l.CPU.shares()
+		return
+	}
+	if served != nil {
+		if share := served.Collector.Over(served.Used); share.Known() {
+			f.CPU.Collector, f.CPU.From = share, "runtime/metrics, which count what neighbours take of the processors meanwhile"
+			return
+		}
+	}
+	if len(l.Stats) > 1 {
+		var began time.Time
+		for _, s := range l.Samples {
+			began = s.Began
+		}
+		f.CPU.Collector, f.CPU.From = fraction(l.Stats, began), "runtime.MemStats"+ofAll
+	}
+	if t := l.Trace; t != nil && !f.CPU.Collector.Known() && t.Procs > 0 {
+		all := float64(t.Procs) * t.Seconds
+		edge := 1 / float64(t.Collections+t.Forced) // a collection more or less at the ends
+		share := t.Collector.Scaled(1 / all)
+		f.CPU.Collector = estimate.Estimate{Low: share.Low * (1 - edge), Mid: share.Mid, High: min(1, share.High*(1+edge))}
+		f.CPU.From = "gctrace" + ofAll
+	}
+}
+
+// within returns the looks whose goal a collection of the window has set.
+func within(all []*memstats.Stats) []*memstats.Stats {
+	first := all[0].NumGC
+	return slices.DeleteFunc(slices.Clone(all), func(s *memstats.Stats) bool { return s.NumGC == first })
 }
 
 func mean(all []*memstats.Stats, of func(*memstats.Stats) float64) float64 {

@@ -12,10 +12,13 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/metricsample"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pacer"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/profiles"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/source"
+	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
 // A Look is what was seen of a program.
@@ -23,8 +26,12 @@ type Look struct {
 	Readings []*sites.Reading  // heap profiles, in the order of time
 	Stats    []*memstats.Stats // of the runtime, in the order of time
 	CPU      *CPU              // nil if there is no profile of it
-	Pages    []*pools.Page     // its metrics at both ends, if it serves them
+	Trace    *pacer.Window     // of a gctrace; nil if there is none
 	Notes    []string          // what could not be had
+
+	// What it serves at both ends, if it does.
+	Pages   []*pools.Page          // of its pools
+	Samples []*metricsample.Sample // of its runtime
 }
 
 // A Reader reads sources.
@@ -35,44 +42,50 @@ type Reader struct {
 }
 
 // Read adds what a source has.
-func (r *Reader) Read(l *Look, s *source.Source) error {
-	if err := r.read(l, s); err != nil {
+func (r *Reader) Read(ctx context.Context, l *Look, s *source.Source) error {
+	if err := r.read(l, s, s.Counted(ctx, r.Reads)); err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return nil
 }
 
-func (r *Reader) read(l *Look, s *source.Source) error {
+func (r *Reader) read(l *Look, s *source.Source, open func() (io.ReadCloser, error)) error {
 	switch s.Kind {
-	case source.MemStats:
-		file, err := s.Open()
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		stats, err := memstats.Read(r.counted(file))
-		l.Stats = append(l.Stats, stats)
-		return err
 	case source.Profile:
-		return r.profile(l, s)
-	case source.GCTrace:
-		return errors.New("it is a gctrace: dewpond advise settings reads it; sites are in profiles of the heap")
-	default:
+		return r.profile(l, open)
+	case source.Trace:
 		return errors.New("it is an execution trace: dewpond advise settings reads it; sites are in profiles of the heap")
 	}
+	file, err := open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if s.Kind == source.GCTrace {
+		return l.gctrace(file)
+	}
+	stats, err := memstats.Read(file)
+	l.Stats = append(l.Stats, stats)
+	return err
 }
 
-func (r *Reader) profile(l *Look, s *source.Source) error {
-	open := func() (io.ReadCloser, error) {
-		file, err := s.Open()
-		if err != nil {
-			return nil, err
-		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{r.counted(file), file}, nil
+// gctrace adds what the collector did.
+func (l *Look) gctrace(r io.Reader) error {
+	if l.Trace != nil {
+		return errors.New("it is a second gctrace: give the one of the same time as the profiles of the heap")
 	}
+	w, count, err := pacer.ReadTrace(r)
+	if err != nil {
+		return err
+	}
+	if count.Broken > 0 {
+		l.Notes = append(l.Notes, figure.Several(int(count.Broken), "line")+" of gctrace could not be read, because other output fell into them; by the numbers of the others they are counted.")
+	}
+	l.Trace = w
+	return nil
+}
+
+func (r *Reader) profile(l *Look, open func() (io.ReadCloser, error)) error {
 	reading, cpu := new(sites.Reading), new(CPU)
 	processors := false
 	err := profiles.Each(open, func(p *profile.Profile) error {
@@ -100,28 +113,13 @@ func (r *Reader) profile(l *Look, s *source.Source) error {
 	return nil
 }
 
-func (r *Reader) counted(from io.Reader) io.Reader { return &counted{from, r.Reads} }
-
-type counted struct {
-	from io.Reader
-	note func(int64)
-}
-
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
-	if c.note != nil {
-		c.note(int64(n))
-	}
-	return n, err
-}
-
 // Looks is how often a program is asked for its profile: at both ends of the window, and between,
 // for what lives changes.
 const Looks = 6
 
 // Cost says what Watch asks a program for, and what that costs it.
 func Cost(p *source.Program, window time.Duration, cpu bool) string {
-	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds. Its /metrics, or /debug/vars, is read twice.",
+	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds. Its /metrics and /debug/vars are read twice.",
 		p.Shown(), Looks, window)
 	if cpu {
 		text += fmt.Sprintf(" It takes a CPU profile for %v, a hundred samples a second of each processor that works.", window)
@@ -165,7 +163,7 @@ func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Durat
 	if cpu {
 		err := <-profiled
 		if err == nil {
-			err = r.answer(l, p, "profile", data)
+			err = r.answer(ctx, l, p, "profile", data)
 		}
 		if err != nil { // as where another profile is being taken
 			l.Notes = append(l.Notes, "no CPU profile: "+err.Error())
@@ -174,15 +172,40 @@ func (r *Reader) Watch(ctx context.Context, p *source.Program, window time.Durat
 	return l, nil
 }
 
-// page adds what a program says of its pools and its settings, if it does.
+// page adds what a program says of its pools, its settings and its runtime, if it does. Of two pages
+// one may have what the other lacks: Prometheus's client says when the process began, and expvar has what
+// the program publishes of runtime/metrics.
 func (l *Look) page(ctx context.Context, p *source.Program) {
+	var page *pools.Page
+	var sample *metricsample.Sample
 	for _, path := range []string{"/metrics", "/debug/vars"} {
-		if data, err := p.Page(ctx, path); err == nil {
-			if page, err := pools.Read(data); err == nil {
-				l.Pages = append(l.Pages, page)
-				return
-			}
+		before := time.Now()
+		data, err := p.Page(ctx, path)
+		if err != nil {
+			continue
 		}
+		if of, err := pools.Read(data); err == nil && page == nil {
+			page = of
+		}
+		s, err := metricsample.Parse(data)
+		if err != nil {
+			continue
+		}
+		if s.At.IsZero() {
+			s.At = before.Add(time.Since(before) / 2)
+		}
+		if sample == nil || len(s.Values) > len(sample.Values) {
+			sample, s = s, sample
+		}
+		if s != nil && sample.Began.IsZero() {
+			sample.Began = s.Began
+		}
+	}
+	if page != nil {
+		l.Pages = append(l.Pages, page)
+	}
+	if sample != nil {
+		l.Samples = append(l.Samples, sample)
 	}
 }
 
@@ -193,17 +216,17 @@ func (r *Reader) ask(ctx context.Context, l *Look, p *source.Program) error {
 		if err != nil {
 			return err
 		}
-		if err := r.answer(l, p, name, data); err != nil {
+		if err := r.answer(ctx, l, p, name, data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Reader) answer(l *Look, p *source.Program, name string, data []byte) error {
+func (r *Reader) answer(ctx context.Context, l *Look, p *source.Program, name string, data []byte) error {
 	s, err := source.Bytes(p.Shown()+"/"+name, data)
 	if err != nil {
 		return err
 	}
-	return r.Read(l, s)
+	return r.Read(ctx, l, s)
 }

@@ -2,9 +2,10 @@ package pacer
 
 import (
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/gctrace"
@@ -85,7 +86,9 @@ func (t *Trace) Add(c gctrace.Cycle) {
 var (
 	ErrRestarted = errors.New("the cycles begin anew within it, so it is of more than one process: give the lines of one")
 	ErrOne       = errors.New("it has one collection, and so no time between two: collect for longer")
-	ErrSmall     = errors.New("gctrace has whole MiB, which say too little of a heap as small as this one: give two samples of runtime/metrics")
+	ErrGaps      = errors.New("no two of its collections follow each other, because other output fell into the lines between them: keep what the program writes on standard error apart")
+	ErrSmall     = errors.New("gctrace has whole MiB, which say too little of a heap as small as this one: give two samples of runtime/metrics, or what heap?debug=1 answers at both ends")
+	ErrLimited   = errors.New("the goals do not follow what lives, so a memory limit sets them, and gctrace does not have what else counts towards one: give two samples of runtime/metrics")
 )
 
 // leastGoal is in MiB: of a smaller one, what was cut off is too large a part.
@@ -98,6 +101,8 @@ func (t *Trace) Window() (*Window, error) {
 		return nil, ErrRestarted
 	case t.n == 0:
 		return nil, ErrOne
+	case t.goals.n == 0 && t.forced < t.last.Number-t.first.Number:
+		return nil, ErrGaps
 	}
 	const mib = gctrace.MiB
 	truncated := func(s sum) estimate.Estimate { // a mean of numbers without their fractions
@@ -122,11 +127,11 @@ func (t *Trace) Window() (*Window, error) {
 	w.Allocated = estimate.Estimate{Low: max(0, allocated-all*mib/2), Mid: allocated, High: allocated + all*mib/2}
 	w.Collector = estimate.Exact(t.working.mean() * all)
 	w.Peak = (float64(t.peak) + 0.5) * mib
-	for live, bytes := range t.lives {
-		w.Lives = append(w.Lives, Live{(float64(live) + 0.5) * mib, bytes * mib})
+	for _, live := range slices.Sorted(maps.Keys(t.lives)) {
+		w.Lives = append(w.Lives, Live{(float64(live) + 0.5) * mib, t.lives[live] * mib})
 	}
-	w.Lives = Merge(w.Lives)
 	w.Setting, w.Known = Setting{GOGC: Usual(t.gogc.mean())}, false
+	w.Limited = t.gogc.spread() > 0.2 && t.goals.spread() < t.gogc.spread()/2
 	return w, nil
 }
 
@@ -138,11 +143,5 @@ func ReadTrace(r io.Reader) (*Window, gctrace.Count, error) {
 		return nil, count, err
 	}
 	w, err := t.Window()
-	if err != nil {
-		return nil, count, err
-	}
-	if t.gogc.spread() > 0.2 && t.goals.spread() < t.gogc.spread()/2 {
-		return nil, count, fmt.Errorf("the goals do not follow the live heap, so a memory limit sets them: give --limit, or samples of runtime/metrics")
-	}
-	return w, count, nil
+	return w, count, err
 }

@@ -131,7 +131,7 @@ func TestReadTrace(t *testing.T) {
 	if err != nil || count.Cycles != 101 {
 		t.Fatal(count, err)
 	}
-	if w.Collections != 100 || w.Setting.GOGC != 100 || math.Abs(w.Seconds-104) > 1 || !near(w.Collector.Scaled(1/0.404), 1, 0.01) || !near(w.Live(), 60.5*(1<<20), 0.01) {
+	if w.Collections != 100 || w.Setting.GOGC != 100 || math.Abs(w.Seconds-104) > 1 || !near(w.Collector.Scaled(1/0.404), 1, 0.01) || !near(w.Live(), 60.5*(1<<20), 0.001) {
 		t.Errorf("%+v", w)
 	}
 	if row := w.Foretell(Setting{200, 0}); !near(row.Collections, 50/w.Seconds, 0.02) || !near(row.Peak, 181.5*(1<<20), 0.03) {
@@ -159,6 +159,7 @@ func TestReadTraceRefuses(t *testing.T) {
 	}{
 		"none":      {"hello", nil},
 		"one":       {trace(1, 60, 100, 61e6), ErrOne},
+		"gaps":      {strings.Replace(trace(2, 60, 100, 61e6), "gc 2 ", "gc 3 ", 1), ErrGaps},
 		"small":     {trace(20, 2, 100, 61e6), ErrSmall},
 		"restarted": {trace(20, 60, 100, 61e6) + trace(20, 60, 100, 61e6), ErrRestarted},
 	} {
@@ -167,9 +168,34 @@ func TestReadTraceRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := ReadTrace(strings.NewReader(limited[strings.Index(limited, "gc 21 "):])); err == nil || !strings.Contains(err.Error(), "memory limit") {
-		t.Errorf("goals that do not follow what lives: %v", err)
+	if w, _, err := ReadTrace(strings.NewReader(limited[strings.Index(limited, "gc 21 "):])); err != nil || !w.Limited {
+		t.Errorf("goals that do not follow what lives: %+v, %v", w, err)
 	}
+	if w, _, err := ReadTrace(strings.NewReader(trace(20, 60, 100, 61e6))); err != nil || w.Limited {
+		t.Errorf("goals that follow what lives: %+v, %v", w, err)
+	}
+}
+
+// Whatever a text has, what is foretold of it is no panic, and no number that is none.
+func FuzzReadTrace(f *testing.F) {
+	whole := trace(20, 60, 100, 61e6)
+	f.Add(whole)
+	f.Add(strings.ReplaceAll(whole, "gc 1", "gc 3"))
+	f.Add(strings.ReplaceAll(whole, " 2 P", " 2 P (forced)"))
+	f.Fuzz(func(t *testing.T, text string) {
+		w, _, err := ReadTrace(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if live := w.Live(); !(live.Low >= 0 && live.Low <= live.High) {
+			t.Errorf("%v alive", live)
+		}
+		for _, s := range w.Settings(1 << 30) {
+			if row := w.Foretell(s); row.Collections.Known() && !(row.Collections.Low >= 0 && row.Peak.Low >= 0) {
+				t.Errorf("%v: %+v", s, row)
+			}
+		}
+	})
 }
 
 func TestUsual(t *testing.T) {

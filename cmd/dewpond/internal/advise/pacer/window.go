@@ -36,6 +36,7 @@ type Window struct {
 	Used      estimate.Estimate // processor seconds of the whole process, the collector's among them, idle-time work left out
 	Setting   Setting           // of the process
 	Known     bool              // whether the Setting is known
+	Limited   bool              // whether the goals do not follow what lives, as where a memory limit sets them
 	Procs     int               // GOMAXPROCS; 0 if it is unknown
 }
 

@@ -77,7 +77,7 @@ func (r *Reader) file(ctx context.Context, name string) (*metricsample.Sample, *
 		}
 		modified = info.ModTime()
 	}
-	in := bufio.NewReaderSize(&counted{ctx, file, r.Reads}, headBytes)
+	in := bufio.NewReaderSize(source.Counted(ctx, file, r.Reads), headBytes)
 	head, err := in.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, 0, err
@@ -92,6 +92,9 @@ func (r *Reader) file(ctx context.Context, name string) (*metricsample.Sample, *
 		return nil, nil, 0, errors.New("it is packed, as profiles are: a profile does not say how often it was collected, and dewpond advise reads it. Unpack anything else with gunzip")
 	case gctrace.Is(head):
 		w, count, err := pacer.ReadTrace(in)
+		if err == nil && w.Limited { // of any other setting nothing would follow
+			w, err = nil, pacer.ErrLimited
+		}
 		return nil, r.given(w), count.Broken, err
 	}
 	text, err := io.ReadAll(io.LimitReader(in, mostSample+1))
@@ -121,23 +124,6 @@ func (r *Reader) given(w *pacer.Window) *pacer.Window {
 	}
 	w.Known = r.Given.GOGC != nil && r.Given.Limit != nil
 	return w
-}
-
-type counted struct {
-	ctx  context.Context
-	from io.Reader
-	note func(int64)
-}
-
-func (c *counted) Read(b []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	n, err := c.from.Read(b)
-	if c.note != nil {
-		c.note(int64(n))
-	}
-	return n, err
 }
 
 // Looks is how often a program is asked in a window.

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/gctrace"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/memstats"
 )
 
@@ -30,10 +31,7 @@ const (
 // headBytes is how much of a file tells its kind. The first line of gctrace may follow others.
 const headBytes = 64 << 10
 
-var (
-	gctraceLine = regexp.MustCompile(`(?m)^gc \d+ @\d`)
-	profileText = regexp.MustCompile(`^(goroutine|threadcreate|allocs|block|mutex) profile: |^--- (contention|mutex):`)
-)
+var profileText = regexp.MustCompile(`^(goroutine|threadcreate|allocs|block|mutex) profile: |^--- (contention|mutex):`)
 
 // beginnings are the tags of the fields with which writers begin a profile: the types of samples, the
 // samples, mappings, locations, functions, strings, and as runtime/pprof does the time (of the CPU) and
@@ -58,7 +56,7 @@ func Tell(head []byte) (Kind, error) {
 		return 0, errors.New("it is a page of HTML and no profile: give the address of /debug/pprof itself, or save what /debug/pprof/allocs answers")
 	case profileText.Match(text):
 		return 0, errors.New("it is the text of another profile: save /debug/pprof/heap or /debug/pprof/allocs, without debug=1")
-	case gctraceLine.Match(head):
+	case gctrace.Is(head):
 		return GCTrace, nil
 	case bytes.HasPrefix(head, []byte("\x7fELF")), bytes.HasPrefix(head, []byte("MZ")), bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")):
 		return 0, errors.New("it is a program and no profile: give the profile alone, which has the names of functions in it")
@@ -77,9 +75,6 @@ type Source struct {
 	Size int64 // in bytes, as it is stored
 	open func() (io.ReadCloser, error)
 }
-
-// Open opens it from the start.
-func (s *Source) Open() (io.ReadCloser, error) { return s.open() }
 
 // File returns the source that is a file.
 func File(name string) (*Source, error) {

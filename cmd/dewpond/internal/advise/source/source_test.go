@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -87,8 +88,11 @@ func TestFile(t *testing.T) {
 	if err != nil || s.Kind != Profile || s.Size != int64(len(data)) {
 		t.Fatalf("%+v, %v", s, err)
 	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	counted := int64(0)
+	open := s.Counted(ctx, func(n int64) { counted += n })
 	for range 2 { // it can be read twice
-		f, err := s.Open()
+		f, err := open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,6 +100,19 @@ func TestFile(t *testing.T) {
 		if err != nil || !bytes.Equal(got, data) || f.Close() != nil {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
+	}
+	if counted != 2*s.Size {
+		t.Errorf("%d bytes counted of %d that were read twice", counted, s.Size)
+	}
+	ended := errors.New("ended")
+	cancel(ended)
+	f, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := f.Read(make([]byte, 1)); n != 0 || !errors.Is(err, ended) {
+		t.Errorf("%d bytes are read once nobody wants them, %v", n, err)
 	}
 	for path, says := range map[string]string{
 		dir:                         "is a directory: give the profiles in it",

@@ -156,7 +156,7 @@ func (t *trial) sampled(ctx context.Context, s setting, args ...string) (counts,
 
 // advised runs the sample as it is, and returns what is advised of it, reckoned with so many idle bytes,
 // or as it is without a number.
-func (t *trial) advised(s setting, profiles string, idle float64) (advice.Document, error) {
+func (t *trial) advised(ctx context.Context, s setting, profiles string, idle float64) (advice.Document, error) {
 	all, err := filepath.Glob(filepath.Join(profiles, "*"))
 	if err != nil {
 		return advice.Document{}, err
@@ -168,7 +168,7 @@ func (t *trial) advised(s setting, profiles string, idle float64) (advice.Docume
 		if err != nil {
 			return advice.Document{}, err
 		}
-		if err := r.Read(seen, file); err != nil {
+		if err := r.Read(ctx, seen, file); err != nil {
 			return advice.Document{}, err
 		}
 	}
@@ -201,7 +201,7 @@ func (t *trial) one(ctx context.Context, s setting, i int) error {
 		if v.idle > 0 {
 			idle = float64(v.idle << 20)
 		}
-		d, err := t.advised(s, profiles, idle)
+		d, err := t.advised(ctx, s, profiles, idle)
 		if err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (t *trial) nothing(ctx context.Context) error {
 	if _, err := t.sampled(ctx, s, "-profiles", profiles); err != nil {
 		return err
 	}
-	d, err := t.advised(s, profiles, -1)
+	d, err := t.advised(ctx, s, profiles, -1)
 	if err == nil && d.Verdict != advice.Nothing {
 		err = fmt.Errorf("a program that nothing would help is told %q: the collector has %v of the CPU, allocation %v", d.Verdict, d.Collector.CPUShare, d.Allocation)
 	}
