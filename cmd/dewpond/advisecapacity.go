@@ -23,6 +23,7 @@ type adviseCapacityCommand struct {
 	Latency time.Duration `required:"" placeholder:"TIME" help:"How long a request is under way, such as 42ms: the mean, at that rate."`
 	Now     float64       `placeholder:"N" help:"The requests a second that it served while the sources were collected (as --rate)."`
 	PID     int           `name:"pid" placeholder:"N" help:"The program's process on this machine: the CPU limit of its cgroups is printed."`
+	Check   bool          `help:"Exit with 1 if what lives would take 70 %% of the memory limit or more."`
 	Held    string        `placeholder:"BYTES" help:"What a request holds while it is under way, the stack of its goroutine with it (all that it allocates, which is the most)."`
 }
 
@@ -36,6 +37,7 @@ Examples:
 
     dewpond advise capacity --rate 1500 --latency 42ms http://localhost:6060
     dewpond advise capacity --rate 1500 --latency 42ms --now 200 --held 20KiB 1.json 2.json
+    dewpond advise capacity --rate 1500 --latency 42ms --memory-limit 512MiB --check URL   fails in CI if that is too little
 
 JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Sizes are in bytes.
 
@@ -44,7 +46,7 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Sizes ar
     from, window_seconds, gogc (-1: off), limit_bytes (0: none), setting_known,
     gomaxprocs (0: not known), cpu_limit: numbers, and texts
 
-Exit codes: 0 done, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
+Exit codes: 0 done, 1 --check found too little room below the memory limit, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
 `
 }
 
@@ -88,7 +90,19 @@ func (c *adviseCapacityCommand) Run() error {
 	if d.CPULimit, err = c.cpuLimit(); err != nil {
 		return command.UsageError{Err: fmt.Errorf("--pid: %w", err)}
 	}
-	return errors.Join(files.Write(d), capacity.Text(os.Stdout, d, terminal.StyleOf(os.Stdout)))
+	switch {
+	case c.Check && d.Limit == 0:
+		return command.UsageError{Err: errors.New("--check: there is no memory limit, and so nothing that the memory could be too much for: give one, as in --memory-limit 512MiB")}
+	case c.Check && !d.Share.Known():
+		return command.UsageError{Err: fmt.Errorf("--check: %s", d.Share.Why)}
+	}
+	if err := errors.Join(files.Write(d), capacity.Text(os.Stdout, d, terminal.StyleOf(os.Stdout))); err != nil {
+		return err
+	}
+	if c.Check && d.Near() {
+		return &command.Ending{Text: "--check: what lives would be too near to the memory limit", Code: command.Failure}
+	}
+	return nil
 }
 
 // cpuLimit says how many processors the program's cgroups let it use.

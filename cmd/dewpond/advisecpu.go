@@ -28,12 +28,17 @@ type adviseCPUCommand struct {
 	Seconds int    `default:"30" placeholder:"N" help:"How long the program is profiled, and what Linux counts of it (${default})."`
 	PID     int    `name:"pid" placeholder:"N" help:"The program's process on this machine: what Linux counts of it is printed beside, over --seconds."`
 	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; the schema is above."`
+
+	// What the other questions have and this one refuses.
+	Check   bool     `hidden:""`
+	MinGain *float64 `hidden:""`
 }
 
 // Help has examples.
 func (*adviseCPUCommand) Help() string {
 	return `What a CPU profile does not see: who waits or sleeps, and what the kernel does for a page that is touched
-for the first time, which is in the functions that touch it. --pid counts the latter.
+for the first time, which is in the functions that touch it. --pid counts the latter. There is no --check and no --min-gain:
+a profile says what memory costs, and not what of that could be saved; dewpond advise sites and settings have them.
 
 Examples:
 
@@ -65,6 +70,9 @@ type cpuDocument struct {
 func (c *adviseCPUCommand) Run() error {
 	if c.Seconds < leastSeconds || c.Seconds > mostSeconds {
 		return command.UsageError{Err: fmt.Errorf("--seconds: %d: give %d to %d", c.Seconds, leastSeconds, mostSeconds)}
+	}
+	if c.Check || c.MinGain != nil {
+		return command.UsageError{Err: errors.New("--check, --min-gain: a CPU profile says what memory costs, and not what of that could be saved, so there is nothing to find: dewpond advise sites and dewpond advise settings have these flags")}
 	}
 	if c.PID < 0 {
 		return command.UsageError{Err: fmt.Errorf("--pid: %d: give the number of a process on this machine", c.PID)}

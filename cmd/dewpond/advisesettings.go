@@ -38,7 +38,8 @@ type adviseSettingsCommand struct {
 
 	Rate     float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
 	TryLimit string  `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
-	Check    bool    `help:"Exit with 1 if what lives takes 70 %% of the memory limit or more."`
+	MinGain  float64 `default:"5" placeholder:"PERCENT" help:"Do not advise a setting that saves less of the collector's CPU (${default} %)."`
+	Check    bool    `help:"Exit with 1 if a larger GOGC saves --min-gain or more, or if what lives takes 70 %% of the memory limit."`
 }
 
 // Help says what the sources are, and what the JSON has.
@@ -52,6 +53,7 @@ Examples:
     dewpond advise settings --rate 1500 http://localhost:6060       30 s of a running program
     dewpond advise settings 1.json 2.json 3.json                    samples of it
     GODEBUG=gctrace=1 ./service 2>&1 | dewpond advise settings -    until it ends
+    dewpond advise settings --check --min-gain 60 1.json 2.json     fails in CI if three fifths could be saved
     dewpond advise settings --try-limit 512MiB trace.out            an execution trace
 
 JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times are in seconds, sizes in bytes, shares parts of 1.
@@ -67,14 +69,17 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times ar
     advice        sentences
     from, window_seconds, broken_lines (of a gctrace), gomaxprocs (0: not known)
 
-Exit codes: 0 done, 1 --check found too little room below the memory limit, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
+Exit codes: 0 done, 1 --check found a setting worth having, or too little room below the memory limit, 2 the sources or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
 `
 }
 
 // Run reads the sources, and says what other settings would make of the program.
 func (c *adviseSettingsCommand) Run() error {
 	var errs []error
-	ask := settings.Ask{Requests: c.Rate}
+	ask := settings.Ask{Requests: c.Rate, MinGain: c.MinGain / 100}
+	if !(c.MinGain >= 0 && c.MinGain <= 100) {
+		errs = append(errs, errMinGain(c.MinGain))
+	}
 	if c.Rate < 0 {
 		errs = append(errs, fmt.Errorf("--rate: %v: give the requests a second, such as 1500", c.Rate))
 	}
@@ -101,8 +106,11 @@ func (c *adviseSettingsCommand) Run() error {
 	if err := errors.Join(files.Write(d), settings.Text(os.Stdout, d, terminal.StyleOf(os.Stdout))); err != nil {
 		return err
 	}
-	if c.Check && d.Verdict == settings.Limit {
+	switch {
+	case c.Check && d.Verdict == settings.Limit:
 		return &command.Ending{Text: "--check: what lives is too near to the memory limit", Code: command.Failure}
+	case c.Check && d.Verdict == settings.More:
+		return &command.Ending{Text: fmt.Sprintf("--check: another setting saves %s of the collector's CPU or more", figure.Percent(ask.MinGain)), Code: command.Failure}
 	}
 	return nil
 }

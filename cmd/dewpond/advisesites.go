@@ -88,7 +88,7 @@ func (c *adviseSitesCommand) settings() (s advice.Settings, program look.Setting
 		}
 	}
 	if !(c.MinGain >= 0 && c.MinGain <= 100) {
-		add("min-gain", fmt.Errorf("%v: give 0 to 100 %%", c.MinGain))
+		errs = append(errs, errMinGain(c.MinGain))
 	}
 	if c.Seconds < leastSeconds || c.Seconds > mostSeconds {
 		add("seconds", fmt.Errorf("%d: give %d to %d", c.Seconds, leastSeconds, mostSeconds))
@@ -111,6 +111,9 @@ func (c *adviseSitesCommand) settings() (s advice.Settings, program look.Setting
 	}
 	return s, program, errors.Join(errs...)
 }
+
+// errMinGain says what --min-gain may be.
+func errMinGain(given float64) error { return fmt.Errorf("--min-gain: %v: give 0 to 100 %%", given) }
 
 // parseGOGC reads the environment variable's value.
 func parseGOGC(text string) (float64, error) {

@@ -62,6 +62,9 @@ const articleLow, articleHigh = 1.8, 2.5
 // nearLimit is the part of a limit from which on what lives is too near to it.
 const nearLimit = 0.7
 
+// Near reports whether what lives would be too near to the memory limit.
+func (d Document) Near() bool { return d.Share.Known() && d.Share.Mid >= nearLimit }
+
 // Make makes the answer.
 func Make(w *pacer.Window, ask Ask) Document {
 	d := Document{
@@ -87,6 +90,9 @@ func Make(w *pacer.Window, ask Ask) Document {
 	mid := then(w, more.Mid).Foretell(w.Setting).Peak
 	if !mid.Known() {
 		d.PeakHeap, d.RSS = mid, mid
+		if w.Setting.Limit > 0 {
+			d.Share = mid
+		}
 		return d
 	}
 	low, high := then(w, more.Low).Foretell(w.Setting).Peak, then(w, more.High).Foretell(w.Setting).Peak
@@ -153,7 +159,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	}) {
 		out.WriteString(line + "\n")
 	}
-	if d.Share.Known() && d.Share.Mid >= nearLimit {
+	if d.Near() {
 		out.WriteByte('\n')
 		paragraph(fmt.Sprintf("What lives would take %s of the memory limit: dewpond advise settings says what to do.", d.Share.Text(figure.Percent)))
 	}

@@ -45,7 +45,7 @@ type Verdict string
 const (
 	Limit      Verdict = "limit"       // what lives is too near to the memory limit
 	More       Verdict = "settings"    // a larger GOGC, or a limit without GOGC, buys something
-	Nothing    Verdict = "nothing"     // no setting would buy what could be felt
+	Nothing    Verdict = "nothing"     // no setting would save what was asked for, or what could be felt
 	CannotTell Verdict = "cannot tell" // too few collections
 )
 
@@ -59,6 +59,7 @@ const (
 type Ask struct {
 	Requests float64 // a second; 0 if the user has not said
 	Limit    int64   // the limit that the row with GOGC=off has; 0 for the process's own, or else twice its peak
+	MinGain  float64 // a part of the collector's CPU: a setting that saves less is not advised
 }
 
 // Make makes the answer.
@@ -91,12 +92,12 @@ func Make(w *pacer.Window, broken int64, ask Ask) Document {
 	if w.Setting.Limit > 0 {
 		d.Near = w.Near(w.Setting.Limit)
 	}
-	d.judge(now)
+	d.judge(now, ask.MinGain)
 	return d
 }
 
 // judge gives the verdict, and what to do.
-func (d *Document) judge(now pacer.Row) {
+func (d *Document) judge(now pacer.Row, gain float64) {
 	switch {
 	case d.Near.Known() && d.Near.Mid >= nearLimit:
 		d.Verdict = Limit
@@ -113,19 +114,37 @@ func (d *Document) judge(now pacer.Row) {
 		d.Advice = []string{fmt.Sprintf("Other settings would buy nothing that you could feel: the collector takes %s of the CPU used.", d.Collector.CPUShare.Text(figure.Percent))}
 	default:
 		d.Verdict = More
-		d.Advice = d.more(now)
+		if advice := d.more(now, gain); advice != "" {
+			d.Advice = append(d.Advice, advice)
+		} else {
+			d.Verdict = Nothing
+			d.Advice = append(d.Advice, fmt.Sprintf("None of these settings would save %s of the collector's CPU or more.", figure.Percent(gain)))
+		}
+		d.Advice = append(d.Advice, "A collection costs what there is to mark, whatever the setting: the setting says how many there are.")
 	}
 }
 
-// more says what the next larger GOGC would buy, and for how much memory.
-func (d *Document) more(now pacer.Row) []string {
-	var advice []string
+// more says what the next larger GOGC, or limit without GOGC, would buy that saves so much of the collector's
+// CPU, and for how much memory. It is empty if none does. The collector's CPU falls as the collections do.
+func (d *Document) more(now pacer.Row, gain float64) string {
 	for _, row := range d.Rows {
-		if row.GOGC > now.GOGC && now.GOGC >= 0 && row.Limit == now.Limit && row.Collections.Known() && row.Collections.High < now.Collections.Mid {
-			advice = append(advice, fmt.Sprintf("%s would have %s collections a second instead of %s, with a heap of up to %s instead of %s. A GOMEMLIMIT bounds that where the memory is needed at times.",
-				Name(row), row.Collections.Text(perSecond), perSecond(now.Collections.Mid), row.Peak.Text(figure.ByteSize), figure.ByteSize(now.Peak.Mid)))
-			break
+		if !larger(row, now) || !row.Collections.Known() || row.Collections.High >= now.Collections.Mid || row.Collections.Mid > (1-gain)*now.Collections.Mid {
+			continue
 		}
+		text := fmt.Sprintf("%s would have %s collections a second instead of %s, with a heap of up to %s instead of %s.",
+			Name(row), row.Collections.Text(perSecond), perSecond(now.Collections.Mid), row.Peak.Text(figure.ByteSize), figure.ByteSize(now.Peak.Mid))
+		if row.GOGC >= 0 {
+			text += " A GOMEMLIMIT bounds that where the memory is needed at times."
+		}
+		return text
 	}
-	return append(advice, "A collection costs what there is to mark, whatever the setting: the setting says how many there are.")
+	return ""
+}
+
+// larger reports whether a row gives the heap more room by one of the settings, and as much by the other.
+func larger(row, now pacer.Row) bool {
+	if now.GOGC < 0 {
+		return row.GOGC < 0 && row.Limit > now.Limit
+	}
+	return row.GOGC > now.GOGC && row.Limit == now.Limit
 }

@@ -51,11 +51,11 @@ func TestVerdicts(t *testing.T) {
 		"unknown": {func(w *pacer.Window) { w.Known = false; w.Used = estimate.CannotTell("why"); w.Forced = 3 }, More, []string{
 			"4 % of one CPU", "as if GOGC 100", "and 3 that the program asked for",
 		}},
-		"limit alone": {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, More, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB"}},
+		"limit alone": {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, Nothing, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB", "None of these settings would save 5 % of the collector's CPU or more."}},
 	} {
 		w := steady()
 		of.change(w)
-		d := Make(w, 0, Ask{})
+		d := Make(w, 0, Ask{MinGain: 0.05})
 		said := text(t, d)
 		if d.Verdict != of.want {
 			t.Errorf("%s: the verdict is %s, want %s", name, d.Verdict, of.want)
@@ -87,6 +87,32 @@ func TestAsked(t *testing.T) {
 	for _, want := range []string{"one for 200 requests", "3 lines of gctrace could not be read", "GOGC=off, limit 500 MB"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
+
+// What saves less than was asked for is not advised: twice the GOGC saves half, and four times three quarters.
+func TestMinGain(t *testing.T) {
+	off := func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }
+	for _, of := range []struct {
+		change func(*pacer.Window)
+		ask    Ask
+		want   Verdict
+		says   string
+	}{
+		{nil, Ask{MinGain: 0.4}, More, "GOGC=200 would have"},
+		{nil, Ask{MinGain: 0.6}, More, "GOGC=400 would have"},
+		{nil, Ask{MinGain: 0.8}, Nothing, "None of these settings would save 80 % of the collector's CPU or more."},
+		{off, Ask{MinGain: 0.4, Limit: 300e6}, More, "GOGC=off, limit 300 MB would have"},
+		{off, Ask{MinGain: 0.4, Limit: 100e6}, Nothing, "None of these"},
+		{func(w *pacer.Window) { w.Setting.Limit = 75e6 }, Ask{MinGain: 1}, Limit, "larger limit"},
+	} {
+		w := steady()
+		if of.change != nil {
+			of.change(w)
+		}
+		if d := Make(w, 0, of.ask); d.Verdict != of.want || !strings.Contains(strings.Join(d.Advice, " "), of.says) {
+			t.Errorf("%+v: %s, %q; want %s, %q", of.ask, d.Verdict, d.Advice, of.want, of.says)
 		}
 	}
 }
