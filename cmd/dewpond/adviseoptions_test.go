@@ -14,8 +14,8 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/made"
 )
 
-// The options that are printed for each kind of line compile as they are.
-func TestAdvisedOptionsCompile(t *testing.T) {
+// The options that are printed for each kind of line compile as they are, and a pool is made of them.
+func TestAdvisedOptions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes; the run without -short does")
 	}
@@ -36,7 +36,7 @@ func TestAdvisedOptionsCompile(t *testing.T) {
 		size                   int64
 	}{
 		{"bytesOf", "make([]byte, n)", "", 2048}, {"large", "func large(n int) []byte {\n\treturn", "", 3 << 20},
-		{"pieces", "all[i] = make", "", 128}, {"numbers", "make([]int64", "", 2048}, {"object", "&order{}", "", 512},
+		{"pieces", "all[i] = make", "", 128}, {"numbers", "make([]int64", "", 2048}, {"object", "&order{}", "", 512}, {"record", "&ledger{}", "", 8192},
 		{"buffered", "bufio.NewWriter(w)", "bufio.NewWriterSize", 4096}, {"scanned", "bufio.NewReader(r)", "bufio.NewReaderSize", 4096},
 		{"packed", "gzip.NewWriter(w)", "compress/gzip.NewWriterLevel", 1152}, {"deflated", "flate.NewWriter(w", "compress/flate.NewWriter", 655360},
 		{"zipped", "zlib.NewWriter(w)", "compress/zlib.NewWriterLevelDict", 1152}, {"unpacked", "gzip.NewReader(r)", "compress/gzip.NewReader", 1152},
@@ -76,7 +76,8 @@ func TestAdvisedOptionsCompile(t *testing.T) {
 		if s.Options == "" {
 			t.Errorf("%s is %s: %s", s.Function, s.Advice, s.Why)
 		}
-		fmt.Fprintf(&options, "\t_ = %s\n", s.Options)
+		pool, _, _ := strings.Cut(strings.TrimPrefix(s.Options, "dewpond."), "Options")
+		fmt.Fprintf(&options, "\tdewpond.Must%s(%s)\n", pool, s.Options)
 	}
 	source.WriteString("package main\n\nimport (\n\t\"github.com/dewpond/dewpond\"\n")
 	for _, pkg := range []string{"bufio", "bytes", "compress/flate", "compress/gzip", "compress/zlib", "io", "strings", "text/tabwriter", "time"} {
@@ -84,12 +85,12 @@ func TestAdvisedOptionsCompile(t *testing.T) {
 			fmt.Fprintf(&source, "\t%q\n", pkg)
 		}
 	}
-	source.WriteString(")\n\ntype order struct{ id int }\n\nfunc main() {\n" + options.String() + "}\n")
+	source.WriteString(")\n\ntype order struct{ id int }\n\ntype ledger struct{ lines [1024]int }\n\nfunc main() {\n" + options.String() + "}\n")
 	program := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(program, []byte(source.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "vet", program).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", program).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s\n%s", err, out, source.String())
 	}
 	if n := len(d.Together.Sites); n != len(kinds) {

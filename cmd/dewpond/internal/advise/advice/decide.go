@@ -14,16 +14,23 @@ import (
 
 // The bounds of what the tools are for, in bytes of a block or pieces of one caller.
 const (
-	leastBlock = 64
-	largeBlock = 64 << 10
-	mostBlock  = 1 << 20 // of the default classes
-	smallPiece = 1 << 10
-	manyPieces = 8
+	leastBlock  = 64
+	largeBlock  = 64 << 10
+	mostBlock   = 1 << 20 // of the default classes
+	smallPiece  = 1 << 10
+	mostCleared = 4 << 10 // what a Pool clears without a Reset
+	manyPieces  = 8
 )
 
 // longLived is how long, in seconds, something lives that is kept and replaced, and not made for a
-// request.
+// request, however seldom the collector runs.
 const longLived = 1
+
+// lasting reports whether a site's blocks live from one collection to the next, so that they are kept and
+// replaced: what is replaced as fast as the heap grows to twice of it lives for just that long.
+func (f Facts) lasting(at *sites.Site) bool {
+	return at.Below == 0 && at.Life.Known() && (at.Life.Mid >= longLived || f.Known && !f.Brief(at))
+}
 
 // decide gives the site its advice, and says why.
 func (s *Site) decide(f Facts, at *sites.Site, found evidence.Finding, set Settings) {
@@ -63,8 +70,11 @@ func (s *Site) decide(f Facts, at *sites.Site, found evidence.Finding, set Setti
 		found.Use = "scope := pool.Scope(), scope.Get(n) for each, and scope.Close() when all of them are done"
 	}
 	s.Why = found.Why + ": " + found.Use
-	if at.Below == 0 && at.Life.Known() && at.Life.Mid >= longLived {
+	if f.lasting(at) {
 		s.Why += "; it lives for " + figure.Duration(at.Life.Mid*1e9) + " on average, so put it back where it is replaced"
+		if at.Life.Mid < longLived {
+			s.Why += ", or where the request ends"
+		}
 	}
 	s.Options = s.options(f, at, found, size)
 }
@@ -120,8 +130,12 @@ func (s *Site) options(f Facts, at *sites.Site, found evidence.Finding, size flo
 		if found.New != "" {
 			add("New", found.New)
 		}
-		if found.Reset != "" {
+		switch {
+		case found.Reset != "":
 			add("Reset", found.Reset)
+		case size > mostCleared && found.New == "":
+			add("Reset", "func(v *"+found.Type+") { *v = "+found.Type+"{} }")
+			s.Why += "; it is of more than 4 KiB, so better a Reset that clears no more than what was written"
 		}
 		return "dewpond.PoolOptions[" + found.Type + "]{" + strings.Join(fields, ", ") + "}"
 	case evidence.SlicePool:

@@ -124,8 +124,8 @@ func (f Facts) site(at *sites.Site, set Settings) Site {
 }
 
 // idle returns how many bytes a pool of the site would keep idle: between two requests as many as are
-// alive now. What lives for long is in use all the time. Of what lives for a short time next to none may
-// be alive, and the rest garbage that the collector has not found yet.
+// alive now. What lives for long is in use all the time, unless it is of requests that take long. Of what
+// lives for a short time next to none may be alive, and the rest garbage that the collector has not found yet.
 func (f Facts) idle(at *sites.Site, set Settings) estimate.Estimate {
 	switch {
 	case set.Idle >= 0:
@@ -134,7 +134,7 @@ func (f Facts) idle(at *sites.Site, set Settings) estimate.Estimate {
 		return at.Live
 	case at.Below == 0 && at.Life.Mid >= longLived:
 		return estimate.Estimate{High: 3 * float64(f.Window.Rate)} // as little as the sample may have missed
-	case f.Brief(at):
+	case f.Brief(at), f.lasting(at):
 		return estimate.Estimate{High: at.Live.High}
 	}
 	return at.Live

@@ -167,6 +167,38 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// What lives from one collection to the next is kept and replaced, and what is garbage by then is not. The
+// collections are a tenth of a second apart.
+func TestLasting(t *testing.T) {
+	const says = "put it back where it is replaced"
+	for _, of := range []struct {
+		live  int64
+		says  string
+		never string
+	}{
+		{6_400, "it lives for 100 ms on average, so " + says + ", or where the request ends", ""},
+		{200_000, says, "where the request ends"},
+		{1_600, "make([]byte, n): pool.Get(n)", says},
+	} {
+		s := situation{line: literal, live: of.live, liveNow: of.live}.advised(t)
+		if !strings.Contains(s.Why, of.says) || of.never != "" && strings.Contains(s.Why, of.never) {
+			t.Errorf("%d alive: %q, want %q and not %q", of.live, s.Why, of.says, of.never)
+		}
+	}
+}
+
+// A Pool clears objects of up to 4 KiB by itself, and of larger ones it is not made without a Reset.
+func TestLargeObjects(t *testing.T) {
+	for size, want := range map[int64]string{
+		4096: `dewpond.PoolOptions[Order]{Name: "order"}`,
+		8192: `dewpond.PoolOptions[Order]{Name: "order", Reset: func(v *Order) { *v = Order{} }}`,
+	} {
+		if s := (situation{line: "o := &Order{}", size: size, objects: 80_000}).advised(t); s.Options != want {
+			t.Errorf("of %d B: %s, want %s", size, s.Options, want)
+		}
+	}
+}
+
 // The table in the document has these lines, and no others.
 func TestDocumentedTools(t *testing.T) {
 	text, err := os.ReadFile("../../../../../docs/advise.md")

@@ -3,6 +3,8 @@ package main
 
 type order struct{ id int }
 
+type ledger struct{ lines [1024]int }
+
 func bytesOf(n int) []byte {
 	return make([]byte, n)
 }
@@ -24,6 +26,10 @@ func numbers(n int) []int64 {
 
 func object() *order {
 	return &order{}
+}
+
+func record() *ledger {
+	return &ledger{}
 }
 
 func buffered(w io.Writer) {
