@@ -166,7 +166,7 @@ func TestAdviseFiles(t *testing.T) {
 	for _, want := range []string{
 		"collector: 2 collections/s (20 collections)", "of the CPU (CPU profile)", "goal 100 MB, GOGC 100, no memory limit",
 		"main.go:10 answer", "BytePool", `dewpond.BytePoolOptions{Name: "answer"}`,
-		"none: a string", "none: 2.93 % of the bytes", "1: 0.24 [", "instead of 2",
+		"none: a string", "none: 2.93 % of the bytes", "1: 0.25 [", "instead of 2",
 		"Sizes are those that Go allocates", "One block in 524 kB was sampled, in 10.0 s",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {

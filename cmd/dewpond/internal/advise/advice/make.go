@@ -155,7 +155,7 @@ func (f Facts) gain(s *Site) {
 		return
 	}
 	now := f.Heap.Collections
-	then := f.Heap.Then(s.share, s.idleOrNone())
+	then := f.Heap.Then(s.share, s.idleOrNone(), f.faster(s.AllocationCPU.Mid, s.share.Mid))
 	s.CollectorCPU = then.Mapped(func(c float64) float64 { return (now - c) / now })
 	s.Saved = s.CollectorCPU.Mapped(func(share float64) float64 { return share * now / f.Heap.Seconds })
 	if most := f.Heap.BreakEven(s.share.Mid); math.IsInf(most, 1) {
@@ -163,6 +163,16 @@ func (f Facts) gain(s *Site) {
 	} else {
 		s.BreakEven = s.share.Mapped(f.Heap.BreakEven)
 	}
+}
+
+// faster returns how many times less processor time the program's work takes without so much of it for
+// allocation, and a share of the collector's. It is 1 without a CPU profile.
+func (f Facts) faster(allocation, share float64) float64 {
+	if f.CPU.Sites == nil {
+		return 1
+	}
+	const most = 0.8 // beyond, too little is left for a ratio
+	return 1 / (1 - min(most, allocation+share*f.CPU.Collector.Mid))
 }
 
 // idleOrNone returns the idle bytes, or 0 where they are not known.
@@ -225,10 +235,12 @@ func (s Site) Advised() bool {
 func (f Facts) together(all []Site, set Settings) Together {
 	t := Together{Sites: []int{}}
 	var shares, idles []estimate.Estimate
+	allocation := 0.0
 	for i, s := range all {
 		if s.Advised() {
 			t.Sites = append(t.Sites, i+1)
 			shares, idles = append(shares, s.share), append(idles, s.idleOrNone())
+			allocation += s.AllocationCPU.Mid
 		}
 	}
 	share := estimate.Sum(shares...)
@@ -241,7 +253,7 @@ func (f Facts) together(all []Site, set Settings) Together {
 		t.PerSecond = estimate.CannotTell(noCollections)
 		return t
 	}
-	t.PerSecond = f.Heap.Then(share, t.Idle).Scaled(1 / f.Heap.Seconds)
+	t.PerSecond = f.Heap.Then(share, t.Idle, f.faster(allocation, share.Mid)).Scaled(1 / f.Heap.Seconds)
 	return t
 }
 

@@ -92,7 +92,8 @@ func (h Heap) below() float64 {
 }
 
 // LiveBytes returns what a collection finds alive: by the goal, of which it is a part that GOGC says,
-// unless the limit gives the goal.
+// unless the limit gives the goal. The goals are those of some moments, and the bytes between two collections
+// are known of all: the room above what lives is not less.
 func (h Heap) LiveBytes() float64 {
 	if h.Limited() || h.GOGC < 0 {
 		return h.below()
@@ -101,54 +102,56 @@ func (h Heap) LiveBytes() float64 {
 	if h.Goal <= leastHeap*h.GOGC/100 && h.Steady > 0 { // the least goal says nothing of it
 		live = min(live, h.Steady)
 	}
+	if more := h.GOGC / 100; more > 0 && h.Collections >= enough && h.Goal > leastHeap*more {
+		between := h.Allocated / (h.Collections + 1) // the window's ends may have a part of one more
+		live = max(live, (between-h.Roots*(1+more))/more)
+	}
 	return max(0, live)
 }
 
-// floating returns how much of what a collection keeps is garbage that was allocated while it ran, and that
-// is less where less is allocated: half of what is not accounted for otherwise. In trials on one
-// processor all of it, or nothing, was 6 to 10 % off.
+// floating returns how much of what a collection keeps is garbage that was allocated while it ran, of which
+// there is less as less is allocated. Under a memory limit it has no part in the goal, and so is in the room that
+// the collections have shown.
 func (h Heap) floating() float64 {
-	switch {
-	case h.Steady <= 0 || h.Collections < enough:
+	if h.Steady <= 0 || h.Collections < enough || h.Limited() {
 		return 0
-	case h.Limited():
-		return max(0, h.Goal-h.Steady-h.Allocated/h.Collections) / 2
 	}
-	return max(0, h.LiveBytes()-h.Steady) / 2
+	return max(0, h.LiveBytes()-h.Steady)
 }
 
 // least is the room below which the formula means nothing: the collector runs all the time.
 const least = 1 << 20
 
 // Predict returns how many collections there would be instead of h.Collections if a share of the bytes
-// was not allocated, and so many more bytes were alive.
-func (h Heap) Predict(share, idle float64) float64 {
+// was not allocated, so many more bytes were alive, and the same work took faster times less processor time:
+// then so many times more of it is done while a collection runs, and makes garbage that floats.
+func (h Heap) Predict(share, idle, faster float64) float64 {
 	live := h.LiveBytes()
-	if h.Limited() {
-		live += h.floating() // which the goal of GOGC has already
-	}
 	room := max(least, h.goalOf(live)-live)
-	live += idle - share*h.floating()
+	live += idle - (1-(1-share)*faster)*h.floating()
 	then := max(least, h.goalOf(live)-live)
 	return h.Collections * (1 - share) * room / then
 }
 
-// Then is Predict for a share, and idle bytes, that were estimated.
-func (h Heap) Then(share, idle estimate.Estimate) estimate.Estimate {
+// Then is Predict for a share, and idle bytes, that were estimated. The interval has both that the processors
+// limit the work, so that more of it is done, and that they do not.
+func (h Heap) Then(share, idle estimate.Estimate, faster float64) estimate.Estimate {
 	if !share.Known() {
 		return share
 	}
 	if !idle.Known() {
 		idle = estimate.Estimate{}
 	}
-	e := estimate.Exact(h.Predict(share.Mid, idle.Mid))
+	e := estimate.Exact(h.Predict(share.Mid, idle.Mid, faster))
 	for _, steady := range []float64{h.Steady - h.SteadyError, h.Steady, h.Steady + h.SteadyError} {
 		at := h
 		at.Steady = max(0, steady)
 		for _, share := range []float64{share.Low, share.High} {
 			for _, idle := range []float64{idle.Low, idle.High} {
-				c := at.Predict(share, idle)
-				e.Low, e.High = min(e.Low, c), max(e.High, c)
+				for _, faster := range []float64{1, faster} {
+					c := at.Predict(share, idle, faster)
+					e.Low, e.High = min(e.Low, c), max(e.High, c)
+				}
 			}
 		}
 	}
@@ -168,7 +171,7 @@ func (h Heap) BreakEven(share float64) float64 {
 	low, high := 0.0, max(0, h.limit()-live)
 	for range 60 {
 		mid := (low + high) / 2
-		if h.Predict(share, mid) < h.Collections {
+		if h.Predict(share, mid, 1) < h.Collections {
 			low = mid
 		} else {
 			high = mid

@@ -18,7 +18,7 @@ func TestPredict(t *testing.T) {
 	}{
 		{0, 0, 20}, {0.5, 0, 10}, {1, 0, 0}, {0, 50 * mb, 10}, {0.5, 50 * mb, 5},
 	} {
-		if got := h.Predict(of.share, of.idle); math.Abs(got-of.want) > 1e-9 {
+		if got := h.Predict(of.share, of.idle, 1); math.Abs(got-of.want) > 1e-9 {
 			t.Errorf("%v of the bytes less and %v idle: %v collections, want %v", of.share, of.idle, got, of.want)
 		}
 	}
@@ -38,15 +38,33 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// Garbage that floats is less where less is allocated, and so is the goal; or under a limit the room is more.
+// Garbage that floats is less where less is allocated, and so is the goal, unless the limit gives it.
 func TestFloating(t *testing.T) {
 	h := Heap{Allocated: 1000 * mb, Collections: 20, Goal: 100 * mb, GOGC: 100, Steady: 40 * mb}
-	if got, want := h.Predict(0.5, 0), 20*0.5*50/47.5; math.Abs(got-want) > 1e-9 {
+	if got, want := h.Predict(0.5, 0, 1), 20*0.5*50/45; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v collections, want %v", got, want)
 	}
+	if got, want := h.Predict(0.5, 0, 1.6), 20*0.5*50/48.0; math.Abs(got-want) > 1e-9 {
+		t.Errorf("of work that is faster, %v collections, want %v", got, want)
+	}
+	if e := h.Then(estimate.Exact(0.5), estimate.Exact(0), 1.6); math.Abs(e.Low-20*0.5*50/48.0) > 1e-9 || math.Abs(e.High-20*0.5*50/45.0) > 1e-9 {
+		t.Errorf("whether the processors limit the work is not in the interval %v", e)
+	}
 	limited := Heap{Allocated: 800 * mb, Collections: 20, Goal: 100 * mb, GOGC: Off, Limit: 110 * mb, Steady: 50 * mb} // 10 MB are not accounted for
-	if got, want := limited.Predict(0.5, 0), 20*0.5*45/47.5; math.Abs(got-want) > 1e-9 {
+	if got, want := limited.Predict(0.5, 0, 1), 20*0.5; math.Abs(got-want) > 1e-9 {
 		t.Errorf("under a limit %v collections, want %v", got, want)
+	}
+}
+
+// Where the looks have seen low goals alone, the bytes between two collections tell how much lives.
+func TestBetween(t *testing.T) {
+	h := Heap{Allocated: 1260 * mb, Collections: 20, Goal: 100 * mb, GOGC: 100, Steady: 50 * mb}
+	if live := h.LiveBytes(); live != 60*mb {
+		t.Errorf("%v live", live)
+	}
+	h.Collections = enough - 1 // too few to tell
+	if live := h.LiveBytes(); live != 50*mb {
+		t.Errorf("of %v collections %v live", h.Collections, live)
 	}
 }
 
@@ -56,24 +74,24 @@ func TestLimit(t *testing.T) {
 	limit := float64(120 << 20)
 	h := Heap{Allocated: 950 * mb, Collections: 15, GOGC: Off, Limit: limit, Outside: 8 * mb, Steady: 54 * mb}
 	h.Goal = h.limitGoal()
-	if !h.Limited() || math.Abs(h.Predict(0.6, 0)-6) > 0.01 {
-		t.Errorf("lean: %v collections, want 6", h.Predict(0.6, 0))
+	if !h.Limited() || math.Abs(h.Predict(0.6, 0, 1)-6) > 0.01 {
+		t.Errorf("lean: %v collections, want 6", h.Predict(0.6, 0, 1))
 	}
-	if got := h.Predict(0.6, 41*mb); math.Abs(got-19) > 1.5 {
+	if got := h.Predict(0.6, 41*mb, 1); math.Abs(got-19) > 1.5 {
 		t.Errorf("with 41 MB idle: %v collections, want 19", got)
 	}
 	// (limit - live) x share, where the limit is what it leaves for the heap
 	if got, want := h.BreakEven(0.6), (h.Goal-h.Steady)*0.6; math.Abs(got-want) > mb/100 {
 		t.Errorf("break-even at %v idle, want %v", got, want)
 	}
-	if got := h.Predict(0.6, h.BreakEven(0.6)); math.Abs(got-15) > 0.01 {
+	if got := h.Predict(0.6, h.BreakEven(0.6), 1); math.Abs(got-15) > 0.01 {
 		t.Errorf("%v collections at break-even", got)
 	}
 
 	// GOGC rules while live is below half of it, and the limit above.
-	both := Heap{Allocated: 950 * mb, Collections: 15, GOGC: 100, Limit: limit, Outside: 8 * mb, Goal: 80 * mb, Steady: 40 * mb}
-	if both.Limited() || both.Predict(0, 10*mb) >= 15 || both.Predict(0, 60*mb) <= 15 {
-		t.Errorf("below the limit %v and %v collections", both.Predict(0, 10*mb), both.Predict(0, 60*mb))
+	both := Heap{Allocated: 600 * mb, Collections: 15, GOGC: 100, Limit: limit, Outside: 8 * mb, Goal: 80 * mb, Steady: 40 * mb}
+	if both.Limited() || both.Predict(0, 10*mb, 1) >= 15 || both.Predict(0, 60*mb, 1) <= 15 {
+		t.Errorf("below the limit %v and %v collections", both.Predict(0, 10*mb, 1), both.Predict(0, 60*mb, 1))
 	}
 	// Without a profile of what lives, the collections tell.
 	h.Steady = 0
@@ -86,22 +104,22 @@ func TestLimit(t *testing.T) {
 func TestThen(t *testing.T) {
 	h := Heap{Seconds: 10, Allocated: 1100 * mb, Collections: 15, GOGC: Off, Limit: 120 << 20, Steady: 54 * mb, SteadyError: 3 * mb}
 	h.Goal = h.limitGoal()
-	exact, share := h.Then(estimate.Exact(0.6), estimate.Exact(0)), h.Then(estimate.Estimate{Low: 0.5, Mid: 0.6, High: 0.7}, estimate.Exact(0))
+	exact, share := h.Then(estimate.Exact(0.6), estimate.Exact(0), 1), h.Then(estimate.Estimate{Low: 0.5, Mid: 0.6, High: 0.7}, estimate.Exact(0), 1)
 	if exact.Low != exact.High || math.Abs(share.Low-4.5) > 1e-9 || math.Abs(share.High-7.5) > 1e-9 {
 		t.Errorf("%v, and of a share that is not exact %v", exact, share)
 	}
-	idle := h.Then(estimate.Exact(0.6), estimate.Exact(41*mb))
+	idle := h.Then(estimate.Exact(0.6), estimate.Exact(41*mb), 1)
 	if !(idle.Low < idle.Mid*0.95 && idle.High > idle.Mid*1.05) {
 		t.Errorf("what lives has an error, and the collections are %v", idle)
 	}
-	if h.Then(estimate.CannotTell("why"), estimate.Exact(0)).Known() {
+	if h.Then(estimate.CannotTell("why"), estimate.Exact(0), 1).Known() {
 		t.Error("a share that is refused has collections")
 	}
 }
 
 func TestLeastHeap(t *testing.T) {
 	h := Heap{Allocated: 100 * mb, Collections: 30, Goal: 4 << 20, GOGC: 100, Steady: mb}
-	if got := h.Predict(0.5, 0); got != 15 || h.LiveBytes() != mb {
+	if got := h.Predict(0.5, 0, 1); got != 15 || h.LiveBytes() != mb {
 		t.Errorf("%v collections of %v live", got, h.LiveBytes())
 	}
 }
