@@ -8,6 +8,11 @@
 //
 //	go run ./examples/advise/sites -requests 60000
 //	go run ./examples/advise/sites -requests 60000 -pool answer,pieces
+//
+// With -load it makes something else, for which another tool is advised:
+//
+//	go run ./examples/advise/sites -load messages -live 0 -rate 0 -requests 5000000
+//	go run ./examples/advise/sites -load messages -live 0 -rate 0 -requests 5000000 -pool message
 package main
 
 import (
@@ -15,6 +20,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	_ "net/http/pprof"
@@ -23,6 +29,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,10 +48,16 @@ type service struct {
 	cached int      // how many requests the cache has
 	mu     sync.Mutex
 	cache  map[int][]byte
+
+	window [][]byte // the last messages
+	next   int      // of the window, without its end
+	orders *dewpond.Pool[order]
+	frames *dewpond.BytePool
+	part   []byte // of a body
 }
 
 // names are those of the sites.
-var names = []string{"answer", "pieces", "cache"}
+var names = []string{"answer", "pieces", "cache", "message", "order", "body", "frame"}
 
 // The sizes of the service.
 const (
@@ -57,7 +70,8 @@ const (
 
 // settings are the flags.
 type settings struct {
-	pooled            string
+	load, pooled      string
+	window            int // messages
 	requests, clients int
 	rate              float64
 	live, idle        int // MiB
@@ -69,7 +83,16 @@ type settings struct {
 
 // newService makes a service.
 func newService(o settings) (*service, error) {
-	s := &service{pooled: map[string]bool{}, cache: map[int][]byte{}, every: o.every, cached: o.cached, work: o.work}
+	s := &service{pooled: map[string]bool{}, cache: map[int][]byte{}, every: o.every, cached: o.cached, work: o.work, part: make([]byte, partBytes)}
+	if loads[o.load].request == nil {
+		return nil, fmt.Errorf("-load: there is no load %q: give one of %s", o.load, strings.Join(slices.Sorted(maps.Keys(loads)), ", "))
+	}
+	if o.window < 1 {
+		return nil, fmt.Errorf("-window: %d: give 1 or more", o.window)
+	}
+	if o.load == "messages" {
+		s.window = make([][]byte, o.window)
+	}
 	for name := range strings.SplitSeq(o.pooled, ",") {
 		known := false
 		for _, n := range names {
@@ -85,6 +108,8 @@ func newService(o settings) (*service, error) {
 		options.IdleTimeout = dewpond.NoDecay
 	}
 	s.pool = dewpond.MustBytePool(options)
+	s.orders = dewpond.MustPool(dewpond.PoolOptions[order]{Name: "orders", Reset: (*order).reset})
+	s.frames = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames", IdleTimeout: 2 * time.Minute})
 	if err := s.pool.Prewarm(answerBytes, o.idle<<20/answerBytes); err != nil {
 		return nil, err
 	}
@@ -182,7 +207,7 @@ func (s *service) serve(o settings) {
 					due := begin.Add(time.Duration(float64(i*o.clients) / o.rate * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
-				s.request(random)
+				loads[o.load].request(s, random)
 			}
 		})
 	}
@@ -192,6 +217,7 @@ func (s *service) serve(o settings) {
 // A count is what the program has counted of itself while it served.
 type count struct {
 	Collections uint64             `json:"collections"`
+	Since       uint64             `json:"collections_since_start"`
 	Bytes       uint64             `json:"allocated_bytes"`
 	Seconds     float64            `json:"seconds"`
 	Sites       map[string]float64 `json:"site_bytes_per_second"` // true ones, of those that are not pooled
@@ -200,7 +226,9 @@ type count struct {
 
 func main() {
 	var o settings
+	flag.StringVar(&o.load, "load", "answers", "what a request makes: answers (with pieces and a cache), messages (of which a window is kept), orders, bodies, or bursts of frames")
 	flag.StringVar(&o.pooled, "pool", "", "the sites that are pooled, such as answer,pieces")
+	flag.IntVar(&o.window, "window", 200_000, "how many messages are kept")
 	flag.IntVar(&o.requests, "requests", 0, "how many requests are served; 0: until it is ended")
 	flag.IntVar(&o.clients, "clients", 4, "how many goroutines serve them")
 	flag.Float64Var(&o.rate, "rate", 6000, "how many requests are served in a second; 0: as many as can be")
@@ -228,7 +256,7 @@ func run(o settings) error {
 		return err
 	}
 	warm := o
-	warm.requests, warm.rate, warm.seed = 2*o.every*o.cached, 0, o.seed+1
+	warm.requests, warm.rate, warm.seed = loads[o.load].warm(o), 0, o.seed+1
 	s.serve(warm) // the cache is full, and the pool as it will be
 	if o.requests == 0 {
 		go func() {
@@ -245,10 +273,13 @@ func run(o settings) error {
 		return err
 	}
 	before, begin := read(), time.Now()
-	part := o
-	part.requests = o.requests / (looks - 1)
+	part, of, busy := o, loads[o.load], looks-1
+	if of.bursts {
+		busy = looks / 2
+	}
+	part.requests = o.requests / busy
 	for look := range looks {
-		if look > 0 {
+		if look > 0 && (!of.bursts || look%2 > 0) {
 			part.seed++
 			s.serve(part)
 		}
@@ -260,11 +291,12 @@ func run(o settings) error {
 	if err := stop(); err != nil {
 		return err
 	}
-	requests := float64(part.requests / o.clients * o.clients * (looks - 1))
-	c := count{Collections: after[0] - before[0], Bytes: after[1] - before[1], Seconds: seconds, IdleBytes: s.pool.Stats().IdleBytes, Sites: map[string]float64{
-		"answer": requests * answerBytes / seconds, "pieces": requests * pieces * pieceBytes / seconds,
-	}}
-	if o.every == 1 {
+	requests := float64(part.requests / o.clients * o.clients * busy)
+	c := count{Collections: after[0] - before[0], Since: after[0], Bytes: after[1] - before[1], Seconds: seconds, IdleBytes: s.stats().IdleBytes, Sites: map[string]float64{}}
+	for name, bytes := range of.bytes {
+		c.Sites[name] = requests * bytes / seconds
+	}
+	if o.load == "answers" && o.every == 1 {
 		c.Sites["cache"] = requests * cachedBytes / seconds
 	}
 	runtime.KeepAlive(s)

@@ -28,10 +28,17 @@ func TestTrial(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := trial{dir: t.TempDir(), sample: sample, source: source}
-	args := []string{"-rate", "0", "-requests", "20000"}
+	load := func(name, requests string, more ...string) []string {
+		return append([]string{"-load", name, "-rate", "0", "-requests", requests}, more...)
+	}
+	args := load("answers", "20000")
 	for _, s := range []setting{
-		{"GOGC=100", args, "100", "", []variant{{"answer", 0}, {"pieces", 0}, {"answer,pieces", 0}}},
-		{"GOGC=off, GOMEMLIMIT=120MiB", args, "off", "120MiB", []variant{{"answer", 0}, {"answer", 39}}},
+		{name: "GOGC=100", args: args, gogc: "100", variants: []variant{bytePool, scope, {pool: "answer,pieces"}}},
+		{name: "GOGC=off, GOMEMLIMIT=120MiB", args: args, gogc: "off", limit: "120MiB", variants: []variant{bytePool, {pool: "answer", idle: 39}}},
+		{name: "messages", args: load("messages", "500000", "-window", "20000", "-live", "0"), gogc: "100", variants: []variant{message}, start: true},
+		{name: "orders", args: load("orders", "10000", "-live", "16"), gogc: "100", variants: []variant{order}},
+		{name: "bodies", args: load("bodies", "5000", "-live", "16"), gogc: "100", variants: []variant{body}},
+		{name: "bursts", args: load("bursts", "150", "-live", "16"), gogc: "100", variants: []variant{frame}},
 	} {
 		if err := tr.one(t.Context(), s, 0); err != nil {
 			t.Fatal(err)
