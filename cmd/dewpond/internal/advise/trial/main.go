@@ -39,7 +39,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
-// A setting is one way to run the sample.
+// A setting is one way to run the sample, for so long that a CPU profile has samples enough.
 type setting struct {
 	name        string
 	args        []string
@@ -83,11 +83,11 @@ var (
 		{name: "GOGC=off, GOMEMLIMIT=120MiB", args: answers, gogc: "off", limit: "120MiB", variants: []variant{bytePool, {pool: "answer", idle: 39}, {pool: "answer,pieces"}}},
 		{name: "GOGC=100, a cache of 20,000 filled at 6000/s", args: []string{"-rate", "6000", "-requests", "60000", "-every", "1", "-cached", fmt.Sprint(cached), "-live", "0"}, gogc: "100", variants: []variant{entry}},
 		{name: "GOGC=100, a window of 200,000 messages of 1 KiB, from its start", args: []string{"-load", "messages", "-rate", "0", "-requests", "5000000", "-live", "0"}, gogc: "100", variants: []variant{message}, start: true},
-		{name: "GOGC=100, orders of 16 KiB", args: []string{"-load", "orders", "-rate", "0", "-requests", "100000"}, gogc: "100", variants: []variant{order}},
-		{name: "GOGC=100, bodies of 20 KiB that grow", args: []string{"-load", "bodies", "-rate", "0", "-requests", "50000"}, gogc: "100", variants: []variant{body}},
-		{name: "GOGC=100, bursts of frames of 128 KiB", args: []string{"-load", "bursts", "-rate", "0", "-requests", "1500"}, gogc: "100", variants: []variant{frame}},
+		{name: "GOGC=100, orders of 16 KiB", args: []string{"-load", "orders", "-rate", "0", "-requests", "300000"}, gogc: "100", variants: []variant{order}},
+		{name: "GOGC=100, bodies of 20 KiB that grow", args: []string{"-load", "bodies", "-rate", "0", "-requests", "150000"}, gogc: "100", variants: []variant{body}},
+		{name: "GOGC=100, bursts of frames of 128 KiB", args: []string{"-load", "bursts", "-rate", "0", "-requests", "4500"}, gogc: "100", variants: []variant{frame}},
 	}
-	answers = []string{"-rate", "0", "-requests", "150000"}
+	answers = []string{"-rate", "0", "-requests", "300000"}
 )
 
 // The cache of the sample.
@@ -311,7 +311,7 @@ func (t *trial) nothing(ctx context.Context) error {
 	if err := os.Mkdir(profiles, 0o700); err != nil {
 		return err
 	}
-	s := setting{args: []string{"-rate", "0", "-requests", "1500", "-work", "400", "-live", "0", "-cached", "10"}, gogc: "100"}
+	s := setting{args: []string{"-rate", "0", "-requests", "4000", "-work", "800", "-live", "0", "-cached", "10"}, gogc: "100"}
 	if _, err := t.sampled(ctx, s, "-profiles", profiles); err != nil {
 		return err
 	}
