@@ -253,6 +253,19 @@ func TestAdviseTrace(t *testing.T) {
 	of(words(file(t, gctraceOf(41, 20, 40))), "collector: 2 collections/s (20 collections)", "of the CPU (gctrace")
 }
 
+// A CPU profile of a moment does not take the place of what MemStats say.
+func TestAdviseShortProfile(t *testing.T) {
+	short := file(t, string(made.Packed(made.CPU{Samples: []made.Sample{{Stack: []made.Call{frame("main.work", 10)}, Objects: 50}}}.Profile())))
+	out, _, err := advise(t, append(shop{}.write(t, "heap10.pb.gz", "heap20.pb.gz", "10.txt", "20.txt"), short)...)
+	if words := strings.Join(strings.Fields(out), " "); err != nil || !strings.Contains(words, "10 % of the CPU (runtime.MemStats, of the time") || strings.Contains(words, "allocation:") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	out, _, err = advise(t, append(shop{stats: func(m *made.MemStats) { m.NumGC += 1000 }}.write(t, "heap10.pb.gz", "heap20.pb.gz", "10.txt", "20.txt"), short)...)
+	if words := strings.Join(strings.Fields(out), " "); err != nil || !strings.Contains(words, "share of the CPU not known (50 samples are too few") {
+		t.Errorf("after a long run: %v:\n%s", err, out)
+	}
+}
+
 // After more collections than the runtime remembers, the collector's share is known without a CPU profile if the
 // program says when it began, or serves runtime/metrics.
 func TestAdviseLongRun(t *testing.T) {

@@ -203,12 +203,13 @@ func (l *Look) served() *pacer.Window {
 }
 
 // cpu adds what the collector takes of the processors: as a share of what was used where that is known,
-// and else of the time of all of them.
+// and else of the time of all of them. A CPU profile may have too few samples for it.
 func (l *Look) cpu(f *advice.Facts, served *pacer.Window) {
 	const ofAll = ", of the time of all processors, also when they were idle"
 	if l.CPU != nil {
-		f.CPU = l.CPU.shares()
-		return
+		if f.CPU = l.CPU.shares(); f.CPU.Collector.Known() {
+			return
+		}
 	}
 	if served != nil {
 		if share := served.Collector.Over(served.Used); share.Known() {
@@ -221,7 +222,9 @@ func (l *Look) cpu(f *advice.Facts, served *pacer.Window) {
 		for _, s := range l.Samples {
 			began = s.Began
 		}
-		f.CPU.Collector, f.CPU.From = fraction(l.Stats, began), "runtime.MemStats"+ofAll
+		if share := fraction(l.Stats, began); share.Known() || l.CPU == nil {
+			f.CPU.Collector, f.CPU.From = share, "runtime.MemStats"+ofAll
+		}
 	}
 	if t := l.Trace; t != nil && !f.CPU.Collector.Known() && t.Procs > 0 {
 		all := float64(t.Procs) * t.Seconds
