@@ -34,7 +34,7 @@ func run(args []string) int {
 	defer end()
 	parser := kong.Must(&commands{},
 		kong.Name("lab"),
-		kong.Description("Measures what articles on pools in Go claim, public programs, and a service with pools."),
+		kong.Description("Measures what articles on pools in Go claim, public programs, and a service with pools. lab alone lists the experiments with their claims, and lab NAME runs one of them."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups([]kong.Group{{Key: "service", Title: "The service examples/matchmaker:"}}),
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -71,7 +71,7 @@ func alone(args []string, stdout, stderr io.Writer) int {
 		a.Flags.VisitAll(func(g *flag.Flag) { f.Var(g.Value, a.Name+"."+g.Name, g.Usage) })
 	}
 	f.Usage = func() {
-		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nA check's name as a flag runs that check alone, and is how needless and noreset are run. As a tool of go vet: go vet -vettool=$(which poolvet) ./...\n\n")
+		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nFinds misuse of pools by reading code: use after Put, a second Put, what is returned although it is put back, and more.\n\n\tpoolvet ./...                             the module that you are in\n\tgo vet -vettool=$(which poolvet) ./...    the same as a part of go vet\n\nA check's name as a flag runs that check alone, and is how needless and noreset are run. The exit status is 1 if\nsomething is found, and 2 if the code or a flag could not be read.\n\n")
 		f.PrintDefaults()
 	}
 	if err := f.Parse(args); err != nil {

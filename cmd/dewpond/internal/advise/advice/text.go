@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
 	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
@@ -250,7 +252,7 @@ func (d Document) closing() string {
 		b.WriteString("Whether a pool would be felt cannot be told: ask the URL of the program, or give a CPU profile and what heap?debug=1 answers as well. ")
 	}
 	if n := len(d.Together.Sites); n == 0 {
-		b.WriteString("No site is worth a pool.")
+		b.WriteString("No site is worth a pool. ")
 	} else {
 		if d.Together.PerSecond.Known() {
 			fmt.Fprintf(&b, "%s: %s instead of %s. ", d.Together.names(), perSecond(d.Together.PerSecond), figure.Significant(d.Collector.PerSecond.Mid))
@@ -260,7 +262,9 @@ func (d Document) closing() string {
 		} else if idle.Known() {
 			fmt.Fprintf(&b, "Idle they would hold less than %s. ", figure.ByteSize(idle.High))
 		}
-		b.WriteString("Pooling the rest is not worth your time. ")
+		if !slices.ContainsFunc(d.Sites, func(s Site) bool { return s.Advice == string(evidence.Unknown) }) {
+			b.WriteString("Pooling the rest is not worth your time. ")
+		}
 		b.WriteString("Bounds that a profile cannot know are at their defaults: watch the pool's drops as full and its idle bytes. ")
 	}
 	fmt.Fprintf(&b, "Sizes are those that Go allocates, not those that were asked for. One block in %s was sampled, in %s.", figure.ByteSize(float64(d.Rate)), figure.Duration(d.Seconds*1e9))
