@@ -58,7 +58,7 @@ func TestAwaitSilent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		if c, err := l.Accept(); err == nil {
-			defer c.Close()
+			t.Cleanup(func() { c.Close() }) // not before Await has seen that ctx has ended
 		}
 		cancel()
 	}()
