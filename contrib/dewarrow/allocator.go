@@ -54,18 +54,27 @@ func New(o dewpond.BytePoolOptions) (*Allocator, error) {
 // Pool returns the pool, for its Stats, Trim and Close.
 func (a *Allocator) Pool() *dewpond.BytePool { return a.pool }
 
-// Allocate returns a slice of size bytes at a multiple of 64.
+// Allocate returns a slice of size bytes at a multiple of 64, unless the pool has a Source whose
+// blocks are not.
 func (a *Allocator) Allocate(size int) []byte {
 	if size > a.most {
 		return new(memory.GoAllocator).Allocate(size)
 	}
 	b := a.pool.Get(size)
-	for !aligned(b) { // it is guarded, for DEWPOND_GUARD, and begins at some multiple of 16: the next is not
+	// A block that is guarded, for DEWPOND_GUARD, begins at some multiple of 16. The next one seldom is
+	// guarded too. It ends, for the blocks of a Source or of the sanitizers may all begin so.
+	for range mostTries {
+		if aligned(b) {
+			break
+		}
 		a.pool.Put(b)
 		b = a.pool.Get(size)
 	}
 	return b
 }
+
+// mostTries is how many other blocks Allocate asks for: even at the highest rate few Gets in a row are guarded.
+const mostTries = 8
 
 func aligned(b []byte) bool {
 	return cap(b) == 0 || reflect.ValueOf(&b[:1][0]).Pointer()%alignment == 0

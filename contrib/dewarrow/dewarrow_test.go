@@ -168,3 +168,28 @@ func TestClientsHangUp(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// shifted is a Source whose blocks begin at no multiple of 64, as they may.
+type shifted struct{}
+
+func (shifted) Alloc(size int) ([]byte, error) {
+	b := make([]byte, size+128)
+	at := 16 + (64-int(reflect.ValueOf(b).Pointer()%64))%64
+	return b[at : at+size : at+size], nil
+}
+func (shifted) Free([]byte)      {}
+func (shifted) Owns([]byte) bool { return true }
+
+// Allocate asks a Source with such blocks for no others without an end.
+func TestSourceOfShiftedBlocks(t *testing.T) {
+	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name(), Memory: shifted{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Pool().Close()
+	b := a.Allocate(100)
+	if len(b) != 100 || reflect.ValueOf(b).Pointer()%64 == 0 {
+		t.Errorf("%d bytes at %p: want 100, at no multiple of 64", len(b), b)
+	}
+	a.Free(b)
+}

@@ -204,10 +204,13 @@ func TestFramesApart(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	var e Engine
 	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
-	for depth := range 100 {
-		deeper(depth, func() { e.Push(0, block()) })
+	for depth := range 200 {
+		if depth == 100 {
+			e.Arm() // finds as much
+		}
+		deeper(depth%100, func() { e.Push(0, block()) })
 		if e.Pop(0) == nil {
-			t.Fatalf("a block that was pushed %d frames deeper is not found", depth)
+			t.Fatalf("a block that was pushed %d frames deeper is not found", depth%100)
 		}
 	}
 	check(t, &e)

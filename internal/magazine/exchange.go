@@ -39,8 +39,8 @@ func (e *Engine) popElsewhere(class uint8, from uint) unsafe.Pointer {
 		}
 		x := section{int(id), first}
 		var block unsafe.Pointer
-		if e.current.Load() == first {
-			block = e.Slot(x, class+1).Take()
+		if e.current.Load() == first && e.hasShard(x) {
+			block = e.ownSlot(x, class+1).Take()
 		}
 		x.Exit()
 		if block != nil {
