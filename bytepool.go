@@ -83,6 +83,9 @@ type BytePool struct {
 // words. This does not compile if a field pushes those words out of the line.
 const _ = 64 - (unsafe.Offsetof(BytePool{}.engine) + 3*unsafe.Sizeof(uintptr(0)))
 
+// A Class has the place of its slot. This does not compile if slots have another size.
+var _ = [1]struct{}{}[magazine.SlotSize-sizeclass.SlotSize]
+
 // A blockWork says what Put does to a block before the engine gets it, or what Get does to a
 // block from the engine. It sums up the pool's options, so that the fast path needs one
 // comparison.
@@ -230,7 +233,7 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 //go:nosplit
 func (p *BytePool) Get(n int) []byte {
 	if uint(n) > sizeclass.MaxSmall {
-		return p.getLarge(n)
+		return p.getMore(n)
 	}
 	classes := p.classes
 	for classes == nil { // the zero BytePool: its stand-in, if there is one yet, is as fast
@@ -246,17 +249,22 @@ func (p *BytePool) Get(n int) []byte {
 	}
 	// engine.Pop, inlined by hand (cost 329 of 80): it saves one call of five. nosplit
 	// saves the check for stack space; no function called from here needs much stack.
-	x := p.engine.Enter()
-	slot := p.engine.Slot(x, class.Slot())
-	block := slot.Take()
-	if block == nil {
+	engine := (*magazine.Engine)(unsafe.Add(unsafe.Pointer(p), unsafe.Offsetof(p.engine))) // p is not nil: &p.engine would ask again
+	x := engine.Enter()
+	if engine.Outgrown(x) {
 		x.Exit()
 		return p.getSlow(n)
 	}
+	slot := engine.OwnSlot(x, class.Slot())
+	block := slot.Take()
+	if block == nil {
+		x.Exit()
+		return p.getMore(n)
+	}
 	if p.onGet == keepAsIs {
 		x.Exit()
-		// A Class's size has 24 bits, so this checks nothing.
-		return (*[1 << 24]byte)(block)[:n:class.Size()]
+		// A Class's size has 18 bits, so this checks nothing.
+		return (*[1 << 18]byte)(block)[:n:class.Size()]
 	}
 	number := slot.Hits()
 	x.Exit()
@@ -275,26 +283,29 @@ func (p *BytePool) Get(n int) []byte {
 	default:
 		p.prepare(block, class, number)
 	}
-	return (*[1 << 24]byte)(block)[:n:class.Size()]
+	return (*[1 << 18]byte)(block)[:n:class.Size()]
 }
 
-// getLarge is Get for sizes above MaxSmall.
-func (p *BytePool) getLarge(n int) []byte {
-	if uint(n) <= sizeclass.MaxLarge && p.classes != nil {
-		class := p.classes.OfLarge(uint(n))
+// getMore is Get for sizes above MaxSmall, and for a slot that Take found empty.
+func (p *BytePool) getMore(n int) []byte {
+	if classes := p.classes; classes != nil && uint(n) <= sizeclass.MaxLarge {
+		class := classes.OfLarge(uint(n))
+		if uint(n) <= sizeclass.MaxSmall {
+			class = classes.OfSmall(uint(n))
+		}
 		if uint(n) > class.Size() { // none, or the next
 			return p.getSlow(n)
 		}
-		x := p.engine.Enter() // engine.Pop, inlined by hand (cost 329 of 80)
+		x := p.engine.Enter() // engine.Pop, inlined by hand, for the number
 		slot := p.engine.Slot(x, class.Slot())
-		block := slot.Take()
+		block := slot.Pop()
 		number := slot.Hits()
 		x.Exit()
 		if block != nil {
 			if p.onGet != keepAsIs {
 				p.prepare(block, class, number)
 			}
-			return (*[1 << 24]byte)(block)[:n:class.Size()]
+			return (*[1 << 18]byte)(block)[:n:class.Size()]
 		}
 	}
 	return p.getSlow(n)
@@ -402,30 +413,25 @@ func (p *BytePool) Put(b []byte) {
 		p, classes = other, other.classes
 	}
 	class := classes.OfSmall(n)
-	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 {
+	if class.Size() != n || uint(addressOf(b))&uint(p.alignment) != 0 {
 		p.putSlow(b)
 		return
 	}
-	// As a switch like Get's, this takes 4 % of a Get and Put more with ZeroNever, and 8 %
-	// more with CheckSampled and ZeroOnPut (BenchmarkGetPut, BenchmarkSampled).
+	// What few pools need is a call, so that p stays in one register for all others. As a switch
+	// like Get's, this takes 4 % of a Get and Put more with ZeroNever, and 8 % more with
+	// CheckSampled and ZeroOnPut (BenchmarkGetPut, BenchmarkSampled).
 	if p.onPut != keepAsIs {
-		if p.onPut&(watch|askBudget) != 0 {
-			if p.onPut&(watchAll|askBudget) != 0 || check.Watched(addressOf(b)) {
+		if work := p.onPut &^ clearBlock; work == watchSome {
+			if check.Watched(addressOf(b)) {
 				p.putSlow(b)
 				return
 			}
-			if p.onPut == watchSome {
-				goto give
-			}
-		}
-		if p.onPut&trackState != 0 {
-			// If several goroutines Put one block, one Put is accepted and from here on
-			// owns the block. putSlow classifies the others.
-			state := p.blocks.Find(addressOf(b), n)
-			if state == nil || !state.Return(memory.WhenOut(addressOf(b), n)) {
+		} else if work != 0 {
+			if !p.tryClean(b[:n]) {
 				p.putSlow(b)
 				return
 			}
+			goto give
 		}
 		if p.onPut&clearBlock != 0 {
 			clear(b[:n])
@@ -435,8 +441,9 @@ give:
 	block := unsafe.Pointer(unsafe.SliceData(b))
 	// engine.Push, inlined by hand (cost 406 of 80). Give passes ownership of the block
 	// to the engine.
+	at := class.Slot()
 	x := p.engine.Enter()
-	slot := p.engine.Slot(x, class.Slot())
+	slot := p.engine.Slot(x, at)
 	if slot.Give(block) {
 		x.Exit()
 		return
@@ -444,7 +451,7 @@ give:
 	kept := slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.overflow(class, block)
+		p.overflow(at, block)
 	}
 }
 
@@ -464,7 +471,7 @@ func (p *BytePool) putLarge(b []byte) {
 		return
 	}
 	class := p.classes.OfLarge(n)
-	if class.Size()^n|uint(uint8(addressOf(b))&p.alignment) != 0 || !p.tryClean(b[:n]) {
+	if class.Size()^n|uint(addressOf(b))&uint(p.alignment) != 0 || !p.tryClean(b[:n]) {
 		p.putSlow(b)
 		return
 	}
@@ -474,7 +481,7 @@ func (p *BytePool) putLarge(b []byte) {
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.overflow(class, block)
+		p.overflow(class.Slot(), block)
 	}
 }
 
@@ -485,6 +492,8 @@ func (p *BytePool) tryClean(b []byte) bool {
 		return false
 	}
 	if p.onPut&trackState != 0 {
+		// If several goroutines Put one block, one Put is accepted and from here on
+		// owns the block. putSlow classifies the others.
 		state := p.blocks.Find(addressOf(b), uint(len(b)))
 		if state == nil || !state.Return(memory.WhenOut(addressOf(b), uint(len(b)))) {
 			return false
@@ -499,18 +508,18 @@ func (p *BytePool) tryClean(b []byte) bool {
 // noBytes is what a Get of 0 bytes returns.
 var noBytes [0]byte
 
-// overflow is the end of Put when the shard has no room. If it were inlined, Put would
-// be larger.
+// overflow is the end of Put when the shard has no room in the slot at this place. If it were
+// inlined, Put would be larger.
 //
 //go:noinline
-func (p *BytePool) overflow(class sizeclass.Class, block unsafe.Pointer) {
-	if class.Slot() == 0 { // cap 0
+func (p *BytePool) overflow(at uintptr, block unsafe.Pointer) {
+	if at == 0 { // cap 0
 		return
 	}
 	if p.engine.Armed() && !p.guard.Due() {
 		p.engine.Disarm(p.guard.Due)
 	}
-	p.gate.PutSlow(class.Index(), block)
+	p.gate.PutSlow(sizeclass.IndexAt(at), block)
 }
 
 // putSlow is Put for what does not simply go into the shard: blocks that are watched, blocks
@@ -670,7 +679,7 @@ func (p *BytePool) putUsed(b []byte) {
 	kept := slot.Give(block) || slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.overflow(class, block)
+		p.overflow(class.Slot(), block)
 	}
 }
 
@@ -1364,9 +1373,9 @@ func (p *BytePool) getLeased(n int) Lease {
 		}
 		x := p.engine.Enter() // engine.Pop twice, inlined by hand (cost 329 of 80)
 		y := p.handles.EnterBeside(x)
-		block := p.engine.Slot(x, class.Slot()).Take()
+		block := p.engine.Slot(x, class.Slot()).Pop()
 		if block != nil {
-			h = (*handle)(p.handles.Slot(y, magazine.OnlySlot).Take())
+			h = (*handle)(p.handles.Slot(y, magazine.OnlySlot).Pop())
 		}
 		y.ExitBeside()
 		x.Exit()
@@ -1422,7 +1431,7 @@ func (p *BytePool) putLeased(h *handle) {
 	x.Exit()
 	h.recycle()
 	if !kept {
-		p.overflow(class, block)
+		p.overflow(class.Slot(), block)
 	}
 }
 

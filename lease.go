@@ -263,7 +263,7 @@ func (l Lease) releaseOnce() bool {
 	x.Exit()
 	h.recycle()
 	if !kept {
-		p.overflow(class, block)
+		p.overflow(class.Slot(), block)
 	}
 	return true
 }

@@ -159,7 +159,7 @@ func (p *SlicePool[T]) Get(n int) []T {
 // getSlow is Get for a large size, or when the shard has no idle block.
 func (p *SlicePool[T]) getSlow(n int) []T {
 	p = p.actual()
-	return sliceOf[T](p.pool.getSlow(p.bytes("Get", n)), n)
+	return sliceOf[T](p.pool.getMore(p.bytes("Get", n)), n)
 }
 
 // TryGet is like [SlicePool.Get], but returns [ErrExhausted] where [BytePool.TryGet]
@@ -235,7 +235,7 @@ func (p *SlicePool[T]) Put(s []T) {
 	kept := slot.GiveMore(block)
 	x.Exit()
 	if !kept {
-		p.pool.overflow(class, block)
+		p.pool.overflow(class.Slot(), block)
 	}
 }
 

@@ -131,15 +131,15 @@ func instructions(t *testing.T, arch string) string {
 }
 
 // hot matches the functions that must be inlined into Get, Put and the like.
-var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Class\.(?:Size|Slot)|\(\*Table\)\.OfSmall|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
+var hot = regexp.MustCompile(`can inline (\(\*Engine\)\.(?:Enter|EnterBeside|Outgrown|OwnSlot|Slot)|section\.Exit(?:Beside)?|\(\*slot\)\.(?:Take|Give|Hits)|Class\.(?:Size|Slot)|\(\*Table\)\.OfSmall|\(\*Blocks\)\.Find|WhenOut|\(\*State\)\.Return|Watched|Pin|Unpin) with cost (\d+)`)
 
 // escape matches allocations.
 var escape = regexp.MustCompile(`^((?:\./|internal/magazine/)\w+\.go):(\d+):\d+: (.* escapes to heap|moved to heap: .*)\n`)
 
 // onFastPath matches the functions whose allocations the golden file lists, a panic's
 // too: those that Get, Put and the like call as long as a shard serves them.
-var onFastPath = regexp.MustCompile(`^(BytePool\.(Get|getLarge|prepare|note|Put|Return|putLarge|tryClean|overflow|putCharged|Lease|getLeased|putLeased|newLease|handle|putHandle)|` +
-	`Lease\.(Len|Bytes|Retain|Slice|Truncate|share|pin|Release|releaseOnce)|handle\..*|Pool\.(Get|Put|asked|tryClean|acquired)|SlicePool\.(Get|Put|tryClean)|slot\..*|section\..*|Engine\.(Enter|EnterBeside|Slot|PopSlow|PushSlow))$`)
+var onFastPath = regexp.MustCompile(`^(BytePool\.(Get|getMore|prepare|note|Put|Return|putLarge|tryClean|overflow|putCharged|Lease|getLeased|putLeased|newLease|handle|putHandle)|` +
+	`Lease\.(Len|Bytes|Retain|Slice|Truncate|share|pin|Release|releaseOnce)|handle\..*|Pool\.(Get|Put|asked|tryClean|acquired)|SlicePool\.(Get|Put|tryClean)|slot\..*|section\..*|Engine\.(Enter|EnterBeside|Outgrown|OwnSlot|Slot|PopSlow|PushSlow))$`)
 
 // compilerSays returns what the hot functions cost, and what moves to the heap in the
 // functions of the fast path.

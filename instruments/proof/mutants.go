@@ -303,8 +303,8 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "stale-asked-twice", File: "exchange.go", Scenarios: []string{"stale-slow"},
-		Old: "	return e.ownSlot(x, class+1)\n",
-		New: "	return e.Slot(x, class+1)\n",
+		Old: "	return e.OwnSlot(x, slotAt(class))\n",
+		New: "	return e.Slot(x, slotAt(class))\n",
 	},
 	{
 		Name: "stale-clears-what-is-idle", File: "stale.go", Scenarios: []string{"stale"},

@@ -34,5 +34,5 @@ func (e *Engine) Disarm(wanted func() bool) {
 // hasShard reports whether the section may use a shard of its array. It is what outgrown denies,
 // also in an engine that is armed: there every array that a section can have is as long as it says.
 func (e *Engine) hasShard(x section) bool {
-	return !e.outgrown(x) || e.armed.Load() && uint(x.id) < x.array().procs
+	return !e.Outgrown(x) || e.armed.Load() && uint(x.id) < x.array().procs
 }

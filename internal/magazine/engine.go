@@ -127,7 +127,7 @@ func (e *Engine) Init(c Config) {
 func (e *Engine) Pop(class uint8) unsafe.Pointer {
 	if int(class) < e.sharded {
 		x := e.Enter()
-		block := e.Slot(x, class+1).Take()
+		block := e.Slot(x, slotAt(class)).Pop()
 		x.Exit()
 		if block != nil {
 			return block
@@ -155,7 +155,7 @@ const (
 func (e *Engine) Push(class uint8, block unsafe.Pointer) Result {
 	if int(class) < e.sharded {
 		x := e.Enter()
-		s := e.Slot(x, class+1)
+		s := e.Slot(x, slotAt(class))
 		kept := s.Give(block) || s.GiveMore(block)
 		x.Exit()
 		if kept {

@@ -40,7 +40,7 @@ func (e *Engine) popElsewhere(class uint8, from uint) unsafe.Pointer {
 		x := section{int(id), first}
 		var block unsafe.Pointer
 		if e.current.Load() == first && e.hasShard(x) {
-			block = e.ownSlot(x, class+1).Take()
+			block = e.OwnSlot(x, slotAt(class)).Pop()
 		}
 		x.Exit()
 		if block != nil {
@@ -53,7 +53,7 @@ func (e *Engine) popElsewhere(class uint8, from uint) unsafe.Pointer {
 func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 	d := e.depots.At(class)
 	if s := e.usable(x, class); s != nil {
-		if block := s.Take(); block != nil { // another goroutine put one on this P since Pop looked
+		if block := s.Pop(); block != nil { // another goroutine put one on this P since Pop looked
 			return block
 		}
 		if d.bare() && !s.transfer.hasFull() {
@@ -95,7 +95,7 @@ func (e *Engine) refill(x section, s *slot, d *depot, m *magazine) unsafe.Pointe
 	sh.bytes += (int(m.room) - int(s.previousRoom)) * d.size
 	e.store(d, s.previous, 0, s.previousRoom)
 	s.previous, s.previousN, s.previousRoom = m, uint8(m.n), uint8(m.room)
-	return s.Take()
+	return s.Pop()
 }
 
 // PushSlow is [Engine.Push] when the loaded magazine was full, or the class has none.
@@ -208,7 +208,7 @@ func (e *Engine) usable(x section, class uint8) *slot {
 	if x.array().mode != sharded || !e.hasShard(x) || x.array().rounds[class] < 2 {
 		return nil
 	}
-	return e.ownSlot(x, class+1)
+	return e.OwnSlot(x, slotAt(class))
 }
 
 // makeWay makes sure that the section's shard, which exists, may hold so many more
@@ -230,7 +230,7 @@ func (e *Engine) makeWay(x section, class uint8, places int) bool {
 			sh.hand = 0
 		}
 		if sh.hand != class {
-			sh.bytes -= e.evict(e.ownSlot(x, sh.hand+1), e.depots.At(sh.hand))
+			sh.bytes -= e.evict(e.OwnSlot(x, slotAt(sh.hand)), e.depots.At(sh.hand))
 		}
 	}
 	return sh.bytes+need <= most

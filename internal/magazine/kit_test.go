@@ -82,7 +82,7 @@ func at(e *Engine, id uint) section { return section{int(id), &e.array().slots[0
 // pushAt is Push on the P that owns shard id.
 func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
 	x := at(e, id)
-	if int(class) < e.sharded && e.Slot(x, class+1).Give(block) {
+	if int(class) < e.sharded && e.Slot(x, slotAt(class)).Give(block) {
 		return Kept
 	}
 	var spare *magazine
@@ -98,7 +98,7 @@ func pushAt(e *Engine, id uint, class uint8, block unsafe.Pointer) Result {
 func popAt(e *Engine, id uint, class uint8) unsafe.Pointer {
 	x := at(e, id)
 	if int(class) < e.sharded {
-		if block := e.Slot(x, class+1).Take(); block != nil {
+		if block := e.Slot(x, slotAt(class)).Pop(); block != nil {
 			return block
 		}
 	}

@@ -126,7 +126,7 @@ func (x section) array() *array { return x.first.array }
 func (x section) shard() *shard { return &x.array().shards[x.id] }
 
 // outgrown reports whether the P is newer than the array and has no shard in it.
-func (e *Engine) outgrown(x section) bool { return uintptr(x.id) >= e.procs.Load() }
+func (e *Engine) Outgrown(x section) bool { return uintptr(x.id) >= e.procs.Load() }
 
 // Enter begins a section. The array must be loaded inside it: that is what lets replace
 // wait for all sections that have seen the old one.
@@ -197,25 +197,27 @@ func (x section) ExitBeside() {
 	}
 }
 
-// OnlySlot is the number of the slot of the class, in an engine of one class.
-const OnlySlot = 1
+// OnlySlot is where the slot of the class begins, in an engine of one class.
+const OnlySlot = SlotSize
 
-// Slot returns the slot of a class in the section's shard, by number: the class plus 1,
+// slotAt returns where the slot of a class begins in a shard, in bytes.
+func slotAt(class uint8) uintptr { return (uintptr(class) + 1) * SlotSize }
+
+// Slot returns the slot of a class in the section's shard, by where it begins: slotAt of the class,
 // or 0 for a size that has no class. If the P is newer than the array, Slot returns a
 // slot without blocks and without room.
-func (e *Engine) Slot(x section, number uint8) *slot {
-	if e.outgrown(x) {
+func (e *Engine) Slot(x section, at uintptr) *slot {
+	if e.Outgrown(x) {
 		return &e.none
 	}
-	return e.ownSlot(x, number)
+	return e.OwnSlot(x, at)
 }
 
-// ownSlot is Slot after the section has found, by outgrown, that it has a shard. Asking
+// OwnSlot is Slot after the section has found, by outgrown, that it has a shard. Asking
 // again could give another answer: see ClearStale.
-func (e *Engine) ownSlot(x section, number uint8) *slot {
+func (e *Engine) OwnSlot(x section, at uintptr) *slot {
 	mustExist(x)
-	return (*slot)(unsafe.Add(unsafe.Pointer(x.first),
-		uintptr(x.id)*e.stride+uintptr(number)*unsafe.Sizeof(slot{})))
+	return (*slot)(unsafe.Add(unsafe.Pointer(x.first), uintptr(x.id)*e.stride+at))
 }
 
 // slotOf is Slot for a caller that owns the shard, or reads its counters, without being

@@ -37,7 +37,7 @@ func TestLookupEveryNumberOfElements(t *testing.T) {
 					if n > 0 && want < len(classes) && bytes[want] <= MaxSmall {
 						slot, of = want+1, bytes[want]
 					}
-					if got := table.OfSmall(uint(n * size)); int(got.Slot()) != slot || int(got.Size()) != of {
+					if got := table.OfSmall(uint(n * size)); int(got.Slot()) != slot*SlotSize || int(got.Size()) != of {
 						t.Fatalf("%d elements of %d bytes: OfSmall is slot %d of %d bytes, want %d of %d", n, size, got.Slot(), got.Size(), slot, of)
 					}
 				}

@@ -97,7 +97,7 @@ func TestLookupEveryN(t *testing.T) {
 					if last := want - 1; n > 0 && last >= 0 && (classes[last]-1)/Multiple == (n-1)/Multiple { // its step has a smaller one
 						slot, size = want, classes[last]
 					}
-					if got := table.OfSmall(uint(n)); int(got.Slot()) != slot || int(got.Size()) != size || slot > 0 && int(got.Index()) != slot-1 {
+					if got := table.OfSmall(uint(n)); int(got.Slot()) != slot*SlotSize || int(got.Size()) != size || slot > 0 && int(got.Index()) != slot-1 {
 						t.Fatalf("OfSmall(%d) = slot %d, index %d of %d bytes, want slot %d of %d", n, got.Slot(), got.Index(), got.Size(), slot, size)
 					}
 				}

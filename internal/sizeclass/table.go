@@ -34,20 +34,31 @@ type Table struct {
 	classes []int
 }
 
-// A Class is a class of at most MaxLarge bytes, packed into a word: bits 0-7 are its index
-// plus 1, bits 8-31 its size in bytes. The zero Class is none. Larger classes have an index
-// alone.
+// A Class is a class of at most MaxLarge bytes, packed into a word: the lower 14 bits are
+// SlotSize times its index plus 1, the upper 18 bits its size in bytes. The zero Class is none.
+// Larger classes have an index alone.
 type Class uint32
 
-// Slot returns the number of the class's slot in a shard: its index plus 1, or 0, which is
-// the number of an empty slot, if there is no class.
-func (c Class) Slot() uint8 { return uint8(c) }
+// SlotSize is how many bytes a shard has for each class. A Class has the product with it, and not
+// the index alone, so that the fast path need not multiply.
+const SlotSize = 64
+
+const slotBits = 14 // for SlotSize * MaxClasses
+
+func class(index, size int) Class { return Class(size<<slotBits | (index+1)*SlotSize) }
+
+// Slot returns where the slot of the class begins in a shard, in bytes: SlotSize times its
+// index plus 1, or 0, where an empty slot is, if there is no class.
+func (c Class) Slot() uintptr { return uintptr(c & (1<<slotBits - 1)) }
 
 // Index returns the place of the class among all classes, from 0. There must be a class.
-func (c Class) Index() uint8 { return uint8(c) - 1 }
+func (c Class) Index() uint8 { return IndexAt(c.Slot()) }
+
+// IndexAt returns the index of the class whose slot begins at a place.
+func IndexAt(slot uintptr) uint8 { return uint8(slot/SlotSize - 1) }
 
 // Size returns the block size in bytes, or 0 if there is no class.
-func (c Class) Size() uint { return uint(c >> 8) }
+func (c Class) Size() uint { return uint(c >> slotBits) }
 
 // New makes the lookup table for classes, which [Check] or [CheckElements] has approved.
 // They need not be multiples of Multiple, but no two of them are in one step of the small
@@ -60,7 +71,7 @@ func New(classes []int) (t Table) {
 			c++
 		}
 		if c < t.LenSmall() {
-			t.small[i] = Class(classes[c]<<8 | (c + 1))
+			t.small[i] = class(c, classes[c])
 		}
 	}
 	for i := range t.large {
@@ -68,7 +79,7 @@ func New(classes []int) (t Table) {
 		c, _ := slices.BinarySearch(classes, top)
 		below, _ := slices.BinarySearch(classes, top-largeStep+1)
 		if below < len(classes) && c-below <= 1 && classes[below] <= MaxLarge {
-			t.large[i] = Class(classes[below]<<8 | (below + 1))
+			t.large[i] = class(below, classes[below])
 		}
 	}
 	return t
