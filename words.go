@@ -34,12 +34,16 @@ func (o PoolOptions[T]) objectType() reflect.Type {
 // size returns the size of an object, in bytes. It is never 0.
 func (o PoolOptions[T]) size() int64 { return int64(max(1, o.objectType().Size())) }
 
-// unguarded says why no object is guarded. Slices of bytes in package dewsync could be, but for their Put: it
-// keeps the word that points to such a slice, and does not look into that, so it could not tell a guarded
-// block from another. To look would cost each Put.
+// unguarded says why no object is guarded. For a slice of bytes in package dewsync, Get would have to hand out a
+// copy on pages of its own, of the same length, cap and bytes. That Put does not look into what it keeps would not
+// forbid it: an engine that stays armed until the copy is back sends each Put the slow way, where it can be
+// looked at. But the array is the program's, and all that the pool has is the word that leads to it. It may be a
+// file's or C's, which a copy is not, and which a finalizer of the *[]byte gives back; the kernel or a map may know
+// it by its address; direct I/O may need its alignment; its cap may reach into its neighbours in one array, whose
+// bytes the way back would undo. None of that can be asked for. A BytePool makes its blocks, so it may exchange them.
 func (p *Pool[T]) unguarded() string {
 	if reflect.TypeFor[T]() == reflect.TypeFor[hooks.Word]() {
-		return "a Put of dewsync does not look into what it keeps"
+		return "its memory is the program's own, which is not exchanged"
 	}
 	return "its objects are not guarded"
 }

@@ -478,12 +478,3 @@ func TestBeforeInit(t *testing.T) {
 		t.Errorf("got %v from %q", earlyGot, dewsync.Sources(&early)[0].Name())
 	}
 }
-
-// Stats say why a slice of bytes is not guarded.
-func TestStatsSayWhyNotGuarded(t *testing.T) {
-	p := dewsync.Pool{New: func() any { return make([]byte, 100) }}
-	p.Put(p.Get())
-	if got, want := stats(t, &p).Guard, "off (a Put of dewsync does not look into what it keeps)"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
