@@ -539,7 +539,7 @@ func (p *BytePool) putSlow(b []byte) {
 	if p.guard != nil && guardpage.IsMarked(addressOf(b)) {
 		own, done := p.putGuarded(b, false)
 		if own != nil {
-			p.Put(own)
+			p.putOwn(own)
 		}
 		if done || own != nil {
 			return

@@ -116,8 +116,6 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 		p.bare = "its memory is a Source's"
 	case e.havePointers():
 		p.bare = "its elements have pointers"
-	case e != nil && e.reset != nil:
-		p.bare = "it has a Reset"
 	case keepApart() && o.mayWait():
 		p.bare = "each bubble has a part of it"
 	case e != nil:
@@ -172,7 +170,11 @@ func (p *BytePool) sampled(b []byte) []byte {
 		p.engine.Disarm(p.guard.Due)
 	}
 	if mine {
-		if guarded := p.guard.Get(b, p.guard); guarded != nil {
+		get := p.guard.Get
+		if p.onPut&resetBlock != 0 {
+			get = p.guard.GetCopy // what Reset has left is the caller's, and what he leaves is Reset's
+		}
+		if guarded := get(b, p.guard); guarded != nil {
 			p.guard.samples.Add(1)
 			return guarded
 		}
@@ -186,6 +188,15 @@ func (p *BytePool) sampledBatch(blocks [][]byte) {
 		i := rand.IntN(len(blocks))
 		blocks[i] = p.sampled(blocks[i])
 	}
+}
+
+// putOwn puts back the pool's own block, for a guarded one.
+func (p *BytePool) putOwn(own []byte) {
+	if p.onPut&resetBlock != 0 { // which Put leaves to that of a SlicePool
+		p.putSlow(own)
+		return
+	}
+	p.Put(own)
 }
 
 // putGuarded takes back a slice that may be a guarded block. done says that there is nothing more to

@@ -497,18 +497,15 @@ func TestGuardedSlices(t *testing.T) {
 func TestStatsSayWhyNot(t *testing.T) {
 	guarding(t)
 	pointers := dewpond.MustSlicePool(dewpond.SlicePoolOptions[*int]{})
-	reset := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int]{Reset: func([]int) {}})
 	objects := dewpond.MustPool(dewpond.PoolOptions[int]{})
 	checked := heapPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled})
 	defer pointers.Close()
-	defer reset.Close()
 	defer objects.Close()
 	for _, c := range []struct {
 		pool dewpond.StatsSource
 		want string
 	}{
 		{pointers, "off (its elements have pointers)"},
-		{reset, "off (it has a Reset)"},
 		{objects, "off (its objects are not guarded)"},
 		{checked, "off (the pool is checked)"},
 	} {

@@ -60,6 +60,16 @@ var guardMutants = []Mutant{
 		Old: "	if r == nil || !r.isIdle() {\n",
 		New: "	if r == nil {\n",
 	},
+	{
+		Name: "copies-nothing-back", File: "guard.go", Scenarios: []string{"TestCopies"},
+		Old: "	if r.carries {\n		copy(instead[:r.size], pages[Marked:])\n	}\n",
+		New: "",
+	},
+	{
+		Name: "copies-what-has-gone", File: "guard.go", Scenarios: []string{"TestCopies"},
+		Old: "		g.found = append(g.found, left...)\n",
+		New: "		g.found = append(g.found, left...)\n		copy(instead[:r.size], pages[Marked:])\n",
+	},
 }
 
 // TestGuardMutantsAreFound is TestMutantsAreFound for guarded blocks.

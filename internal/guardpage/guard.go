@@ -99,6 +99,7 @@ type record struct {
 	bytes   int     // of its pages
 	owner   Owner
 	instead []byte             // the pool's own block, whose place it takes while it is out
+	carries bool               // when it is put back, instead gets what is in it
 	block   weak.Pointer[byte] // where the block begins, while it is out
 	pages   []byte             // while it is idle
 	put     time.Time
@@ -138,7 +139,13 @@ func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 // Get returns a guarded block that takes the place of a block of a pool, with its length and cap,
 // all zero. It returns nil if none can be had now.
-func (g *Guard) Get(instead []byte, owner Owner) []byte {
+func (g *Guard) Get(instead []byte, owner Owner) []byte { return g.get(instead, owner, false) }
+
+// GetCopy is Get for a pool that does not clear its blocks: the guarded block has what the pool's own
+// has, up to its cap, and Put copies what it then has back to that.
+func (g *Guard) GetCopy(instead []byte, owner Owner) []byte { return g.get(instead, owner, true) }
+
+func (g *Guard) get(instead []byte, owner Owner, carries bool) []byte {
 	size := cap(instead)
 	if size > MaxSize || size == 0 {
 		return nil
@@ -152,7 +159,10 @@ func (g *Guard) Get(instead []byte, owner Owner) []byte {
 	}
 	pages := pagesOf(n, g.sys.pageSize)
 	block := pages[Marked : Marked+len(instead) : Marked+size]
-	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, block: weak.Make(unsafe.SliceData(block))}
+	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, carries: carries, block: weak.Make(unsafe.SliceData(block))}
+	if carries {
+		copy(block[:size], instead[:size])
+	}
 	r.got.record()
 	if old := g.records[r.at]; old != nil { // lost, and its cleanup has not run yet
 		g.forget(old)
@@ -234,6 +244,9 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	instead, r.instead = r.instead, nil
 	g.out.add(-1, r.bytes)
 	pages := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes)
+	if r.carries {
+		copy(instead[:r.size], pages[Marked:])
+	}
 	if inBubble || !g.ready() {
 		g.end(r)
 	} else {
