@@ -45,6 +45,25 @@ func init() { // before any pool is made: whoever makes one imports this package
 	}
 	guardAsked.byUser = text != ""
 	guardAs(asked)
+	if asked.Rate > 0 {
+		processGuard.Load().Tell(func(n guardpage.News, why string) { sayGuard(asked, text, n, why) })
+	}
+}
+
+// sayGuard says to who has set the variable to text whether that does anything here.
+func sayGuard(asked guardpage.Setting, text string, n guardpage.News, why string) {
+	switch n {
+	case guardpage.Works:
+		then := "is reported"
+		if asked.Fault {
+			then = "faults"
+		}
+		check.Inform(fmt.Sprintf("the first of about %v Gets a second has a guarded block, whose use after its Put %s", asked.Rate, then), guardpage.Environment, text)
+	case guardpage.Pauses:
+		check.Note("no block is guarded for now ("+why+")", guardpage.Environment, text)
+	case guardpage.Ended:
+		check.Note("no block is guarded ("+why+")", guardpage.Environment, text)
+	}
 }
 
 // guardAs has pools that are made from now on guard blocks.

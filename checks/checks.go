@@ -16,9 +16,11 @@ import (
 )
 
 func init() {
-	check.SetLogger(&check.Logger{Report: report, Note: note})
+	check.SetLogger(&check.Logger{Report: report, Note: note, Inform: inform})
 	check.SetProfile(pprof.NewProfile("dewpond_inuse"))
 }
 
-// note logs a mistake in a setting.
+// note logs a mistake in a setting, and inform what one does.
 func note(text, key, value string) { slog.Error("dewpond: "+text, key, value) }
+
+func inform(text, key, value string) { slog.Info("dewpond: "+text, key, value) }

@@ -12,6 +12,7 @@ import (
 type Logger struct {
 	Report func(Report)
 	Note   func(text, key, value string) // a mistake in a setting
+	Inform func(text, key, value string) // what a setting does
 }
 
 // logger is the one of package checks, or nil if the program does not import it.
@@ -46,6 +47,19 @@ func Note(text, key, value string) {
 		l.Note(text, key, value)
 		return
 	}
+	write(text, key, value)
+}
+
+// Inform passes what a setting does to the Logger, or writes it to standard error.
+func Inform(text, key, value string) {
+	if l := logger.Load(); l != nil {
+		l.Inform(text, key, value)
+		return
+	}
+	write(text, key, value)
+}
+
+func write(text, key, value string) {
 	fmt.Fprintf(stderr, "dewpond: %s: %s is %q\n", text, key, value)
 }
 

@@ -23,16 +23,18 @@ func TestLogToStandardError(t *testing.T) {
 	}
 	text.Reset()
 	Note("a mistake", "value", "a\tb")
-	if got, want := text.String(), "dewpond: a mistake: value is \"a\\tb\"\n"; got != want {
-		t.Errorf("a note is %q, want %q", got, want)
+	Inform("it works", "value", "c")
+	if got, want := text.String(), "dewpond: a mistake: value is \"a\\tb\"\ndewpond: it works: value is \"c\"\n"; got != want {
+		t.Errorf("notes are %q, want %q", got, want)
 	}
 	text.Reset()
-	var reports, notes int
-	SetLogger(&Logger{func(Report) { reports++ }, func(string, string, string) { notes++ }})
+	var reports, notes, information int
+	SetLogger(&Logger{func(Report) { reports++ }, func(string, string, string) { notes++ }, func(string, string, string) { information++ }})
 	defer SetLogger(nil)
 	r.Log()
 	Note("a mistake", "value", "x")
-	if reports != 1 || notes != 1 || text.Len() != 0 {
-		t.Errorf("%d reports and %d notes; standard error has %q", reports, notes, text.String())
+	Inform("it works", "value", "x")
+	if reports != 1 || notes != 1 || information != 1 || text.Len() != 0 {
+		t.Errorf("%d reports, %d notes and %d of what works; standard error has %q", reports, notes, information, text.String())
 	}
 }

@@ -81,6 +81,8 @@ type Guard struct {
 	shut      [][]byte  // pages that the system will not give access to again: nobody must get them
 	found     findings  // which the next sweep reports
 	sweeps    bool      // a timer is armed
+	tell      func(n News, why string)
+	told      [kinds]bool
 
 	known atomic.Int64 // len(records), for those who hold no lock
 	rate  rate
@@ -173,6 +175,7 @@ func (g *Guard) get(instead []byte, owner Owner, carries bool) []byte {
 	r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
 	g.rate.count(time.Now())
 	tallySample()
+	g.news(Works, "")
 	return block
 }
 
@@ -403,6 +406,7 @@ func (g *Guard) turnOff(why string) {
 	if g.off == "" {
 		g.off = why
 	}
+	g.news(Ended, g.off)
 	g.Turns.stop()
 	g.dropAll()
 }

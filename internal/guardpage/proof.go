@@ -45,6 +45,7 @@ func (g *Guard) ask() {
 	g.answered = question
 	if g.paused = who; who != "" {
 		g.dropAll() // whatever was done to them
+		g.news(Pauses, who)
 	}
 }
 

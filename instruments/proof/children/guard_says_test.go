@@ -1,0 +1,65 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/dewpond/dewpond"
+)
+
+// told is a handler of a log, which passes its records on.
+type told chan slog.Record
+
+func (c told) Enabled(context.Context, slog.Level) bool      { return true }
+func (c told) Handle(_ context.Context, r slog.Record) error { c <- r; return nil }
+func (c told) WithAttrs([]slog.Attr) slog.Handler            { return c }
+func (c told) WithGroup(string) slog.Handler                 { return c }
+func (c told) text(r slog.Record) (text string) {
+	text = fmt.Sprint(r.Level, " ", r.Message)
+	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	return text
+}
+
+// A program with DEWPOND_GUARD says once whether that does anything: with the first guarded block, or why there
+// is none. One without says nothing, also if it asks for blocks from within.
+func TestGuardSaysWhetherItWorks(t *testing.T) {
+	which, ok := role()
+	if !ok {
+		for _, c := range []struct {
+			role, environment string
+			lines             int
+		}{{"says", "touch=1000000", 1}, {"says", "fault=1000000", 1}, {"is off", "off", 0}, {"asks from within", "", 0}} {
+			out, err := child(t, c.role, "DEWPOND_GUARD="+c.environment).CombinedOutput()
+			text := string(out)
+			works := strings.Count(text, "INFO dewpond: the first of about 1e+06 Gets a second has a guarded block")
+			not := strings.Count(text, "ERROR dewpond: no block is guarded")
+			if err != nil || works+not != c.lines || strings.Count(text, "DEWPOND_GUARD="+c.environment) != c.lines {
+				t.Errorf("DEWPOND_GUARD=%s: the child that %s ended with %v. Want %d lines:\n%s", c.environment, c.role, err, c.lines, text)
+			}
+		}
+		return
+	}
+	if which == "asks from within" {
+		if err := dewpond.SetGuard("touch=1000000"); err != nil {
+			t.Error(err)
+		}
+	}
+	says := make(told, 10)
+	slog.SetDefault(slog.New(says))
+	p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
+	if strings.HasPrefix(p.Stats().Guard, "off (") {
+		return // for good: if anything is said of that, then before main
+	}
+	for len(says) == 0 {
+		p.Put(p.Get(100))
+		if s := p.Stats(); which != "says" && (s.GuardSamples > 50 || strings.HasPrefix(s.Guard, "off (")) {
+			return
+		}
+		runtime.Gosched()
+	}
+	fmt.Println(says.text(<-says))
+}
