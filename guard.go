@@ -189,16 +189,23 @@ func (p *BytePool) sampled(b []byte) []byte {
 		p.engine.Disarm(p.guard.Due)
 	}
 	if mine {
-		get := p.guard.Get
-		if p.onPut&resetBlock != 0 {
-			get = p.guard.GetCopy // what Reset has left is the caller's, and what he leaves is Reset's
-		}
-		if guarded := get(b, p.guard); guarded != nil {
+		if guarded := p.guard.GetFor(p.needs(), b, p.guard); guarded != nil {
 			p.guard.samples.Add(1)
 			return guarded
 		}
 	}
 	return b
+}
+
+// needs returns what the pool needs of its guarded blocks.
+func (p *BytePool) needs() (need guardpage.Need) {
+	if p.onPut&resetBlock != 0 { // what that has left is the caller's, and what he leaves is what it finds
+		need |= guardpage.Contents
+	}
+	if p.onPut&askBudget != 0 { // whose charge for the pool's own ends when the caller has lost his
+		need |= guardpage.Collected
+	}
+	return need
 }
 
 // sampledBatch is sampled for one of several blocks.
@@ -261,6 +268,8 @@ func (p *BytePool) guardStats(s *Stats) {
 	s.Guard = p.guard.Setting().String()
 	if why := p.guard.Off(); why != "" {
 		s.Guard = "off (" + why + ")"
+	} else if p.needs()&guardpage.Collected != 0 && p.guard.LosesForGood() {
+		s.Guard = "off (huge pages are made unasked, and there what is lost stays charged to its Budget)"
 	}
 	s.GuardSamples = p.guard.samples.Load()
 	s.GuardRate = p.guard.RealRate()

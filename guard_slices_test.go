@@ -58,6 +58,7 @@ func guardedReset(t *testing.T, setting, bound string, put func(p *dewpond.Slice
 	g := guardingAs(t, setting)
 	p := dewpond.MustSlicePool(options("guarded"))
 	defer p.Close()
+	g.pools = append(g.pools, p)
 	for done := 0; done < 4; g.goesOn() {
 		n := []int{99, 5000}[done%2]
 		s, same := p.Get(n), plain.Get(n)

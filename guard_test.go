@@ -24,6 +24,7 @@ import (
 type guardedTest struct {
 	*testing.T
 	guard *guardpage.Guard
+	pools []dewpond.StatsSource
 	mu    sync.Mutex
 	found []dewpond.Violation
 }
@@ -48,7 +49,9 @@ func (t *guardedTest) pool(o dewpond.BytePoolOptions) *dewpond.BytePool {
 		defer t.mu.Unlock()
 		t.found = append(t.found, v)
 	}
-	return heapPool(t.T, o)
+	p := heapPool(t.T, o)
+	t.pools = append(t.pools, p)
+	return p
 }
 
 // heapPool is newPool for a test that is skipped where pools are off the heap.
@@ -93,6 +96,13 @@ func (t *guardedTest) goesOn() {
 	t.Helper()
 	if why := t.guard.Off(); why != "" {
 		t.Skip(why)
+	}
+	if t.guard.LosesForGood() { // then not all pools are guarded
+		for _, p := range t.pools {
+			if why := p.Stats().Guard; strings.HasPrefix(why, "off (") {
+				t.Skip(why)
+			}
+		}
 	}
 	runtime.Gosched()
 }

@@ -12,8 +12,8 @@ const guardDir = "../../internal/guardpage"
 var guardMutants = []Mutant{
 	{
 		Name: "asked-under-the-lock", File: "proof.go", Scenarios: []string{"TestAsksWithoutLock"},
-		Old: "	g.mu.Unlock()\n	who := g.sys.touches()\n	g.mu.Lock()\n",
-		New: "	who := g.sys.touches()\n",
+		Old: "	g.mu.Unlock()\n	who := g.sys.touches()\n	unasked := g.sys.unasked()\n	g.mu.Lock()\n",
+		New: "	who := g.sys.touches()\n	unasked := g.sys.unasked()\n",
 	},
 	{
 		Name: "last-answer-stays", File: "proof.go", Scenarios: []string{"TestNewestAnswerStays"},
@@ -61,12 +61,37 @@ var guardMutants = []Mutant{
 		New: "	if r == nil {\n",
 	},
 	{
-		Name: "copies-nothing-back", File: "guard.go", Scenarios: []string{"TestCopies"},
+		Name: "cut-twice", File: "region.go", Scenarios: []string{"TestRegion"},
+		Old: "				row[i] = true\n",
+		New: "				row[i] = i > 0\n",
+	},
+	{
+		Name: "cut-as-it-was", File: "region.go", Scenarios: []string{"TestRegion"},
+		Old: "			clear(pages)\n",
+		New: "",
+	},
+	{
+		Name: "never-cut-again", File: "guard.go", Scenarios: []string{"TestRegion"},
+		Old: "		g.region.free(r.at-Marked, r.bytes)\n",
+		New: "		_ = g.region\n",
+	},
+	{
+		Name: "watches-what-was-not-cut", File: "guard.go", Scenarios: []string{"TestRegionComesAndGoes"},
+		Old: " || r.cut != g.unasked {\n",
+		New: " {\n",
+	},
+	{
+		Name: "believes-while-that-changes", File: "proof.go", Scenarios: []string{"TestRegionComesAndGoes"},
+		Old: "		if g.answered != 0 && who == \"\" {\n",
+		New: "		if false {\n",
+	},
+	{
+		Name: "copies-nothing-back", File: "guard.go", Scenarios: []string{"TestContents"},
 		Old: "	if r.carries {\n		copy(instead[:r.size], pages[Marked:])\n	}\n",
 		New: "",
 	},
 	{
-		Name: "copies-what-has-gone", File: "guard.go", Scenarios: []string{"TestCopies"},
+		Name: "copies-what-has-gone", File: "guard.go", Scenarios: []string{"TestContents"},
 		Old: "		g.found = append(g.found, left...)\n",
 		New: "		g.found = append(g.found, left...)\n		copy(instead[:r.size], pages[Marked:])\n",
 	},

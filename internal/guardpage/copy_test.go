@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// A block that is a copy has what the pool's own has, up to its cap, and the pool's own gets what is in the block
+// A block with contents has what the pool's own has, up to its cap, and the pool's own gets what is in the block
 // when that is put back, before its pages go, also if its cap was cut. Any other has and gives nothing.
-func TestCopies(t *testing.T) {
+func TestContents(t *testing.T) {
 	for _, guard := range []func(s system) *Guard{touching, faulting} {
 		f := newFake(4096)
 		g, p := guard(f.system), &pool{}
 		own, want := bytes.Repeat([]byte("own "), 2000), bytes.Repeat([]byte("his "), 2000)
-		b := g.GetCopy(own[:10], p)
+		b := g.GetFor(Contents, own[:10], p)
 		if len(b) != 10 || !bytes.Equal(b[:cap(b)], own) {
 			t.Fatalf("a block of %d bytes that begins with %q", cap(b), b)
 		}

@@ -4,7 +4,8 @@
 // in a queue. Whoever touches it then, in Go, in assembly or by a system call, makes a page
 // resident, and mincore says so. Nothing faults, and a late reader reads zeros.
 //
-// The blocks are on the Go heap, so that the collector frees those that their owners lose.
+// The blocks are on the Go heap, so that the collector frees those that their owners lose. Where the kernel
+// makes huge pages unasked they are parts of a region: see region.go.
 //
 // It rests on what the kernel does with pages, so it proves that first, see [Guard.proven], and
 // looks for what else touches pages: see [system].
@@ -72,7 +73,9 @@ type Guard struct {
 	paused    string     // why nothing is guarded now
 	asked     time.Time  // when the system was last asked for that
 	questions uint64     // how often it was
-	answered  uint64     // which of the questions paused answers; 0: none yet
+	answered  uint64     // which of the questions paused and unasked answer; 0: none yet
+	unasked   bool       // the kernel makes huge pages unasked
+	region    *region    // nil until that was so
 	proof     *proof     // nil before the first sample
 	records   map[uintptr]*record
 	out       amount
@@ -92,7 +95,7 @@ type amount struct{ blocks, bytes int }
 
 func (a *amount) add(blocks, bytes int) { a.blocks, a.bytes = a.blocks+blocks, a.bytes+blocks*bytes }
 
-func (a amount) full(bytes int) bool { return a.blocks >= maxBlocks || a.bytes+bytes > maxBytes }
+func (a amount) full(bytes, most int) bool { return a.blocks >= maxBlocks || a.bytes+bytes > most }
 
 // A record is what is known of a guarded block.
 type record struct {
@@ -102,6 +105,7 @@ type record struct {
 	owner   Owner
 	instead []byte             // the pool's own block, whose place it takes while it is out
 	carries bool               // when it is put back, instead gets what is in it
+	cut     bool               // of the region
 	block   weak.Pointer[byte] // where the block begins, while it is out
 	pages   []byte             // while it is idle
 	put     time.Time
@@ -141,13 +145,18 @@ func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 // Get returns a guarded block that takes the place of a block of a pool, with its length and cap,
 // all zero. It returns nil if none can be had now.
-func (g *Guard) Get(instead []byte, owner Owner) []byte { return g.get(instead, owner, false) }
+func (g *Guard) Get(instead []byte, owner Owner) []byte { return g.GetFor(0, instead, owner) }
 
-// GetCopy is Get for a pool that does not clear its blocks: the guarded block has what the pool's own
-// has, up to its cap, and Put copies what it then has back to that.
-func (g *Guard) GetCopy(instead []byte, owner Owner) []byte { return g.get(instead, owner, true) }
+// A Need is what a pool needs of its guarded blocks, beyond what Get says.
+type Need uint8
 
-func (g *Guard) get(instead []byte, owner Owner, carries bool) []byte {
+const (
+	Contents  Need = 1 << iota // each has what the pool's own has, up to its cap; Put copies back what it then has
+	Collected                  // what its caller loses is collected
+)
+
+// GetFor is Get for a pool with needs.
+func (g *Guard) GetFor(need Need, instead []byte, owner Owner) []byte {
 	size := cap(instead)
 	if size > MaxSize || size == 0 {
 		return nil
@@ -156,13 +165,16 @@ func (g *Guard) get(instead []byte, owner Owner, carries bool) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.askInTime()
-	if !g.ready() || g.out.full(n) {
+	if !g.ready() || g.out.full(n, g.most()) || need&Collected != 0 && g.unasked {
 		return nil
 	}
-	pages := pagesOf(n, g.sys.pageSize)
+	pages := g.pagesFor(n)
+	if pages == nil {
+		return nil
+	}
 	block := pages[Marked : Marked+len(instead) : Marked+size]
-	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, carries: carries, block: weak.Make(unsafe.SliceData(block))}
-	if carries {
+	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, carries: need&Contents != 0, cut: g.unasked, block: weak.Make(unsafe.SliceData(block))}
+	if r.carries {
 		copy(block[:size], instead[:size])
 	}
 	r.got.record()
@@ -172,7 +184,9 @@ func (g *Guard) get(instead []byte, owner Owner, carries bool) []byte {
 	g.records[r.at] = r
 	g.known.Add(1)
 	g.out.add(1, n)
-	r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
+	if !r.cut {
+		r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
+	}
 	g.rate.count(time.Now())
 	tallySample()
 	g.news(Works, "")
@@ -198,6 +212,9 @@ func (g *Guard) forget(r *record) {
 func (g *Guard) end(r *record) {
 	delete(g.records, r.at)
 	g.known.Add(-1)
+	if r.cut {
+		g.region.free(r.at-Marked, r.bytes)
+	}
 }
 
 // A Verdict is what Put found.
@@ -250,7 +267,7 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	if r.carries {
 		copy(instead[:r.size], pages[Marked:])
 	}
-	if inBubble || !g.ready() {
+	if inBubble || !g.ready() || r.cut != g.unasked {
 		g.end(r)
 	} else {
 		left := g.believed(g.enqueue(r, pages)) // last, because it lets go of the lock
@@ -312,7 +329,7 @@ func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
 // that leave the queue for it, which the next sweep reports: this Put is not theirs. Not in a bubble,
 // whose timers are not those of the process.
 func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
-	for len(g.queue) > 0 && g.idle.full(r.bytes) {
+	for len(g.queue) > 0 && g.idle.full(r.bytes, g.most()) {
 		oldest := g.queue[0]
 		g.queue[0] = nil
 		g.queue = g.queue[1:]

@@ -1,6 +1,7 @@
 package guardpage
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -29,6 +30,8 @@ type fake struct {
 	hidden  map[uintptr]bool
 	refuses error
 	says    string
+	huge    bool     // pages are made unasked
+	small   [][]byte // what was asked to be kept so
 }
 
 func newFake(pageSize int) *fake {
@@ -50,10 +53,21 @@ func newFake(pageSize int) *fake {
 		return f.refuses
 	}
 	f.resident = func(pages []byte) (is []bool, err error) {
-		each(pages, func(at uintptr) { is = append(is, !f.absent[at]) })
+		each(pages, func(at uintptr) {
+			from := int(at - addressOf(pages))
+			if len(bytes.Trim(pages[from:from+pageSize], "\x00")) > 0 { // it was written to
+				delete(f.absent, at)
+			}
+			is = append(is, !f.absent[at])
+		})
 		return is, nil
 	}
 	f.touches = func() string { return f.says }
+	f.unasked = func() bool { return f.huge }
+	f.keepSmall = func(pages []byte) error {
+		f.small = append(f.small, pages)
+		return f.refuses
+	}
 	f.hide = func(pages []byte) error {
 		each(pages, func(at uintptr) { f.hidden[at] = true })
 		return nil

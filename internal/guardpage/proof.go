@@ -38,9 +38,17 @@ func (g *Guard) ask() {
 	question := g.questions
 	g.mu.Unlock()
 	who := g.sys.touches()
+	unasked := g.sys.unasked()
 	g.mu.Lock()
 	if question < g.answered {
 		return
+	}
+	if unasked != g.unasked { // what is known of pages was so before; nothing is, until the next answer
+		if g.answered != 0 && who == "" {
+			who = "the kernel has begun, or ended, to make huge pages unasked"
+		}
+		g.forgetProof()
+		g.unasked = unasked
 	}
 	g.answered = question
 	if g.paused = who; who != "" {
@@ -51,8 +59,11 @@ func (g *Guard) ask() {
 
 // prove makes the proof, before the first sample.
 func (g *Guard) prove() bool {
-	page := g.sys.pageSize
-	g.proof = &proof{touched: pagesOf(page, page), left: pagesOf(page, page)}
+	touched, left := g.pagesFor(g.sys.pageSize), g.pagesFor(g.sys.pageSize)
+	if touched == nil || left == nil {
+		return false
+	}
+	g.proof = &proof{touched, left}
 	g.proof.left[0] = 1
 	if !g.resident(g.proof.left) {
 		g.turnOff("mincore calls a page absent that is in use")
@@ -84,6 +95,15 @@ func (g *Guard) proven() bool {
 	}
 	g.dropAll()
 	return false
+}
+
+// forgetProof has the proof made anew before the next sample.
+func (g *Guard) forgetProof() {
+	if g.proof != nil && g.unasked {
+		g.region.free(addressOf(g.proof.touched), g.sys.pageSize)
+		g.region.free(addressOf(g.proof.left), g.sys.pageSize)
+	}
+	g.proof = nil
 }
 
 // resident reports whether a page is.

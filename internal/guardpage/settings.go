@@ -77,10 +77,20 @@ func (g *Guard) Setting() Setting { return g.setting }
 func (g *Guard) Off() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.off != "" {
+	switch {
+	case g.off != "":
 		return g.off
+	case g.paused == "" && g.unasked && g.out.full(g.sys.pageSize, g.most()):
+		return "as many guarded blocks are out as may be, where huge pages are made unasked"
 	}
 	return g.paused
+}
+
+// LosesForGood reports whether a guarded block that its owner loses is never collected, nor the pool's own.
+func (g *Guard) LosesForGood() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unasked
 }
 
 // Ended returns why nothing will be guarded any more, or "".

@@ -12,8 +12,9 @@ import (
 // thisSystem returns the system that the process runs on, and why it is not known well enough, or "".
 func thisSystem() (s system, why string) {
 	return system{
-		pageSize: os.Getpagesize(), giveBack: giveBack, resident: resident, touches: touches,
-		hide: func(pages []byte) error { return syscall.Mprotect(pages, syscall.PROT_NONE) },
+		pageSize: os.Getpagesize(), giveBack: giveBack, resident: resident, touches: touches, unasked: unasked,
+		keepSmall: func(pages []byte) error { return syscall.Madvise(pages, syscall.MADV_NOHUGEPAGE) },
+		hide:      func(pages []byte) error { return syscall.Mprotect(pages, syscall.PROT_NONE) },
 		open: func(pages []byte) error {
 			return syscall.Mprotect(pages, syscall.PROT_READ|syscall.PROT_WRITE) // as the Go heap is
 		},
@@ -38,8 +39,7 @@ func resident(pages []byte) (each []bool, err error) {
 
 const hugePages = "/sys/kernel/mm/transparent_hugepage"
 
-// touches names a debugger that is attached, which may read what it likes, and huge pages that the
-// kernel makes of small ones unasked: absent pages beside a resident one become resident.
+// touches names a debugger that is attached, which may read what it likes.
 func touches() (who string) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -48,13 +48,18 @@ func touches() (who string) {
 	if traced(status) {
 		return "a tracer is attached"
 	}
+	return ""
+}
+
+// unasked reports whether the kernel makes huge pages of small ones unasked.
+func unasked() bool {
 	files, _ := filepath.Glob(hugePages + "/hugepages-*/enabled")
 	for _, name := range append(files, hugePages+"/enabled") {
 		if text, err := os.ReadFile(name); err == nil && always(string(text)) {
-			return "huge pages are made unasked: always in " + name
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // traced reports whether /proc/self/status names a tracer.
