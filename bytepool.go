@@ -12,7 +12,6 @@ import (
 	"github.com/dewpond/dewpond/internal/admission"
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
-	"github.com/dewpond/dewpond/internal/guardpage"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/learn"
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -536,7 +535,7 @@ func (p *BytePool) putSlow(b []byte) {
 		}
 		return
 	}
-	if p.guard != nil && guardpage.IsMarked(addressOf(b)) {
+	if p.mayBeGuarded(b) {
 		own, done := p.putGuarded(b, false)
 		if own != nil {
 			p.putOwn(own)
@@ -1161,7 +1160,7 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	case cap(b) > p.classes.Largest(), p.source != nil:
 		p.Put(b)
 		return
-	case p.guard != nil && guardpage.IsMarked(addressOf(b)):
+	case p.mayBeGuarded(b):
 		own, done := p.putGuarded(b, true)
 		if done {
 			return

@@ -44,8 +44,8 @@ func GuardAs(t interface{ Cleanup(func()) }, setting string) (g *guardpage.Guard
 	return g, g.Off()
 }
 
-// IsGuarded reports whether a slice is of a guarded block.
-func IsGuarded(b []byte) bool { return guardpage.IsMarked(addressOf(b)) }
+// IsGuarded reports whether a slice begins where a guarded block does that is out, or idle.
+func IsGuarded(b []byte) bool { return processGuard.Load().Begins(addressOf(b)) }
 
 // PartsOf and PartsOfBytes return how many bubbles have a part of a pool.
 func PartsOf[T any](p *Pool[T]) int { return len(p.parts.bubbles.All(func() {})) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -143,12 +144,16 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 	if p.bare != "" {
 		return
 	}
-	rooms, ok := sizeclass.Rooms(o.Classes, unit, guardpage.MarkMask+1)
+	mark := guardpage.Marked
+	if p.elements == nil && !slices.ContainsFunc(o.Classes, func(size int) bool { return size%guardpage.Wide != 0 }) {
+		mark = guardpage.Wide // as Go's blocks of such sizes begin, so that callers may count on it
+	}
+	rooms, ok := sizeclass.Rooms(o.Classes, unit, 2*mark)
 	if !ok {
 		p.bare = "its blocks begin anywhere"
 		return
 	}
-	p.alignment = guardpage.MarkMask
+	p.alignment = uint8(2*mark - 1)
 	p.guard = &guarded{Guard: g, rooms: rooms}
 	p.guard.on = o.OnViolation
 	p.guard.advice = "The access itself was not seen. To see it, have it fault: " + guardpage.Environment + "=fault in one instance, or in a test a pool off the heap, dewtest.NewOffHeapBytePool."
@@ -168,6 +173,13 @@ func (g *guarded) Report(found check.Violation) {
 	} else {
 		g.count.Add(uint64(found.Count))
 	}
+}
+
+// mayBeGuarded reports whether a guarded block may begin where a slice does: one of this pool, or of one whose
+// blocks need not begin at multiples of 64. False is certain.
+func (p *BytePool) mayBeGuarded(b []byte) bool {
+	at := addressOf(b)
+	return p.guard != nil && (guardpage.IsMarked(at) || uint8(at)&p.alignment == p.alignment/2+1)
 }
 
 // room returns how many bytes to allocate for a block of a class and size.
@@ -204,6 +216,9 @@ func (p *BytePool) needs() (need guardpage.Need) {
 	}
 	if p.onPut&askBudget != 0 { // whose charge for the pool's own ends when the caller has lost his
 		need |= guardpage.Collected
+	}
+	if p.alignment == 2*guardpage.Wide-1 {
+		need |= guardpage.Aligned
 	}
 	return need
 }

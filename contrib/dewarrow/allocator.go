@@ -2,14 +2,14 @@ package dewarrow
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/dewpond/dewpond"
 )
 
 // alignment is what Arrow asks for of memory. A block of a class that is a multiple of it
-// has it: Go cuts memory into objects of one size from the start of a page.
+// has it: Go cuts memory into objects of one size from the start of a page. So has a guarded one, for
+// DEWPOND_GUARD, in a pool whose classes all are such.
 const alignment = 64
 
 // An Allocator is a [memory.Allocator] on blocks of a pool. All methods may be called by any
@@ -60,24 +60,7 @@ func (a *Allocator) Allocate(size int) []byte {
 	if size > a.most {
 		return new(memory.GoAllocator).Allocate(size)
 	}
-	b := a.pool.Get(size)
-	// A block that is guarded, for DEWPOND_GUARD, begins at some multiple of 16. The next one seldom is
-	// guarded too. It ends, for the blocks of a Source or of the sanitizers may all begin so.
-	for range mostTries {
-		if aligned(b) {
-			break
-		}
-		a.pool.Put(b)
-		b = a.pool.Get(size)
-	}
-	return b
-}
-
-// mostTries is how many other blocks Allocate asks for: even at the highest rate few Gets in a row are guarded.
-const mostTries = 8
-
-func aligned(b []byte) bool {
-	return cap(b) == 0 || reflect.ValueOf(&b[:1][0]).Pointer()%alignment == 0
+	return a.pool.Get(size)
 }
 
 // Reallocate returns a slice of size bytes that begins with what b has, and takes b over.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -56,8 +57,8 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// Memory is aligned also where some of the pool's blocks are guarded.
-func TestAlignmentBesideGuarded(t *testing.T) {
+// Memory is aligned also where it is guarded: the block that is, and not another in its place.
+func TestGuardedIsAligned(t *testing.T) {
 	if err := dewpond.SetGuard("touch=1000000"); err != nil {
 		t.Fatal(err)
 	}
@@ -66,18 +67,19 @@ func TestAlignmentBesideGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Pool().Close()
-	for {
-		s := a.Pool().Stats()
-		if strings.HasPrefix(s.Guard, "off (") {
-			t.Skip(s.Guard)
-		}
-		if s.GuardSamples > 20 {
-			return
-		}
+	for samples := uint64(0); samples < 20; runtime.Gosched() {
 		b := a.Allocate(1000)
-		if at := reflect.ValueOf(b).Pointer(); at%64 != 0 {
+		at := reflect.ValueOf(b).Pointer()
+		s := a.Pool().Stats()
+		switch guarded := s.GuardSamples > samples; {
+		case strings.HasPrefix(s.Guard, "off ("):
+			t.Skip(s.Guard)
+		case at%64 != 0:
 			t.Fatalf("memory at %#x, which is not a multiple of 64", at)
+		case guarded != (at%128 == 64): // where no block of the pool begins that is not guarded
+			t.Fatalf("a Get was sampled: %t, and memory at %#x is returned", guarded, at)
 		}
+		samples = s.GuardSamples
 		a.Free(b)
 	}
 }
@@ -180,7 +182,7 @@ func (shifted) Alloc(size int) ([]byte, error) {
 func (shifted) Free([]byte)      {}
 func (shifted) Owns([]byte) bool { return true }
 
-// Allocate asks a Source with such blocks for no others without an end.
+// A Source with such blocks serves all the same.
 func TestSourceOfShiftedBlocks(t *testing.T) {
 	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name(), Memory: shifted{}})
 	if err != nil {

@@ -72,7 +72,7 @@ var guardMutants = []Mutant{
 	},
 	{
 		Name: "never-cut-again", File: "guard.go", Scenarios: []string{"TestRegion"},
-		Old: "		g.region.free(r.at-Marked, r.bytes)\n",
+		Old: "		g.region.free(r.at-uintptr(r.mark), r.bytes)\n",
 		New: "		_ = g.region\n",
 	},
 	{
@@ -87,13 +87,13 @@ var guardMutants = []Mutant{
 	},
 	{
 		Name: "copies-nothing-back", File: "guard.go", Scenarios: []string{"TestContents"},
-		Old: "	if r.carries {\n		copy(instead[:r.size], pages[Marked:])\n	}\n",
+		Old: "	if r.carries {\n		copy(instead[:r.size], pages[r.mark:])\n	}\n",
 		New: "",
 	},
 	{
 		Name: "copies-what-has-gone", File: "guard.go", Scenarios: []string{"TestContents"},
 		Old: "		g.found = append(g.found, left...)\n",
-		New: "		g.found = append(g.found, left...)\n		copy(instead[:r.size], pages[Marked:])\n",
+		New: "		g.found = append(g.found, left...)\n		copy(instead[:r.size], pages[r.mark:])\n",
 	},
 }
 

@@ -46,14 +46,15 @@ const (
 
 // A guarded block begins at a multiple of Marked in a page and not at a multiple of twice that,
 // where no other block of the pool begins: by the test of its alignment, which Put makes anyway,
-// it goes the slow way.
+// it goes the slow way. In a pool whose blocks begin at multiples of 64 it is Wide that marks, so that
+// these do too.
 const (
-	Marked   = 16
-	MarkMask = 2*Marked - 1
+	Marked = 16
+	Wide   = 64
 )
 
-// IsMarked reports whether a guarded block may begin at an address. False is certain.
-func IsMarked(at uintptr) bool { return at&MarkMask == Marked }
+// IsMarked reports whether a guarded block may begin at an address that Marked marks. False is certain.
+func IsMarked(at uintptr) bool { return at&(2*Marked-1) == Marked }
 
 // An Owner is the pool whose callers get guarded blocks.
 type Owner interface {
@@ -106,6 +107,7 @@ type record struct {
 	instead []byte             // the pool's own block, whose place it takes while it is out
 	carries bool               // when it is put back, instead gets what is in it
 	cut     bool               // of the region
+	mark    int                // bytes of its pages before it
 	block   weak.Pointer[byte] // where the block begins, while it is out
 	pages   []byte             // while it is idle
 	put     time.Time
@@ -153,6 +155,7 @@ type Need uint8
 const (
 	Contents  Need = 1 << iota // each has what the pool's own has, up to its cap; Put copies back what it then has
 	Collected                  // what its caller loses is collected
+	Aligned                    // each is marked by Wide
 )
 
 // GetFor is Get for a pool with needs.
@@ -161,7 +164,11 @@ func (g *Guard) GetFor(need Need, instead []byte, owner Owner) []byte {
 	if size > MaxSize || size == 0 {
 		return nil
 	}
-	n := bytesFor(size, g.sys.pageSize)
+	mark := Marked
+	if need&Aligned != 0 {
+		mark = Wide
+	}
+	n := bytesFor(mark, size, g.sys.pageSize)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.askInTime()
@@ -172,8 +179,8 @@ func (g *Guard) GetFor(need Need, instead []byte, owner Owner) []byte {
 	if pages == nil {
 		return nil
 	}
-	block := pages[Marked : Marked+len(instead) : Marked+size]
-	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, carries: need&Contents != 0, cut: g.unasked, block: weak.Make(unsafe.SliceData(block))}
+	block := pages[mark : mark+len(instead) : mark+size]
+	r := &record{at: addressOf(block), size: size, bytes: n, owner: owner, instead: instead, carries: need&Contents != 0, cut: g.unasked, mark: mark, block: weak.Make(unsafe.SliceData(block))}
 	if r.carries {
 		copy(block[:size], instead[:size])
 	}
@@ -213,7 +220,7 @@ func (g *Guard) end(r *record) {
 	delete(g.records, r.at)
 	g.known.Add(-1)
 	if r.cut {
-		g.region.free(r.at-Marked, r.bytes)
+		g.region.free(r.at-uintptr(r.mark), r.bytes)
 	}
 }
 
@@ -263,9 +270,9 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	r.lost.Stop()
 	instead, r.instead = r.instead, nil
 	g.out.add(-1, r.bytes)
-	pages := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -Marked)), r.bytes)
+	pages := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -r.mark)), r.bytes)
 	if r.carries {
-		copy(instead[:r.size], pages[Marked:])
+		copy(instead[:r.size], pages[r.mark:])
 	}
 	if inBubble || !g.ready() || r.cut != g.unasked {
 		g.end(r)
@@ -300,7 +307,11 @@ func (g *Guard) Inside(b []byte) (misuse *check.Violation) {
 func (g *Guard) around(at uintptr) *record {
 	page := uintptr(g.sys.pageSize)
 	for first := at &^ (page - 1); at-first < MaxSize+page; first -= page {
-		if r := g.find(first + Marked); r != nil {
+		r := g.find(first + Marked)
+		if r == nil {
+			r = g.find(first + Wide)
+		}
+		if r != nil {
 			if at-r.at < uintptr(r.size) {
 				return r
 			}

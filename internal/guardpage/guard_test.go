@@ -112,7 +112,7 @@ func TestPages(t *testing.T) {
 		f := newFake(page)
 		g, p := f.guard(), &pool{}
 		for _, size := range []int{1, 64, 4080, 4081, 4096, 32768, 65519, 65520, MaxSize} {
-			if n := bytesFor(size, page); n%page != 0 || n < Marked+size || n >= Marked+size+page {
+			if n := bytesFor(Marked, size, page); n%page != 0 || n < Marked+size || n >= Marked+size+page {
 				t.Errorf("a block of %d bytes takes %d of pages of %d", size, n, page)
 			}
 			block := put(t, g, p, size)

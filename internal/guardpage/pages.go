@@ -1,7 +1,7 @@
 package guardpage
 
-// bytesFor returns how many bytes of whole pages a guarded block takes.
-func bytesFor(size, page int) int { return (Marked + size + page - 1) &^ (page - 1) }
+// bytesFor returns how many bytes of whole pages a guarded block takes, with its mark.
+func bytesFor(mark, size, page int) int { return (mark + size + page - 1) &^ (page - 1) }
 
 // pagesOf returns n bytes of whole pages, that nothing else of the heap shares. Where a page is not
 // larger than Go's own, of 8 KiB, the heap's blocks of whole pages begin with one; else there must

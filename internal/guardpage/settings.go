@@ -103,6 +103,13 @@ func (g *Guard) Ended() string {
 // Known returns how many guarded blocks are out or idle.
 func (g *Guard) Known() int { return int(g.known.Load()) }
 
+// Begins reports whether a guarded block that is out or idle begins at an address.
+func (g *Guard) Begins(at uintptr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.find(at) != nil
+}
+
 // RealRate returns how many Gets a second were sampled of late.
 func (g *Guard) RealRate() float64 {
 	g.mu.Lock()

@@ -105,7 +105,7 @@ func (g *Guard) look(r *record) findings {
 		from := page * g.sys.pageSize
 		if touched == nil {
 			touched = r.violation(check.ReadAfterPut, false)
-			touched.Offset = max(0, from-Marked)
+			touched.Offset = max(0, from-r.mark)
 		}
 		for i, b := range r.pages[from : from+g.sys.pageSize] {
 			if b != 0 {
@@ -120,7 +120,7 @@ func (g *Guard) look(r *record) findings {
 		return nil
 	}
 	if first >= 0 {
-		touched.Kind, touched.Offset, touched.Written = check.WriteAfterPut, first-Marked, last+1-first
+		touched.Kind, touched.Offset, touched.Written = check.WriteAfterPut, first-r.mark, last+1-first
 		touched.New = make([]byte, min(mostBytes, touched.Written))
 		for i := range touched.New {
 			if resident[(first+i)/g.sys.pageSize] {
