@@ -24,8 +24,9 @@ type programsCommand struct {
 	Names    []string `arg:"" optional:"" name:"name" help:"Measure these programs. The default is all."`
 	Pairs    int      `default:"12" placeholder:"N" help:"Run each load N times of each side, in turn (default ${default}). Six are the fewest for a verdict."`
 	Quick    bool     `help:"Run each load twice of each side, and give no verdict."`
-	Resume   string   `type:"path" placeholder:"FILE" help:"Keep the figures in FILE after each program, as JSON. A program whose figures FILE has is not measured again."`
-	Markdown string   `type:"path" placeholder:"FILE" help:"Write the document that the repository keeps of a full run, docs/adoption.md, to FILE."`
+	Resume   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Keep the figures in FILE after each program, as JSON. A program whose figures FILE has is not measured again."`
+	Update   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Measure the programs, and put their figures in the place of those that FILE has of them, as JSON. Report all that FILE has then, each with its date."`
+	Markdown string   `type:"path" placeholder:"FILE" help:"Write the report as the document that the repository keeps, docs/adoption.md, to FILE."`
 }
 
 // Help returns what the command does.
@@ -42,10 +43,16 @@ Examples:
 
     lab programs fasttemplate --quick    one program, in a minute or two
     lab programs dns zap                 two, with verdicts
-    lab programs --resume figures.json --markdown docs/adoption.md
+    lab programs --resume figures.json   all, or those that figures.json lacks
+    ` + strings.Replace(strings.TrimPrefix(pageCommand, "go run ./instruments/"), "programs ", "programs zap ", 1) + `
+
+The last one has the rows of one program in the repository's document made anew, and leaves the others.
 
 Ctrl-C or SIGTERM ends the run. With --resume it goes on later where it was.`
 }
+
+// pageCommand writes the document that the repository keeps, and what it is made of.
+const pageCommand = "go run ./instruments/lab programs --update instruments/lab/testdata/programs.json --markdown docs/adoption.md"
 
 func (c *programsCommand) Run(ctx context.Context) error {
 	chosen, err := programs.Find(c.Names)
@@ -55,11 +62,14 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if c.Pairs < 1 {
 		return command.UsageError{Err: fmt.Errorf("--pairs %d: give 1 or more, such as 12", c.Pairs)}
 	}
+	if c.Quick && c.Update != "" {
+		return command.UsageError{Err: errors.New("--update keeps figures for verdicts, and --quick measures too few: leave one of them out")}
+	}
 	var document outputs.Files[programs.Report]
 	if err := document.Open("--markdown", c.Markdown, programs.Markdown); err != nil {
 		return err
 	}
-	kept, err := resumed(c.Resume)
+	kept, err := resumed(c.file())
 	if err != nil {
 		return err
 	}
@@ -76,30 +86,9 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if c.Quick {
 		b.Pairs = 2
 	}
-	r := programs.Report{Command: "go run ./instruments/lab programs", Programs: programs.All()}
-	var faults []error
-	for _, p := range chosen {
-		i := slices.IndexFunc(kept, func(o programs.Outcome) bool { return o.Program == p.Name && o.Version == p.Version })
-		if i < 0 {
-			o, err := b.Measure(ctx, p)
-			if ctx.Err() != nil {
-				break
-			} else if err != nil {
-				fmt.Fprintf(os.Stderr, "lab: %s\n", plain.Text(err.Error())) // the others go on, for an hour
-				faults = append(faults, err)
-				continue
-			}
-			i, kept = len(kept), append(kept, o)
-			if c.Resume != "" {
-				if err := keep(c.Resume, kept); err != nil {
-					return err
-				}
-			}
-		}
-		r.Outcomes = append(r.Outcomes, kept[i])
-		for _, fault := range kept[i].Faults(p) {
-			faults = append(faults, errors.New(fault))
-		}
+	r, faults, err := c.measure(ctx, b, chosen, kept)
+	if err != nil {
+		return err
 	}
 	if err := programs.Text(os.Stdout, r); err != nil {
 		return err
@@ -108,6 +97,44 @@ func (c *programsCommand) Run(ctx context.Context) error {
 		return errors.Join(append(faults, errors.New("the tables show the programs that were done until then"))...) // run says by what
 	}
 	return errors.Join(append(faults, document.Write(r))...)
+}
+
+// file is where figures are kept, if anywhere: kong lets one of the two be given.
+func (c *programsCommand) file() string { return c.Resume + c.Update }
+
+// measure measures the chosen programs, without those that are taken as they are kept. Faults are what the
+// run fails for when all are done.
+func (c *programsCommand) measure(ctx context.Context, b programs.Bench, chosen []programs.Program, kept []programs.Outcome) (r programs.Report, faults []error, err error) {
+	r.Command, r.Programs = pageCommand, programs.All()
+	for _, p := range chosen {
+		i := slices.IndexFunc(kept, func(o programs.Outcome) bool { return o.Program == p.Name && o.Version == p.Version })
+		if i >= 0 && c.Update == "" {
+			r.Outcomes = append(r.Outcomes, kept[i])
+			faults = append(faults, kept[i].Faults(p)...)
+			continue
+		}
+		o, err := b.Measure(ctx, p)
+		if ctx.Err() != nil {
+			break
+		} else if err != nil {
+			fmt.Fprintf(os.Stderr, "lab: %s\n", plain.Text(err.Error())) // the others go on, for an hour
+			faults, r.Failed = append(faults, err), append(r.Failed, p.Name)
+			continue
+		}
+		r.Outcomes = append(r.Outcomes, o)
+		faults = append(faults, o.Faults(p)...)
+		kept = programs.Replace(kept, o)
+		if c.file() == "" {
+			continue
+		}
+		if err := keep(c.file(), kept); err != nil {
+			return r, nil, err
+		}
+	}
+	if c.Update != "" {
+		r.Outcomes = kept
+	}
+	return r, faults, nil
 }
 
 // resumed returns what an earlier run has kept. A file that is not there yet keeps nothing.
@@ -123,7 +150,7 @@ func resumed(path string) (kept []programs.Outcome, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return nil, fmt.Errorf("--resume: %s has no figures of this command: %w", path, err)
+		return nil, fmt.Errorf("%s has no figures of this command: %w", path, err)
 	}
 	return kept, nil
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/dewpond/dewpond/instruments/kit/result"
@@ -34,5 +38,60 @@ func TestProgramsResume(t *testing.T) {
 		if _, err := resumed(wrong); err == nil {
 			t.Errorf("%s is no error", wrong)
 		}
+	}
+}
+
+// The document is what the kept figures say, and a run of one program leaves the rows of the others.
+func TestAdoption(t *testing.T) {
+	kept, err := resumed("testdata/programs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := programs.Markdown(&got, programs.Report{Command: pageCommand, Programs: programs.All(), Outcomes: kept}); err != nil {
+		t.Fatal(err)
+	}
+	const page = "../../docs/adoption.md"
+	if *update {
+		if err := os.WriteFile(page, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(page); err != nil || got.String() != string(want) {
+		t.Errorf("docs/adoption.md is not of the kept figures (%v); go test ./instruments/lab -run Adoption -update writes it", err)
+	}
+	for _, o := range kept {
+		for _, name := range o.Checked.Failures {
+			if name != programs.Withheld {
+				t.Errorf("%s: the file names a test that fails under checks", o.Program)
+			}
+		}
+	}
+}
+
+// With --update the report has all that is kept, also where a program cannot be measured; with --resume
+// it has what was asked for.
+func TestProgramsUpdate(t *testing.T) {
+	kept, err := resumed("testdata/programs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dns, err := programs.Find([]string{"dns"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := programs.Bench{Dir: t.TempDir(), Root: "../..", Do: func(context.Context, programs.Step) (programs.Ending, error) {
+		return programs.Ending{}, errors.New("no network")
+	}}
+	file := filepath.Join(t.TempDir(), "figures.json")
+	update := &programsCommand{Update: file}
+	r, faults, err := update.measure(t.Context(), broken, dns, slices.Clone(kept))
+	if err != nil || len(faults) != 1 || !slices.Equal(r.Failed, []string{"dns"}) || len(r.Outcomes) != len(kept) {
+		t.Errorf("updated: %d of %d programs, %v failed (%v, %v)", len(r.Outcomes), len(kept), r.Failed, faults, err)
+	}
+	resume := &programsCommand{Resume: file}
+	r, _, err = resume.measure(t.Context(), broken, dns, slices.Clone(kept))
+	if err != nil || r.Failed != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Program != "dns" {
+		t.Errorf("resumed: %d programs, %v failed (%v)", len(r.Outcomes), r.Failed, err)
 	}
 }

@@ -131,7 +131,8 @@ func (c copies) load(ctx context.Context, side string, l Load) (*figures, error)
 	e, err := c.do(ctx, Step{
 		Dir:  filepath.Join(c.side(side), l.Package),
 		Args: []string{c.binary(side, l.Package), "-test.run=^TestDewpondLoad$", "-test.benchtime=" + ops + "x"},
-		Env:  append(c.temporary(), "DEWPOND_LOAD="+l.Name, "DEWPOND_LOAD_OPS="+ops),
+		// Pools are to be as in the program, which is no test and has no bubbles.
+		Env: append(c.temporary(), "DEWPOND_LOAD="+l.Name, "DEWPOND_LOAD_OPS="+ops, "DEWPOND_BUBBLES=off"),
 	})
 	switch {
 	case err != nil:

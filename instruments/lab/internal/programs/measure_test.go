@@ -41,6 +41,10 @@ func TestMeasure(t *testing.T) {
 		if slices.Contains(s.Args, "download") {
 			return Ending{Module: module}, nil
 		}
+		// A load is in the binary of a test, and its pools are to be those of a program that is none.
+		if load := slices.Contains(s.Args, "-test.run=^TestDewpondLoad$"); load != slices.Contains(s.Env, "DEWPOND_BUBBLES=off") {
+			t.Errorf("%q has the environment %q", s.Args, s.Env)
+		}
 		return s.Do(ctx)
 	}}
 	p := Program{

@@ -18,8 +18,26 @@ type Outcome struct {
 	Lines       Lines              `json:"lines"`
 	Before      Tests              `json:"before"`  // of the program as it is
 	After       Tests              `json:"after"`   // of the program as it is edited
-	Checked     Tests              `json:"checked"` // the same, with all pools watched
+	Checked     Tests              `json:"checked"` // the same, with all pools watched: see [Withheld]
 	Rounds      []result.Round     `json:"rounds"`  // Scenario is the load's name
+	// Printed has the figures of a run whose rounds are not kept, by load and figure, as its document has them.
+	Printed map[string]map[string]Printed `json:"printed,omitempty"`
+}
+
+// A Printed is a figure of a load: the median of the program as it is, and the ratio of both.
+type Printed struct {
+	Median float64      `json:"median"`
+	Ratio  result.Ratio `json:"ratio"`
+}
+
+// Replace puts an outcome in the place of those of its program, and returns all in the order of the report.
+func Replace(all []Outcome, o Outcome) []Outcome {
+	all = append(slices.DeleteFunc(all, func(old Outcome) bool { return old.Program == o.Program }), o)
+	place := func(o Outcome) int {
+		return slices.IndexFunc(All(), func(p Program) bool { return p.Name == o.Program })
+	}
+	slices.SortStableFunc(all, func(a, b Outcome) int { return place(a) - place(b) })
+	return all
 }
 
 // Tests is what became of a program's own tests.
@@ -31,6 +49,9 @@ type Tests struct {
 	Again int `json:"again"`
 	Of    int `json:"of"`
 }
+
+// Withheld stands for the name of a test that fails under checks: it may name a fault that nobody knows yet.
+const Withheld = "withheld"
 
 // The figures of a load, in the order of the report.
 const (
@@ -51,7 +72,19 @@ func (o Outcome) measured(load string) experiment.Measured {
 	return experiment.Measured{Rounds: slices.DeleteFunc(slices.Clone(o.Rounds), func(r result.Round) bool { return r.Scenario != load })}
 }
 
+// median is that of the program as it is, where the load has the figure.
+func (o Outcome) median(load, figure string) (median float64, ok bool) {
+	if p, ok := o.Printed[load][figure]; ok {
+		return p.Median, true
+	}
+	m, at := o.measured(load), experiment.At(Original, figure)
+	return m.Figure(at).Median, m.Has(at)
+}
+
 func (o Outcome) ratio(load, figure string) result.Ratio {
+	if p, ok := o.Printed[load][figure]; ok {
+		return p.Ratio
+	}
 	return o.measured(load).Ratio(experiment.At(Migrated, figure), experiment.At(Original, figure))
 }
 
@@ -60,7 +93,7 @@ func (o Outcome) side(load, figure string) verdict.Side {
 	return verdict.OfRatio(o.ratio(load, figure), false, verdict.Least)
 }
 
-// missed reports whether a ratio is above an aim, and more than chance explains.
+// missed reports whether a ratio is above an aim, and more than chance explains. The document says it in words.
 func missed(r result.Ratio, most float64) bool {
 	return r.Rounds >= summary.VerdictRounds && r.Median > most && r.Low > 1
 }
@@ -80,16 +113,16 @@ func (o Outcome) Missed(p Program) (all []Load) {
 
 // Faults says what a night fails for: an aim that is missed, or a test that fails of the edited
 // program and not of the other.
-func (o Outcome) Faults(p Program) (all []string) {
+func (o Outcome) Faults(p Program) (all []error) {
 	for _, l := range o.Missed(p) {
 		for _, figure := range allFigures {
 			if most, ok := aims[figure]; ok && missed(o.ratio(l.Name, figure), most) {
-				all = append(all, fmt.Sprintf("%s, %s: %s is %s of the program's as it is, and should be %.2f at most", p.Name, l.Name, label(figure), text(o.ratio(l.Name, figure)), most))
+				all = append(all, fmt.Errorf("%s, %s: %s is %s of the program's as it is, and should be %.2f at most", p.Name, l.Name, label(figure), text(o.ratio(l.Name, figure)), most))
 			}
 		}
 	}
 	if o.After.Of > 0 && o.After.Again == o.After.Of && o.Before.Again == 0 {
-		all = append(all, fmt.Sprintf("%s: of its tests with dewpond some fail in each of %d runs, and of those without none", p.Name, o.After.Of))
+		all = append(all, fmt.Errorf("%s: of its tests with dewpond some fail in each of %d runs, and of those without none", p.Name, o.After.Of))
 	}
 	return all
 }

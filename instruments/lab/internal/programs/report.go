@@ -10,8 +10,8 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/instruments/kit/summary"
 	"github.com/dewpond/dewpond/instruments/kit/verdict"
-	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
 )
 
 // A Report is what was found of some programs. Each Outcome is of a Program.
@@ -19,6 +19,7 @@ type Report struct {
 	Command  string
 	Programs []Program
 	Outcomes []Outcome
+	Failed   []string // programs that were to be measured and could not be
 }
 
 // Text writes the tables for a terminal.
@@ -43,9 +44,12 @@ func Markdown(w io.Writer, r Report) error {
 each %[1]ssync.Pool%[1]s a %[1]sdewsync.Pool%[1]s, by a diff of that page, or by a few replaced lines. Both copies are compiled with
 one Go and one go line. In each round a load runs once in a process of the program as it is and once in one of the
 edited program, in turn; a ratio is the edited program's figure divided by the other's, in brackets its interval of
-95 %%. Below 1 dewpond needs less. An interval that contains 1 decides nothing.
+95 %%. Below 1 dewpond needs less. An interval that contains 1 decides nothing. A load is in the binary of a test;
+its pools are as in a program that is none ([%[1]sDEWPOND_BUBBLES=off%[1]s](ownership.md#in-a-testingsynctest-bubble)).
 
-`, "`")
+An aim is missed where, of %[2]d pairs or more, the median of the ratios lies above it and the whole interval above 1.
+
+`, "`", summary.VerdictRounds)
 	say("## Verdicts\n\n")
 	for _, side := range []struct {
 		title string
@@ -81,8 +85,8 @@ edited program, in turn; a ratio is the edited program's figure divided by the o
 	for _, line := range slices.Concat(r.skipped(), r.flakes()) {
 		say("\n%s\n", line)
 	}
-	if missing := r.missing(); len(missing) > 0 {
-		say("\nNot measured in this run: %s.\n", strings.Join(missing, ", "))
+	for _, line := range r.missing() {
+		say("\n%s\n", line)
 	}
 	say("\n## The figures\n\nMedians of the program as it is, and ratios. CPU is the processor time of an operation, with that of the load's own clients.\n\n")
 	columns.Markdown(out, r.figures())
@@ -120,12 +124,17 @@ func (t Tests) String() string {
 	return fmt.Sprintf("%d pass, %d fail", t.Passed, len(t.Failures))
 }
 
-// missing names the programs without an outcome.
+// missing says which programs have no outcome, and why.
 func (r Report) missing() (all []string) {
 	for _, p := range r.Programs {
-		if !slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Program == p.Name }) {
-			all = append(all, p.Name+" "+strings.TrimPrefix(p.Version, "v"))
+		if slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Program == p.Name }) {
+			continue
 		}
+		why := "the run was not asked for it"
+		if slices.Contains(r.Failed, p.Name) {
+			why = "the run that was asked for it came to no end"
+		}
+		all = append(all, fmt.Sprintf("%s %s is not measured: %s.", p.Name, strings.TrimPrefix(p.Version, "v"), why))
 	}
 	return all
 }
@@ -140,14 +149,23 @@ func (r Report) skipped() (all []string) {
 	return all
 }
 
-// flakes says of the tests that failed without checks how often they fail.
+// flakes names the tests that failed without checks, and says how often they fail.
 func (r Report) flakes() (all []string) {
 	for _, o := range r.Outcomes {
 		if o.After.Of == 0 {
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s: those of its tests that failed, once more and in turn: one or more fail in %d of %d runs as they are, and in %d of %d with dewpond.",
-			o.Program, o.Before.Again, o.Before.Of, o.After.Again, o.After.Of))
+		var failed []string
+		for _, side := range []struct {
+			Tests
+			of string
+		}{{o.Before, "of the program as it is"}, {o.After, "with dewpond"}} {
+			if len(side.Failures) > 0 {
+				failed = append(failed, strings.Join(side.Failures, ", ")+" failed "+side.of)
+			}
+		}
+		all = append(all, fmt.Sprintf("%s: %s. Run again, in turn, one or more of these tests fail in %d of %d runs as they are, and in %d of %d with dewpond.",
+			o.Program, strings.Join(failed, "; "), o.Before.Again, o.Before.Of, o.After.Again, o.After.Of))
 	}
 	return all
 }
@@ -160,15 +178,14 @@ func (r Report) figures() [][]string {
 	rows := [][]string{head}
 	for _, o := range r.Outcomes {
 		for _, l := range r.program(o).Loads {
-			m := o.measured(l.Name)
 			row := []string{o.Program + ", " + l.Name}
 			for _, name := range allFigures {
-				at := experiment.At(Original, name)
-				if !m.Has(at) {
+				median, ok := o.median(l.Name, name)
+				if !ok {
 					row = append(row, "", "")
 					continue
 				}
-				row = append(row, figure.Format(name, m.Figure(at).Median), text(o.compared(l.Name, name)))
+				row = append(row, figure.Format(name, median), text(o.compared(l.Name, name)))
 			}
 			rows = append(rows, row)
 		}
@@ -178,8 +195,7 @@ func (r Report) figures() [][]string {
 
 // compared is ratio, without those of a few allocations of the program's start.
 func (o Outcome) compared(load, name string) result.Ratio {
-	m := o.measured(load)
-	if m.Figure(experiment.At(Original, name)).Median < max(figure.AllocationNoise[name], 0) {
+	if median, _ := o.median(load, name); median < max(figure.AllocationNoise[name], 0) {
 		return result.Ratio{}
 	}
 	return o.ratio(load, name)
@@ -243,8 +259,8 @@ func (r Report) machines() (all []string) {
 		e := o.Environment
 		day, _, _ := strings.Cut(e.Time, "T")
 		pairs := 0
-		for _, m := range o.Rounds {
-			pairs = max(pairs, m.Round+1)
+		for _, l := range r.program(o).Loads {
+			pairs = max(pairs, o.ratio(l.Name, peak).Rounds)
 		}
 		line := fmt.Sprintf("%s: %s, %s, %d processors, load average %.1f at its start, %s %s/%s, %d pairs",
 			o.Program, day, e.Machine, e.CPUs, e.LoadAverage[0], e.GoVersion, e.OS, e.Arch, pairs)

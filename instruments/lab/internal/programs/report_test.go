@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,14 +71,67 @@ func TestDocument(t *testing.T) {
 	if got.String() != string(want) {
 		t.Errorf("the document differs from %s; go test -run Document -update writes it:\n%s", golden, got.String())
 	}
-	for _, name := range []string{"TestSecret", "TestFlaky"} {
-		if strings.Contains(got.String(), name) {
-			t.Errorf("the document names %s", name)
-		}
+	if strings.Contains(got.String(), "TestSecret") {
+		t.Error("the document names a test that fails under checks")
 	}
 	var text bytes.Buffer
 	if err := Text(&text, madeUp(6)); err != nil || !strings.Contains(text.String(), "fixture, worse") || strings.Contains(text.String(), "TestSecret") {
 		t.Errorf("%v: the text is\n%s", err, text.String())
+	}
+}
+
+// A program without figures has a reason.
+func TestNotMeasured(t *testing.T) {
+	r := madeUp(6)
+	for _, c := range []struct {
+		failed []string
+		want   string
+	}{{nil, "later 2.0.0 is not measured: the run was not asked for it."}, {[]string{"later"}, "later 2.0.0 is not measured: the run that was asked for it came to no end."}} {
+		r.Failed = c.failed
+		var got bytes.Buffer
+		if err := Markdown(&got, r); err != nil || !strings.Contains(got.String(), c.want) {
+			t.Errorf("%v failed: the document lacks %q (%v)", c.failed, c.want, err)
+		}
+	}
+}
+
+// Figures that an earlier document has printed are as good as the rounds that they are of.
+func TestPrinted(t *testing.T) {
+	r := madeUp(6)
+	var want bytes.Buffer
+	if err := Markdown(&want, r); err != nil {
+		t.Fatal(err)
+	}
+	o := &r.Outcomes[0]
+	all := map[string]map[string]Printed{}
+	for _, l := range r.Programs[0].Loads {
+		all[l.Name] = map[string]Printed{}
+		for _, name := range allFigures {
+			if median, ok := o.median(l.Name, name); ok {
+				all[l.Name][name] = Printed{median, o.ratio(l.Name, name)}
+			}
+		}
+	}
+	o.Rounds, o.Printed = nil, all
+	var got bytes.Buffer
+	if err := Markdown(&got, r); err != nil || got.String() != want.String() {
+		t.Errorf("%v: without its rounds the document is\n%s", err, got.String())
+	}
+}
+
+// What was found of one program takes the place of what was found of it before, and of nothing else.
+func TestReplace(t *testing.T) {
+	var all []Outcome
+	for _, name := range []string{"zap", "dns", "fasttemplate"} {
+		all = Replace(all, Outcome{Program: name, Version: "v1"})
+	}
+	all = Replace(all, Outcome{Program: "dns", Version: "v2"})
+	var got []string
+	for _, o := range all {
+		got = append(got, o.Program+" "+o.Version)
+	}
+	if want := []string{"fasttemplate v1", "dns v2", "zap v1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -86,7 +140,7 @@ func TestFaults(t *testing.T) {
 	r := madeUp(6)
 	p, o := r.Programs[0], r.Outcomes[0]
 	faults := o.Faults(p)
-	if len(faults) != 2 || !strings.Contains(faults[0], "fixture, worse: processor time is 1.20x") || !strings.Contains(faults[1], "fixture, worse: peak RSS is 1.30x") {
+	if len(faults) != 2 || !strings.Contains(faults[0].Error(), "fixture, worse: processor time is 1.20x") || !strings.Contains(faults[1].Error(), "fixture, worse: peak RSS is 1.30x") {
 		t.Errorf("%q", faults)
 	}
 	if missed := o.Missed(p); len(missed) != 1 || missed[0].Name != "worse" {

@@ -49,6 +49,9 @@ func TestReportsAreWithheld(t *testing.T) {
 		if shown := strings.Contains(fmt.Sprint(e, e.must("it failed")), "secret"); shown != (check != checked) {
 			t.Errorf("%s: it says %q", check, e.Said)
 		}
+		if named := slices.Equal(e.Failures, []string{"TestB"}); named != (check != checked) || len(e.Failures) != 1 {
+			t.Errorf("%s: %q fail", check, e.Failures)
+		}
 	}
 	if _, err := (Step{Dir: ".", Args: []string{"there-is-no-such-program"}}).Do(t.Context()); err == nil {
 		t.Error("a program that cannot be started is no error")
