@@ -46,7 +46,8 @@ var symbols = experiment.Experiment{
 
 // symbol is a claim that something is there.
 func symbol(id, text string, by experiment.Publication, name, do string) experiment.Claim {
-	control := controlOf(name)
+	what := lookedBy(name)
+	control := what.control
 	return experiment.Claim{
 		ID: id, Text: text, Publication: by,
 		Judge: func(m experiment.Measured) experiment.Finding {
@@ -54,7 +55,10 @@ func symbol(id, text string, by experiment.Publication, name, do string) experim
 			if f, lacking := m.Lacking(found, other); lacking {
 				return f
 			}
-			words := map[bool]string{true: "is there", false: "is not there"}
+			words, has := map[bool]string{true: "is there", false: "is not there"}, "the toolchain has it"
+			if what.listing != "" {
+				words, has = map[bool]string{true: "compiles", false: "does not compile"}, "it compiles"
+			}
 			f := experiment.Finding{
 				Measured: name + " " + words[m.Median(name, "found") == 1],
 				Control:  control + " " + words[m.Median(control, "found") == 1],
@@ -64,9 +68,9 @@ func symbol(id, text string, by experiment.Publication, name, do string) experim
 			case m.Median(control, "found") != 1:
 				f.Verdict, f.Why = experiment.CannotTell, "the control is not found either, so it was looked for in the wrong place"
 			case m.Median(name, "found") == 1:
-				f.Verdict, f.Why = experiment.Reproduced, "the toolchain has it"
+				f.Verdict, f.Why = experiment.Reproduced, has
 			default:
-				f.Verdict, f.Why = experiment.NotReproduced, "the toolchain has no such thing"
+				f.Verdict, f.Why = experiment.NotReproduced, what.wrong
 			}
 			return f
 		},
@@ -78,6 +82,7 @@ func symbol(id, text string, by experiment.Publication, name, do string) experim
 // listing that is compiled.
 type looked struct {
 	name, control string
+	wrong         string // with the name, if it is not there
 	// In the files of this directory of GOROOT, or of this module's, are want and there.
 	dir, module string
 	want, there string
@@ -87,22 +92,22 @@ type looked struct {
 }
 
 var lookedFor = []looked{
-	{name: "a mutex in poolLocal", control: "a poolChain in poolLocal", dir: "src/sync", want: "shared  []any\n\tMutex", there: "shared  poolChain"},
-	{name: "Rows.ScanBuffer", control: "Rows.Scan", imports: `import "database/sql"`, listing: "var rows *sql.Rows; _ = rows.ScanBuffer", compiles: "var rows *sql.Rows; _ = rows.Scan"},
-	{name: "sync.runtime_poolLocal", control: "sync.runtime_registerPoolCleanup", dir: "src/sync", want: "func runtime_poolLocal(", there: "func runtime_registerPoolCleanup("},
-	{name: "inconsistent pool state", control: "a panic of a nil Pool", dir: "src/sync", want: "inconsistent pool state", there: `panic("nil Pool")`},
-	{name: "the hit rate of MemStats", control: "the same with conversions", imports: `import "runtime"`,
+	{name: "a mutex in poolLocal", control: "a poolChain in poolLocal", wrong: "package sync's poolLocal has a poolChain as shared, and no mutex", dir: "src/sync", want: "shared  []any\n\tMutex", there: "shared  poolChain"},
+	{name: "Rows.ScanBuffer", control: "Rows.Scan", wrong: "sql.Rows has no method ScanBuffer", imports: `import "database/sql"`, listing: "var rows *sql.Rows; _ = rows.ScanBuffer", compiles: "var rows *sql.Rows; _ = rows.Scan"},
+	{name: "sync.runtime_poolLocal", control: "sync.runtime_registerPoolCleanup", wrong: "package sync has no function runtime_poolLocal", dir: "src/sync", want: "func runtime_poolLocal(", there: "func runtime_registerPoolCleanup("},
+	{name: "inconsistent pool state", control: "a panic of a nil Pool", wrong: "no text of package sync has these words", dir: "src/sync", want: "inconsistent pool state", there: `panic("nil Pool")`},
+	{name: "the hit rate of MemStats", control: "the same with conversions", wrong: "NumGC is a uint32 and PauseTotalNs a uint64, and Go subtracts only what has one type", imports: `import "runtime"`,
 		listing: "var s runtime.MemStats; _ = (s.NumGC - s.PauseTotalNs) / s.NumGC", compiles: "var s runtime.MemStats; _ = (uint64(s.NumGC) - s.PauseTotalNs) / uint64(s.NumGC)"},
-	{name: "unsafe.Pointer of a slice", control: "unsafe.Pointer of a pointer", imports: `import "unsafe"`, listing: "var b []byte; _ = unsafe.Pointer(b)", compiles: "var b []byte; _ = unsafe.Pointer(&b)"},
-	{name: "pacerGoalUtilization", control: "gcGoalUtilization", dir: "src/runtime", want: "pacerGoalUtilization", there: "gcGoalUtilization"},
-	{name: "runtime/debug.SetMemoryLimit", control: "debug.SetMemoryLimit", imports: `import "runtime/debug"`, listing: "runtime/debug.SetMemoryLimit(4 << 30)", compiles: "debug.SetMemoryLimit(4 << 30)"},
-	{name: "pgxpool.Connect", control: "pgxpool.New", module: "github.com/jackc/pgx/v5", dir: "pgxpool", want: "\nfunc Connect(", there: "\nfunc New("},
+	{name: "unsafe.Pointer of a slice", control: "unsafe.Pointer of a pointer", wrong: "Go converts a pointer or a uintptr to unsafe.Pointer, and not a slice", imports: `import "unsafe"`, listing: "var b []byte; _ = unsafe.Pointer(b)", compiles: "var b []byte; _ = unsafe.Pointer(&b)"},
+	{name: "pacerGoalUtilization", control: "gcGoalUtilization", wrong: "package runtime has no such name", dir: "src/runtime", want: "pacerGoalUtilization", there: "gcGoalUtilization"},
+	{name: "runtime/debug.SetMemoryLimit", control: "debug.SetMemoryLimit", wrong: "runtime/debug is the path of an import, and no name of a package: write debug.SetMemoryLimit", imports: `import "runtime/debug"`, listing: "runtime/debug.SetMemoryLimit(4 << 30)", compiles: "debug.SetMemoryLimit(4 << 30)"},
+	{name: "pgxpool.Connect", control: "pgxpool.New", wrong: "package pgxpool of pgx v5 has no function Connect", module: "github.com/jackc/pgx/v5", dir: "pgxpool", want: "\nfunc Connect(", there: "\nfunc New("},
 }
 
-func controlOf(name string) string {
+func lookedBy(name string) looked {
 	for _, l := range lookedFor {
 		if l.name == name {
-			return l.control
+			return l
 		}
 	}
 	panic("nothing is looked for by the name " + name)

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
@@ -18,6 +19,9 @@ func TestSymbols(t *testing.T) {
 			judges(t, c.ID, 0, made(1, 1), experiment.Reproduced)
 			judges(t, c.ID, 0, made(0, 1), experiment.NotReproduced)
 			judges(t, c.ID, 0, made(0, 0), experiment.CannotTell)
+			if f := c.Judge(experiment.MadeUp(0, made(0, 1))); f.Why != l.wrong || (l.listing != "") != strings.HasSuffix(f.Measured, "does not compile") {
+				t.Errorf("%s: it says %q: %q", c.ID, f.Measured, f.Why)
+			}
 		}
 	}
 }
