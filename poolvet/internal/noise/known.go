@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"go/ast"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +17,6 @@ import (
 // is public, as all of the row is. found says whether missingput finds one there, and where it does
 // not, why says what hides it.
 type loss struct{ module, version, packages, file, function, report, found, why string }
-
-const lossColumns = "module\tversion\tpackages\tfile\tfunction\treport\tfound\twhy\n"
 
 // known looks for each loss and compares with the committed table.
 func known(dir, only string, update, tell bool) (same bool, err error) {
@@ -70,12 +65,11 @@ func known(dir, only string, update, tell bool) (same bool, err error) {
 	if !update {
 		return same, nil
 	}
-	var b bytes.Buffer
-	b.WriteString(lossColumns)
+	var rows [][]string
 	for _, l := range table {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.module, l.version, l.packages, l.file, l.function, l.report, l.found, l.why)
+		rows = append(rows, []string{l.module, l.version, l.packages, l.file, l.function, l.report, l.found, l.why})
 	}
-	return true, os.WriteFile(name, b.Bytes(), 0o644)
+	return true, losses.write(name, rows)
 }
 
 // lost is the functions of some packages in which missingput finds something, each with its file.
@@ -134,22 +128,10 @@ func functionName(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
-func readLosses(name string) ([]loss, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+func readLosses(name string) (all []loss, err error) {
+	rows, err := losses.read(name)
+	for _, c := range rows {
+		all = append(all, loss{c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]})
 	}
-	defer file.Close()
-	var all []loss
-	for s := bufio.NewScanner(file); s.Scan(); {
-		f := strings.Split(s.Text(), "\t")
-		switch {
-		case s.Text()+"\n" == lossColumns:
-		case len(f) != 8:
-			return nil, fmt.Errorf("%s: %q has not eight columns", name, s.Text())
-		default:
-			all = append(all, loss{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]})
-		}
-	}
-	return all, nil
+	return all, err
 }

@@ -12,8 +12,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -60,7 +58,7 @@ func run(dir, only string, update, tell bool) (same bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	table, err := read(filepath.Join(dir, "findings.tsv"))
+	table, err := readFindings(filepath.Join(dir, "findings.tsv"))
 	if err != nil && !os.IsNotExist(err) {
 		return false, err
 	}
@@ -93,7 +91,11 @@ func run(dir, only string, update, tell bool) (same bool, err error) {
 		now = append(now, merged...)
 	}
 	if update {
-		return true, write(filepath.Join(dir, "findings.tsv"), now)
+		var rows [][]string
+		for _, r := range now {
+			rows = append(rows, []string{r.module, r.version, r.place, r.check, r.verdict, r.why})
+		}
+		return true, findings.write(filepath.Join(dir, "findings.tsv"), rows)
 	}
 	return same, nil
 }
@@ -159,26 +161,10 @@ func look(module, version string, patterns []string, tell bool) ([]row, error) {
 	return rows, nil
 }
 
-func read(name string) ([]row, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+func readFindings(name string) (all []row, err error) {
+	rows, err := findings.read(name)
+	for _, c := range rows {
+		all = append(all, row{c[0], c[1], c[2], c[3], c[4], c[5]})
 	}
-	defer file.Close()
-	var all []row
-	for s := bufio.NewScanner(file); s.Scan(); {
-		if f := strings.Split(s.Text(), "\t"); len(f) == 6 && f[0] != "module" {
-			all = append(all, row{f[0], f[1], f[2], f[3], f[4], f[5]})
-		}
-	}
-	return all, nil
-}
-
-func write(name string, rows []row) error {
-	var b bytes.Buffer
-	b.WriteString("module\tversion\tplace\tcheck\tverdict\twhy\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%s\n", r.module, r.version, r.place, r.check, r.verdict, r.why)
-	}
-	return os.WriteFile(name, b.Bytes(), 0o644)
+	return all, err
 }

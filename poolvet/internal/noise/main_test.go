@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,8 +33,41 @@ func TestMergeKeepsVerdicts(t *testing.T) {
 	}
 }
 
+// A line that is no row is an error, for the next -update would drop it. What is written is what was read.
+func TestTables(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "table.tsv")
+	two := table{[]string{"a", "b"}}
+	for text, want := range map[string]string{
+		"a\tb\n1\t2\n3\t4\n": "", "a\tb\n": "", "a\tb\n1\n": `"1" has not`, "a\tb\n1\t2\t3\n": `"1\t2\t3" has not`, "a\tb\n\n": `"" has not`,
+		"a\tc\n1\t2\n": "the first line", "1\t2\n": "the first line",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := two.read(name)
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is read as %q (%v), want an error with %s", text, rows, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err := two.write(name, rows); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(name); err != nil || string(again) != text {
+			t.Errorf("%q is written as %q (%v)", text, again, err)
+		}
+	}
+	if _, err := two.read(name + ".none"); !os.IsNotExist(err) {
+		t.Errorf("a table that is not there: %v", err)
+	}
+}
+
 func TestTheTableIsJudged(t *testing.T) {
-	rows, err := read("findings.tsv")
+	rows, err := readFindings("findings.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}
