@@ -88,6 +88,7 @@ var (
 	ErrOne       = errors.New("it has one collection, and so no time between two: collect for longer")
 	ErrGaps      = errors.New("no two of its collections follow each other, because other output fell into the lines between them: keep what the program writes on standard error apart")
 	ErrSmall     = errors.New("gctrace has whole MiB, which say too little of a heap as small as this one: give two samples of runtime/metrics, or what heap?debug=1 answers at both ends")
+	ErrNear      = errors.New("between two of its collections less than a MiB was allocated, and gctrace has whole MiB: give two samples of runtime/metrics, or what heap?debug=1 answers at both ends")
 	ErrLimited   = errors.New("the goals do not follow what lives, so a memory limit sets them, and gctrace does not have what else counts towards one: give two samples of runtime/metrics")
 )
 
@@ -121,6 +122,8 @@ func (t *Trace) Window() (*Window, error) {
 		return nil, ErrOne
 	case t.goals.n > 0 && t.goals.mean() < leastGoal:
 		return nil, ErrSmall
+	case w.Collections > 0 && t.bytes.mean() <= 0:
+		return nil, ErrNear
 	}
 	all := float64(w.Collections + w.Forced)
 	allocated := t.bytes.mean() * all * mib

@@ -45,13 +45,16 @@ const (
 // Foretell returns the row of a setting.
 func (w *Window) Foretell(s Setting) Row {
 	row := Row{GOGC: s.GOGC, Limit: s.Limit, Now: s == w.Setting}
-	if w.Collections < Least {
-		why := estimate.CannotTell("%d collections are too few, at least %d are needed: collect for longer", w.Collections, Least)
-		row.Collections, row.Collector, row.Peak = why, why, why
-		return row
+	var why estimate.Estimate
+	switch {
+	case w.Collections < Least:
+		why = estimate.CannotTell("%d collections are too few, at least %d are needed: collect for longer", w.Collections, Least)
+	case w.uncalibrated(w.Setting) <= 0:
+		why = estimate.CannotTell("nothing was allocated between the collections: collect under load")
+	case s.Limit > 0 && !w.Outside.Known() && s.GOGC < 0:
+		why = estimate.CannotTell("%s", w.Outside.Why)
 	}
-	if s.Limit > 0 && !w.Outside.Known() && s.GOGC < 0 {
-		why := estimate.CannotTell("%s", w.Outside.Why)
+	if !why.Known() {
 		row.Collections, row.Collector, row.Peak = why, why, why
 		return row
 	}
