@@ -51,7 +51,9 @@ func TestTrial(t *testing.T) {
 			t.Errorf("%s, %s: %.1f collections predicted instead of %v, and %v counted", r.setting, r.variant, predicted, asIs, counted)
 		}
 	}
-	if tr.truths == 0 || tr.inside < tr.truths-1 {
+	// Of nine intervals of 95 % two or more miss the truth in one run of 14, and four or more in one of 1600.
+	// .ci/nightly has so many that it can ask for 19 of 20.
+	if tr.truths == 0 || tr.inside < tr.truths-3 {
 		t.Errorf("%d of %d intervals have the truth", tr.inside, tr.truths)
 	}
 }
