@@ -37,7 +37,7 @@ func (*programsCommand) Help() string {
 	}
 	return `Downloads public programs from the module proxy, edits a copy of each so that dewpond's pools stand in the place of its own, runs its tests as they are, with dewpond and with DEWPOND_CHECK=all, and then loads on both copies in turn.
 
-The programs are ` + strings.Join(names, ", ") + `. All took more than an hour on 2 processors that others used too. It needs bash and GNU sed.
+The programs are ` + strings.Join(names, ", ") + `. All took more than an hour on 2 processors that others used too. Of nats-server's tests of its file store a disk has its share: TMPDIR=/dev/shm, or another directory in memory, saves most of it. It needs bash and GNU sed.
 
 Examples:
 

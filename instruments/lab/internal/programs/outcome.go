@@ -20,14 +20,6 @@ type Outcome struct {
 	After       Tests              `json:"after"`   // of the program as it is edited
 	Checked     Tests              `json:"checked"` // the same, with all pools watched: see [Withheld]
 	Rounds      []result.Round     `json:"rounds"`  // Scenario is the load's name
-	// Printed has the figures of a run whose rounds are not kept, by load and figure, as its document has them.
-	Printed map[string]map[string]Printed `json:"printed,omitempty"`
-}
-
-// A Printed is a figure of a load: the median of the program as it is, and the ratio of both.
-type Printed struct {
-	Median float64      `json:"median"`
-	Ratio  result.Ratio `json:"ratio"`
 }
 
 // Replace puts an outcome in the place of those of its program, and returns all in the order of the report.
@@ -74,17 +66,11 @@ func (o Outcome) measured(load string) experiment.Measured {
 
 // median is that of the program as it is, where the load has the figure.
 func (o Outcome) median(load, figure string) (median float64, ok bool) {
-	if p, ok := o.Printed[load][figure]; ok {
-		return p.Median, true
-	}
 	m, at := o.measured(load), experiment.At(Original, figure)
 	return m.Figure(at).Median, m.Has(at)
 }
 
 func (o Outcome) ratio(load, figure string) result.Ratio {
-	if p, ok := o.Printed[load][figure]; ok {
-		return p.Ratio
-	}
 	return o.measured(load).Ratio(experiment.At(Migrated, figure), experiment.At(Original, figure))
 }
 

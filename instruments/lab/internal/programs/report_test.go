@@ -95,30 +95,6 @@ func TestNotMeasured(t *testing.T) {
 	}
 }
 
-// Figures that an earlier document has printed are as good as the rounds that they are of.
-func TestPrinted(t *testing.T) {
-	r := madeUp(6)
-	var want bytes.Buffer
-	if err := Markdown(&want, r); err != nil {
-		t.Fatal(err)
-	}
-	o := &r.Outcomes[0]
-	all := map[string]map[string]Printed{}
-	for _, l := range r.Programs[0].Loads {
-		all[l.Name] = map[string]Printed{}
-		for _, name := range allFigures {
-			if median, ok := o.median(l.Name, name); ok {
-				all[l.Name][name] = Printed{median, o.ratio(l.Name, name)}
-			}
-		}
-	}
-	o.Rounds, o.Printed = nil, all
-	var got bytes.Buffer
-	if err := Markdown(&got, r); err != nil || got.String() != want.String() {
-		t.Errorf("%v: without its rounds the document is\n%s", err, got.String())
-	}
-}
-
 // What was found of one program takes the place of what was found of it before, and of nothing else.
 func TestReplace(t *testing.T) {
 	var all []Outcome
