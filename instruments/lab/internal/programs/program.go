@@ -17,6 +17,7 @@ type Program struct {
 	Tests    string   // which tests run, as go test's -run has them; empty: all
 	Skip     string   // a test that does not, by its name
 	SkipWhy  string   // what the test wants that no edit can give it
+	FailWhy  string   // why tests fail of either side, if they do
 	Loads    []Load
 }
 

@@ -164,8 +164,12 @@ func (r Report) flakes() (all []string) {
 				failed = append(failed, strings.Join(side.Failures, ", ")+" failed "+side.of)
 			}
 		}
-		all = append(all, fmt.Sprintf("%s: %s. Run again, in turn, one or more of these tests fail in %d of %d runs as they are, and in %d of %d with dewpond.",
-			o.Program, strings.Join(failed, "; "), o.Before.Again, o.Before.Of, o.After.Again, o.After.Of))
+		line := fmt.Sprintf("%s: %s. Run again, in turn, one or more of these tests fail in %d of %d runs as they are, and in %d of %d with dewpond.",
+			o.Program, strings.Join(failed, "; "), o.Before.Again, o.Before.Of, o.After.Again, o.After.Of)
+		if why := r.program(o).FailWhy; why != "" {
+			line += " " + why
+		}
+		all = append(all, line)
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func madeUp(pairs int) Report {
 		After:   Tests{Passed: 11, Again: 2, Of: 5},
 		Checked: Tests{Passed: 9, Failures: []string{"TestSecret"}, Reports: 4},
 	}
-	p := Program{Name: "fixture", Replaced: "its pools by others", Skip: "TestPools", SkipWhy: "it wants its pools"}
+	p := Program{Name: "fixture", Replaced: "its pools by others", Skip: "TestPools", SkipWhy: "it wants its pools", FailWhy: "It wants a quiet machine."}
 	for _, l := range []struct {
 		name      string
 		cpu, peak float64
