@@ -30,7 +30,7 @@ func TestText(t *testing.T) {
 		verdict  Verdict
 		has, not string
 	}{
-		"pool": {func(f *Facts) {}, Pool, "1: 0 [0, 0.55] collections/s instead of 10.", "cannot tell"},
+		"pool": {func(f *Facts) {}, Pool, "1: 0 [0, 0.4] collections/s instead of 10.", "cannot tell"},
 		"collections not known": {func(f *Facts) { f.Known = false }, Pool,
 			"collections cannot tell: give what /debug/pprof/heap?debug=1 answers at the beginning and at the end", "instead of"},
 		"nothing known": {func(f *Facts) { f.Known = false; f.CPU.Collector, f.CPU.Allocation = none, none }, CannotTell,

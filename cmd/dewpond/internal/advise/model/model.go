@@ -126,11 +126,32 @@ const least = 1 << 20
 // was not allocated, so many more bytes were alive, and the same work took faster times less processor time:
 // then so many times more of it is done while a collection runs, and makes garbage that floats.
 func (h Heap) Predict(share, idle, faster float64) float64 {
-	live := h.LiveBytes()
+	live, rate := h.LiveBytes(), (1-share)*faster
 	room := max(least, h.goalOf(live)-live)
-	live += idle - (1-(1-share)*faster)*h.floating()
+	live += idle - (1-rate)*h.floating()
 	then := max(least, h.goalOf(live)-live)
-	return h.Collections * (1 - share) * room / then
+	early := h.early(room)
+	earlyThen := min(early, max(latest, expected*rate*early))
+	return h.Collections * (1 - share) * room / then * (1 - early) / (1 - earlyThen)
+}
+
+// The collector begins before the goal, by as many bytes as it expects to be allocated while it marks, but not
+// before and not after these parts of the room are left.
+const (
+	earliest = 19.0 / 64
+	latest   = 3.0 / 64
+)
+
+// expected is how many times as much the collector expects as is seen in the mean, where it begins as early as it
+// may: it takes the greatest of the last five collections, and the program to run three times as much as it does.
+const expected = 3
+
+// early returns which part of the room is left in the mean when marking has ended.
+func (h Heap) early(room float64) float64 {
+	if h.Collections < enough {
+		return 0
+	}
+	return min(earliest, max(latest, 1-h.Allocated/h.Collections/room))
 }
 
 // Then is Predict for a share, and idle bytes, that were estimated. The interval has both that the processors

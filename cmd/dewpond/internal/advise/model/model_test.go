@@ -56,6 +56,24 @@ func TestFloating(t *testing.T) {
 	}
 }
 
+// A collector that begins early, for what is allocated while it marks, begins as late as it may where next to
+// nothing is. The figures are of a sample, of which 153 collections became 2 and most of a third one.
+func TestEarly(t *testing.T) {
+	h := Heap{Allocated: 6911 * mb, Collections: 153, Goal: 110 * mb, GOGC: Off, Limit: 126 * mb, Steady: 53 * mb}
+	if got, want := h.Predict(1-0.0221, 0, 2), 153*0.0221*(6911/153.0)/(57*61/64.0); math.Abs(got-want) > 1e-9 || math.Abs(got-2.8) > 0.05 {
+		t.Errorf("%v collections, want %v", got, want)
+	}
+	for _, share := range []float64{0, 0.25, 0.5} {
+		if got, want := h.Predict(share, 0, 1), 153*(1-share); math.Abs(got-want) > 1e-9 {
+			t.Errorf("without %v of the bytes %v collections, want %v", share, got, want)
+		}
+	}
+	h.Collections = enough - 1 // too few to tell how early
+	if got, want := h.Predict(0.98, 0, 1), h.Collections*0.02; math.Abs(got-want) > 1e-9 {
+		t.Errorf("of %v collections %v, want %v", h.Collections, got, want)
+	}
+}
+
 // Where the looks have seen low goals alone, the bytes between two collections tell how much lives.
 func TestBetween(t *testing.T) {
 	h := Heap{Allocated: 1260 * mb, Collections: 20, Goal: 100 * mb, GOGC: 100, Steady: 50 * mb}
