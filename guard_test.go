@@ -525,28 +525,6 @@ func TestStatsSayWhyNot(t *testing.T) {
 	}
 }
 
-// A program that uses one block of ten after its Put: of so many samples a tenth is found.
-func TestGuardFindsItsShare(t *testing.T) {
-	g := guarding(t)
-	p := g.pool(dewpond.BytePoolOptions{})
-	const samples, oneIn = 2000, 10
-	for i := 0; p.Stats().GuardSamples < samples; i++ {
-		b := p.Get(500)
-		p.Put(b)
-		if i%oneIn == 0 {
-			lateSink += b[1]
-		}
-		g.goesOn()
-	}
-	g.sweep()
-	found := float64(p.Stats().Violations)
-	const want = float64(samples) / oneIn
-	deviation := 5 * 13.5 // five times the root of 2000*0.1*0.9
-	if found < want-deviation || found > want+deviation {
-		t.Errorf("of %d samples of which one in %d was read, %v were found", samples, oneIn, found)
-	}
-}
-
 // Blocks that are lost go, and with them what the pool knows of them.
 func TestGuardedLost(t *testing.T) {
 	g := guarding(t)
