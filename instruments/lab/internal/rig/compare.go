@@ -106,22 +106,12 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) (
 		}
 	}
 	report := comparison.Report{Schema: comparison.Schema, Environment: kit.Environment(), Users: c.Connections, Rounds: count}
-	remove, err := c.build(ctx)
+	t, most, end, err := c.ready(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
-	t, err := c.targets()
-	if err != nil {
-		return err
-	}
-	defer t.close()
+	defer func() { err = errors.Join(err, end()) }()
 	report.Backends, report.StandIn = t.what, t.standIn
-	most, err := t.most(ctx)
-	if err != nil {
-		return err
-	}
-
 	throughput, alone, err := c.calibrate(ctx, t, most, progress)
 	if err != nil {
 		return err
@@ -148,6 +138,23 @@ func (c *compareCommand) compare(ctx context.Context, out, progress io.Writer) (
 	report.Controls = comparison.Controls(measured)
 	report.Words = comparison.Words(report.Rows, report.Controls)
 	return errors.Join(files.Write(report), c.write(report, out))
+}
+
+// ready builds the service and starts what it stands on. most is how many connections the database takes. The
+// caller calls end.
+func (c *compareCommand) ready(ctx context.Context) (t targets, most int, end func() error, err error) {
+	remove, err := c.build(ctx)
+	if err != nil {
+		return t, 0, nil, err
+	}
+	if t, err = c.targets(); err != nil {
+		return t, 0, nil, errors.Join(err, remove())
+	}
+	end = func() error { return errors.Join(t.close(), remove()) }
+	if most, err = t.most(ctx); err != nil {
+		return t, 0, nil, errors.Join(err, end())
+	}
+	return t, most, end, nil
 }
 
 // calibrations is how many turns the rate for all is of.

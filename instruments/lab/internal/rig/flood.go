@@ -93,21 +93,12 @@ func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err 
 	default:
 		c.scale = 1
 	}
-	remove, err := before.build(ctx)
+	t, most, end, err := before.ready(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	c.program = before.program
-	t, err := before.targets()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	most, err := t.most(ctx)
-	if err != nil {
-		return err
-	}
 	throughput, alone, err := before.calibrate(ctx, t, most, progress)
 	if err != nil {
 		return err

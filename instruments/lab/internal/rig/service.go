@@ -15,6 +15,7 @@ import (
 
 	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 	"github.com/dewpond/dewpond/instruments/load"
+	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/account"
 )
@@ -114,6 +115,18 @@ func (s *childService) stop() error {
 	}
 	err := s.command.Wait()
 	return errors.Join(err, s.dir.Close())
+}
+
+// sessions returns the sessions of dewload --example, which are not judged.
+func (s *childService) sessions(arrivals load.Arrivals) (load.Scenario, error) {
+	file, err := scenariofile.Parse("session.yaml", []byte(scenariofile.Example))
+	if err != nil {
+		return load.Scenario{}, err
+	}
+	scenario := file.Scenario
+	scenario.Target, scenario.Arrivals = "http://"+s.addresses.HTTP, arrivals
+	scenario.Thresholds, scenario.Abort = nil, load.Abort{}
+	return scenario, nil
 }
 
 // measured runs a scenario, and says what the service did meanwhile.

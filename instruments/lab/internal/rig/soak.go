@@ -25,7 +25,6 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/quantile"
 	"github.com/dewpond/dewpond/instruments/load"
 	lines "github.com/dewpond/dewpond/instruments/load/command"
-	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 
 	"github.com/dewpond/dewpond/examples/matchmaker/standin"
 	"github.com/dewpond/dewpond/examples/matchmaker/standin/proxy"
@@ -72,15 +71,10 @@ func (c *soakCommand) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 
-	file, err := scenariofile.Parse("session.yaml", []byte(scenariofile.Example))
+	scenario, err := s.sessions(load.Arrivals{Rate: float64(c.Rate), Process: load.Poisson, Duration: c.Duration, Seed: 1})
 	if err != nil {
 		return err
 	}
-	scenario := file.Scenario
-	scenario.Target = "http://" + s.addresses.HTTP
-	scenario.Arrivals = load.Arrivals{Rate: float64(c.Rate), Process: load.Poisson, Duration: c.Duration, Seed: 1}
-	scenario.Thresholds, scenario.Abort = nil, load.Abort{}
-
 	display := lines.NewDisplay(os.Stderr)
 	display.Begin(fmt.Sprintf("%v at %.4g sessions a second; %s", c.Duration, c.Rate, f.about()))
 	side := newSide(s.command.Process.Pid)

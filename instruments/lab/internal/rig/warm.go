@@ -67,20 +67,12 @@ func (c *warmCommand) warm(ctx context.Context, out, progress io.Writer) (err er
 	}
 	region.Silence()
 	backends := &compareCommand{Postgres: c.Postgres, Redis: c.Redis, program: c.program}
-	remove, err := backends.build(ctx)
+	t, _, end, err := backends.ready(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	c.program = backends.program
-	t, err := backends.targets()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	if _, err := t.most(ctx); err != nil {
-		return err
-	}
 	nodes, err := t.redisNodes(ctx)
 	if err != nil {
 		return err
