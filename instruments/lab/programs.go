@@ -24,6 +24,7 @@ type programsCommand struct {
 	Names    []string `arg:"" optional:"" name:"name" help:"Measure these programs. The default is all."`
 	Pairs    int      `default:"12" placeholder:"N" help:"Run each load N times of each side, in turn (default ${default}). Six are the fewest for a verdict."`
 	Quick    bool     `help:"Run each load twice of each side, and give no verdict."`
+	Tests    bool     `help:"Run the tests alone, and no loads. That takes minutes, and goes for bytebufferpool too, of which there is nothing to measure."`
 	Resume   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Keep the figures in FILE after each program, as JSON. A program whose figures FILE has is not measured again."`
 	Update   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Measure the programs, and put their figures in the place of those that FILE has of them, as JSON. Report all that FILE has then, each with its date."`
 	Markdown string   `type:"path" placeholder:"FILE" help:"Write the report as the document that the repository keeps, docs/adoption.md, to FILE."`
@@ -43,6 +44,7 @@ Examples:
 
     lab programs fasttemplate --quick    one program, in a minute or two
     lab programs dns zap                 two, with verdicts
+    lab programs --tests bytebufferpool  the tests of one
     lab programs --resume figures.json   all, or those that figures.json lacks
     ` + strings.Replace(strings.TrimPrefix(pageCommand, "go run ./instruments/"), "programs ", "programs zap ", 1) + `
 
@@ -55,7 +57,11 @@ Ctrl-C or SIGTERM ends the run. With --resume it goes on later where it was.`
 const pageCommand = "go run ./instruments/lab programs --update instruments/lab/testdata/programs.json --markdown docs/adoption.md"
 
 func (c *programsCommand) Run(ctx context.Context) error {
-	chosen, err := programs.Find(c.Names)
+	known := programs.All()
+	if c.Tests {
+		known = programs.Tested()
+	}
+	chosen, err := programs.Find(known, c.Names)
 	if err != nil {
 		return command.UsageError{Err: err}
 	}
@@ -64,6 +70,9 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	}
 	if c.Quick && c.Update != "" {
 		return command.UsageError{Err: errors.New("--update keeps figures for verdicts, and --quick measures too few: leave one of them out")}
+	}
+	if c.Tests && c.Resume+c.Update+c.Markdown != "" {
+		return command.UsageError{Err: errors.New("--tests measures nothing: give neither --resume, --update nor --markdown")}
 	}
 	var document outputs.Files[programs.Report]
 	if err := document.Open("--markdown", c.Markdown, programs.Markdown); err != nil {
@@ -86,7 +95,7 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if c.Quick {
 		b.Pairs = 2
 	}
-	r, faults, err := c.measure(ctx, b, chosen, kept)
+	r, faults, err := c.measure(ctx, b, known, chosen, kept)
 	if err != nil {
 		return err
 	}
@@ -102,10 +111,10 @@ func (c *programsCommand) Run(ctx context.Context) error {
 // file is where figures are kept, if anywhere: kong lets one of the two be given.
 func (c *programsCommand) file() string { return c.Resume + c.Update }
 
-// measure measures the chosen programs, without those that are taken as they are kept. Faults are what the
+// measure measures the chosen of the known programs, without those that are taken as they are kept. Faults are what the
 // run fails for when all are done.
-func (c *programsCommand) measure(ctx context.Context, b programs.Bench, chosen []programs.Program, kept []programs.Outcome) (r programs.Report, faults []error, err error) {
-	r.Command, r.Programs = pageCommand, programs.All()
+func (c *programsCommand) measure(ctx context.Context, b programs.Bench, known, chosen []programs.Program, kept []programs.Outcome) (r programs.Report, faults []error, err error) {
+	r.Command, r.Programs = pageCommand, known
 	for _, p := range chosen {
 		i := slices.IndexFunc(kept, func(o programs.Outcome) bool { return o.Program == p.Name && o.Version == p.Version })
 		if i >= 0 && c.Update == "" {

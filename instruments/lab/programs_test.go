@@ -9,9 +9,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/result"
 	"github.com/dewpond/dewpond/instruments/lab/internal/programs"
 )
+
+// Tests alone have no figures to keep.
+func TestProgramsRefuse(t *testing.T) {
+	for _, c := range []programsCommand{{Tests: true, Pairs: 1, Resume: "x"}, {Tests: true, Pairs: 1, Markdown: "x"}, {Tests: true, Pairs: 1, Update: "x"}, {Pairs: 0}, {Pairs: 1, Names: []string{"bytebufferpool"}}} {
+		if err := c.Run(t.Context()); !errors.As(err, new(command.UsageError)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
 
 // What is kept after a program is what a later run goes on from.
 func TestProgramsResume(t *testing.T) {
@@ -76,7 +86,7 @@ func TestProgramsUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dns, err := programs.Find([]string{"dns"})
+	dns, err := programs.Find(programs.All(), []string{"dns"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +95,12 @@ func TestProgramsUpdate(t *testing.T) {
 	}}
 	file := filepath.Join(t.TempDir(), "figures.json")
 	update := &programsCommand{Update: file}
-	r, faults, err := update.measure(t.Context(), broken, dns, slices.Clone(kept))
+	r, faults, err := update.measure(t.Context(), broken, programs.All(), dns, slices.Clone(kept))
 	if err != nil || len(faults) != 1 || !slices.Equal(r.Failed, []string{"dns"}) || len(r.Outcomes) != len(kept) {
 		t.Errorf("updated: %d of %d programs, %v failed (%v, %v)", len(r.Outcomes), len(kept), r.Failed, faults, err)
 	}
 	resume := &programsCommand{Resume: file}
-	r, _, err = resume.measure(t.Context(), broken, dns, slices.Clone(kept))
+	r, _, err = resume.measure(t.Context(), broken, programs.All(), dns, slices.Clone(kept))
 	if err != nil || r.Failed != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Program != "dns" {
 		t.Errorf("resumed: %d programs, %v failed (%v)", len(r.Outcomes), r.Failed, err)
 	}

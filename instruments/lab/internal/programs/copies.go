@@ -3,6 +3,7 @@ package programs
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -48,6 +49,9 @@ func (c copies) make(ctx context.Context) (Lines, error) {
 		if err := os.CopyFS(c.side(side), os.DirFS(e.Module)); err != nil {
 			return none, err
 		}
+		if err := c.beModule(c.side(side)); err != nil {
+			return none, err
+		}
 	}
 	for _, edit := range c.Edits {
 		if err := edit.apply(ctx, c.side(Migrated), string(page)); err != nil {
@@ -74,6 +78,18 @@ func (c copies) make(ctx context.Context) (Lines, error) {
 		}
 	}
 	return n, c.addLoads()
+}
+
+// beModule gives a copy a go.mod if it has none: it is of a module from before there were modules.
+func (c copies) beModule(dir string) error {
+	file, err := os.OpenFile(filepath.Join(dir, "go.mod"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(file, "module %s\n", c.Module)
+	return errors.Join(err, file.Close())
 }
 
 // addLoads puts the loads of both sides among the tests of their packages.

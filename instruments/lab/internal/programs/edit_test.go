@@ -62,6 +62,22 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
+// A copy without a go.mod gets one, and another keeps its own.
+func TestBeModule(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"example.com/first", "example.com/second"} {
+		if err := (copies{Program: Program{Module: name}}).beModule(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, "go.mod"); got != "module example.com/first\n" {
+		t.Errorf("go.mod is %q", got)
+	}
+	if err := (copies{}).beModule(filepath.Join(dir, "none")); err == nil {
+		t.Error("a directory that is not there is no error")
+	}
+}
+
 // What a rule does not find as often as it says is an error: the program is not the one that the
 // rule was written for.
 func TestRules(t *testing.T) {

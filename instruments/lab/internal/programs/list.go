@@ -105,3 +105,38 @@ var all = []Program{
 		},
 	},
 }
+
+// testedOnly are those of which there is nothing to measure: their edits have the tests use dewpond, and are no
+// advice. The slices of bytebufferpool are all blocks here, which it takes from the pool at each Get and as it
+// grows, and gives back at each Put.
+var testedOnly = []Program{
+	{
+		Name: "bytebufferpool", Module: "github.com/valyala/bytebufferpool", Version: "v1.0.0",
+		Replaced: "its byte slices by a `BytePool`'s",
+		Edits: []Edit{
+			Import{"pool.go", dewpond},
+			Rule{
+				"pool.go", "var defaultPool Pool\n",
+				"var defaultPool Pool\n\nvar blocks = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: \"bytebufferpool\"})\n", 1,
+			},
+			Rule{"pool.go", "return v.(*ByteBuffer)\n", "b := v.(*ByteBuffer)\n\t\tb.B = p.block()\n\t\treturn b\n", 1},
+			Rule{"pool.go", "B: make([]byte, 0, atomic.LoadUint64(&p.defaultSize)),", "B: p.block(),", 1},
+			Rule{"pool.go", "b.Reset()\n", "blocks.Adopt(b.B)\n\t\tb.B = nil\n", 1},
+			Rule{
+				"pool.go", "func (p *Pool) calibrate() {",
+				"func (p *Pool) block() []byte { return blocks.Get(max(minSize, int(atomic.LoadUint64(&p.defaultSize))))[:0] }\n\nfunc (p *Pool) calibrate() {", 1,
+			},
+			Rule{"bytebuffer.go", "p = make([]byte, nMax)", "p = blocks.Get(int(nMax))", 1},
+			Rule{
+				"bytebuffer.go", "bNew := make([]byte, nMax)\n\t\t\tcopy(bNew, p)\n\t\t\tp = bNew\n",
+				"p = blocks.Grow(p, int(nMax)-len(p))[:nMax]\n", 1,
+			},
+			Rule{"bytebuffer.go", "append(b.B, p...)", "blocks.Append(b.B, p...)", 1},
+			Rule{"bytebuffer.go", "append(b.B, c)", "blocks.Append(b.B, c)", 1},
+			Rule{"bytebuffer.go", "append(b.B, s...)", "blocks.AppendString(b.B, s)", 1},
+			Rule{"bytebuffer.go", "append(b.B[:0], p...)", "blocks.Append(b.B[:0], p...)", 1},
+			Rule{"bytebuffer.go", "append(b.B[:0], s...)", "blocks.AppendString(b.B[:0], s)", 1},
+		},
+		Packages: []string{"."},
+	},
+}

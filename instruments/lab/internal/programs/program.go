@@ -41,14 +41,24 @@ const (
 // All returns the programs, in the order of the report.
 func All() []Program { return all }
 
-// Find returns the programs with these names, or all if there are no names.
-func Find(names []string) ([]Program, error) {
+// Tested returns all programs, and those whose tests alone are of use, without their loads.
+func Tested() []Program {
+	var tests []Program
+	for _, p := range slices.Concat(all, testedOnly) {
+		p.Loads = nil
+		tests = append(tests, p)
+	}
+	return tests
+}
+
+// Find returns those of the programs that have these names, or all if there are no names.
+func Find(of []Program, names []string) ([]Program, error) {
 	if len(names) == 0 {
-		return all, nil
+		return of, nil
 	}
 	var found []Program
 	var known []string
-	for _, p := range all {
+	for _, p := range of {
 		known = append(known, p.Name)
 		if slices.Contains(names, p.Name) {
 			found = append(found, p)

@@ -25,6 +25,9 @@ type Report struct {
 // Text writes the tables for a terminal.
 func Text(w io.Writer, r Report) error {
 	for _, rows := range [][][]string{r.tests(), r.figures()} {
+		if len(rows) < 2 { // the head alone: no program has loads
+			continue
+		}
 		if err := columns.Write(w, rows); err != nil {
 			return err
 		}

@@ -141,13 +141,20 @@ func TestFaults(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	if found, err := Find([]string{"zap", "dns"}); err != nil || len(found) != 2 || found[0].Name != "dns" {
+	if found, err := Find(All(), []string{"zap", "dns"}); err != nil || len(found) != 2 || found[0].Name != "dns" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if found, err := Find(nil); err != nil || len(found) != len(All()) {
+	if found, err := Find(All(), nil); err != nil || len(found) != len(All()) {
 		t.Errorf("%d programs, %v", len(found), err)
 	}
-	if _, err := Find([]string{"zip"}); err == nil || !strings.Contains(err.Error(), "the programs are fasttemplate, ") {
+	if _, err := Find(All(), []string{"zip"}); err == nil || !strings.Contains(err.Error(), "the programs are fasttemplate, ") {
 		t.Errorf("of a name that none has: %v", err)
+	}
+	if _, err := Find(All(), []string{"bytebufferpool"}); err == nil {
+		t.Error("a program without loads is measured")
+	}
+	found, err := Find(Tested(), []string{"dns", "bytebufferpool"})
+	if err != nil || len(found) != 2 || found[0].Loads != nil || len(all[2].Loads) == 0 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -54,7 +54,9 @@ func (s Step) Do(ctx context.Context) (Ending, error) {
 	var e Ending
 	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
 	cmd.Dir = s.Dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod -buildvcs=false", "DEWPOND_CHECK=off")
+	// The environment may have flags of its own: .ci/nightly's step guarded has an overlay.
+	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -mod=mod -buildvcs=false")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS="+flags, "DEWPOND_CHECK=off")
 	cmd.Env = append(cmd.Env, s.Env...)
 	inGroup(cmd)
 	cmd.WaitDelay = time.Second

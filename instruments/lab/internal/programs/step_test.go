@@ -53,6 +53,10 @@ func TestReportsAreWithheld(t *testing.T) {
 			t.Errorf("%s: %q fail", check, e.Failures)
 		}
 	}
+	t.Setenv("GOFLAGS", "-overlay=some")
+	if e, err := (Step{Dir: ".", Args: []string{"sh", "-c", "echo \"$GOFLAGS\"; exit 1"}}).Do(t.Context()); err != nil || e.Said != "-overlay=some -mod=mod -buildvcs=false\n" {
+		t.Errorf("the flags of the Go tool are %q, %v", e.Said, err)
+	}
 	if _, err := (Step{Dir: ".", Args: []string{"there-is-no-such-program"}}).Do(t.Context()); err == nil {
 		t.Error("a program that cannot be started is no error")
 	}
