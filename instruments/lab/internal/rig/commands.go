@@ -18,6 +18,7 @@ type Commands struct {
 	HotKey   hotKeyCommand   `cmd:"" name:"hotkey" group:"service" help:"Ask Redis for one key at a rate, with a local cache and without, and show where its one processor ends."`
 	Warm     warmCommand     `cmd:"" group:"service" help:"Measure the first second of the service, with warm connections and without."`
 	Soak     soakCommand     `cmd:"" group:"service" help:"Load the service while its servers fail, and check that nothing grows or is lost."`
+	Guard    guardCommand    `cmd:"" group:"service" help:"Load the service with guarded blocks and without, and compare its memory."`
 	Pressure pressureCommand `cmd:"" group:"service" help:"Measure the service where memory is scarce, with features that turn off and without."`
 }
 
