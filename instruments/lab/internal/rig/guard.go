@@ -71,6 +71,7 @@ type guardSide struct {
 	load.Result
 	account.Window
 	resident         []float64 // bytes, once a second
+	goal             float64   // bytes of heap at which the collector would begin, at the end of the round
 	samples, reports uint64
 }
 
@@ -195,23 +196,24 @@ func (s *childService) sampled(ctx context.Context, arrivals load.Arrivals, side
 	}
 	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
-	side.samples, side.reports = summed(text, "dewpond_guard_samples_total"), summed(text, "dewpond_violations_total")
+	side.goal = summed(text, "go_memstats_next_gc_bytes")
+	side.samples, side.reports = uint64(summed(text, "dewpond_guard_samples_total")), uint64(summed(text, "dewpond_violations_total"))
 	return err
 }
 
-// summed adds up a counter of all pools, in Prometheus's text format.
-func summed(text []byte, name string) uint64 {
-	sum := 0.0
+// summed adds up a metric, in Prometheus's text format, with whatever labels.
+func summed(text []byte, name string) (sum float64) {
 	for line := range bytes.Lines(text) {
-		if rest, ok := strings.CutPrefix(string(line), name+"{"); ok {
-			fields := strings.Fields(rest[strings.LastIndex(rest, "}")+1:])
-			if len(fields) > 0 {
-				v, _ := strconv.ParseFloat(fields[0], 64)
-				sum += v
-			}
+		rest, ok := strings.CutPrefix(string(line), name)
+		if !ok || !strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, " ") {
+			continue
+		}
+		if fields := strings.Fields(rest[strings.LastIndex(rest, "}")+1:]); len(fields) > 0 {
+			v, _ := strconv.ParseFloat(fields[0], 64)
+			sum += v
 		}
 	}
-	return uint64(sum)
+	return sum
 }
 
 // residentBytes is how much memory of a process is resident. statm has counters that are late by some pages for
@@ -241,7 +243,7 @@ func ownGuard() (all guardSide, setting string) {
 
 // guardReport prints what the rounds have shown, and returns an error where that must not be.
 func guardReport(out io.Writer, rounds []map[string]*guardSide, own guardSide, ownSetting string) error {
-	rows := [][]string{{"service", "sessions finished", "failed", "mean RSS", "to without", "collections", "samples", "reports"}}
+	rows := [][]string{{"service", "sessions finished", "failed", "mean RSS", "to without", "heap goal", "collections", "samples", "reports"}}
 	total := map[string]guardSide{}
 	for _, way := range []string{without, withoutAgain, guarded} {
 		var sum guardSide
@@ -250,14 +252,14 @@ func guardReport(out io.Writer, rounds []map[string]*guardSide, own guardSide, o
 			s := round[way]
 			sum.Finished, sum.Failed, sum.Cycles = sum.Finished+s.Finished, sum.Failed+s.Failed+s.Dropped, sum.Cycles+s.Cycles
 			sum.samples, sum.reports = sum.samples+s.samples, sum.reports+s.reports
-			mean += s.mean() / float64(len(rounds))
+			mean, sum.goal = mean+s.mean()/float64(len(rounds)), sum.goal+s.goal/float64(len(rounds))
 		}
 		total[way] = sum
 		ratio := "-"
 		if way != without {
 			ratio = byHowMuch(residentRatio(rounds, way))
 		}
-		rows = append(rows, []string{way, fmt.Sprint(sum.Finished), fmt.Sprint(sum.Failed), figure.ByteSize(mean), ratio, fmt.Sprint(sum.Cycles), fmt.Sprint(sum.samples), fmt.Sprint(sum.reports)})
+		rows = append(rows, []string{way, fmt.Sprint(sum.Finished), fmt.Sprint(sum.Failed), figure.ByteSize(mean), ratio, figure.ByteSize(sum.goal), fmt.Sprint(sum.Cycles), fmt.Sprint(sum.samples), fmt.Sprint(sum.reports)})
 	}
 	errs := []error{columns.Write(out, rows)}
 	fmt.Fprintf(out, "\nThe load, in this process: %d samples, %d reports; its pool's Stats.Guard is %s.\n", own.samples, own.reports, ownSetting)

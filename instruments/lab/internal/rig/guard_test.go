@@ -21,11 +21,11 @@ func TestGuardRefuses(t *testing.T) {
 	}
 }
 
-// A counter is that of all pools, and of no other counter.
+// A counter is that of all pools, and of no other counter. A metric without labels is its value.
 func TestSummed(t *testing.T) {
-	text := []byte("# HELP dewpond_x a {b} 7\ndewpond_x{pool=\"a\"} 5\ndewpond_x{pool=\"b } c\"} 1e+02 1700000000\ndewpond_xy{pool=\"a\"} 9\ndewpond_x{pool=\"none\"}\n")
-	if n := summed(text, "dewpond_x"); n != 105 {
-		t.Errorf("%d, want 105", n)
+	text := []byte("# HELP dewpond_x a {b} 7\ndewpond_x{pool=\"a\"} 5\ndewpond_x{pool=\"b } c\"} 1e+02 1700000000\ndewpond_xy{pool=\"a\"} 9\ndewpond_x{pool=\"none\"}\nplain 2.5e+07\nplainer 1\n")
+	if n, plain := summed(text, "dewpond_x"), summed(text, "plain"); n != 105 || plain != 25e6 {
+		t.Errorf("%v and %v, want 105 and 25e6", n, plain)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestResidentBytes(t *testing.T) {
 func guardRounds(n int, times float64) (all []map[string]*guardSide) {
 	for i := range n {
 		side := func(by float64) *guardSide {
-			s := &guardSide{Result: load.Result{Finished: 10, Failed: 1}, resident: []float64{1e9, 1e9}} // it warms up
+			s := &guardSide{Result: load.Result{Finished: 10, Failed: 1}, resident: []float64{1e9, 1e9}, goal: 30e6} // it warms up
 			for range 8 {
 				s.resident = append(s.resident, (50e6+float64(i))*by)
 			}
@@ -63,7 +63,7 @@ func TestGuardReport(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
-		"without 60 6 50.0 MB - 0 0 0", "without, again 60 6 50.1 MB +0.10 % [+0.10, +0.10]", "guarded 60 6 50.5 MB +0.90 % [+0.90, +0.90] 0 600 0",
+		"without 60 6 50.0 MB - 30.0 MB 0 0 0", "without, again 60 6 50.1 MB +0.10 % [+0.10, +0.10] 30.0 MB 0", "guarded 60 6 50.5 MB +0.90 % [+0.90, +0.90] 30.0 MB 0 600 0",
 		"in this process: 7 samples, 0 reports; its pool's Stats.Guard is touch.",
 	} {
 		if !strings.Contains(text, want) {
