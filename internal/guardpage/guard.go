@@ -41,6 +41,12 @@ const (
 	maxBlocks = 256
 	maxBytes  = 4 << 20
 	queueTime = time.Minute
+
+	// What waits is live to the collector, which lets garbage grow with that (GOGC). So it is at most this
+	// part of the live heap, or fewBytes, which the smallest heap has room for anyway.
+	liveParts = 64
+	fewBytes  = 256 << 10
+
 	sweepTime = time.Second
 )
 
@@ -81,6 +87,7 @@ type Guard struct {
 	records   map[uintptr]*record
 	out       amount
 	idle      amount
+	mostIdle  int       // bytes of the live heap's part, when it was last asked for
 	queue     []*record // the idle ones, the oldest first
 	shut      [][]byte  // pages that the system will not give access to again: nobody must get them
 	found     findings  // which the next sweep reports
@@ -340,7 +347,7 @@ func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
 // that leave the queue for it, which the next sweep reports: this Put is not theirs. Not in a bubble,
 // whose timers are not those of the process.
 func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
-	for len(g.queue) > 0 && g.idle.full(r.bytes, g.most()) {
+	for len(g.queue) > 0 && g.idle.full(r.bytes, g.mayWait()) {
 		oldest := g.queue[0]
 		g.queue[0] = nil
 		g.queue = g.queue[1:]
@@ -358,6 +365,19 @@ func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
 	g.idle.add(1, r.bytes)
 	g.armSweep()
 	return left
+}
+
+// mayWait is how many bytes of blocks may be idle. Those of the region are live wherever they are.
+func (g *Guard) mayWait() int {
+	if g.unasked {
+		return g.most()
+	}
+	return g.mostIdle
+}
+
+// askLive asks how many bytes may be idle in this heap.
+func (g *Guard) askLive() {
+	g.mostIdle = int(min(maxBytes, max(fewBytes, g.sys.live()/liveParts)))
 }
 
 // takeAway takes the pages of a block that was put back, and reports whether a use of it will be seen.

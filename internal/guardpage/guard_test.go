@@ -29,6 +29,7 @@ type fake struct {
 	absent  map[uintptr]bool
 	hidden  map[uintptr]bool
 	refuses error
+	left    uint64 // what collections leave of the heap
 	says    string
 	huge    bool     // pages are made unasked
 	small   [][]byte // what was asked to be kept so
@@ -62,6 +63,7 @@ func newFake(pageSize int) *fake {
 		})
 		return is, nil
 	}
+	f.live = func() uint64 { return f.left }
 	f.touches = func() string { return f.says }
 	f.unasked = func() bool { return f.huge }
 	f.keepSmall = func(pages []byte) error {
@@ -348,6 +350,22 @@ func TestHeapDump(t *testing.T) {
 func TestQueue(t *testing.T) {
 	f := newFake(4096)
 	g, p := f.guard(), &pool{}
+	for range maxBlocks {
+		put(t, g, p, 100)
+	}
+	if g.idle != (amount{fewBytes / 4096, fewBytes}) {
+		t.Errorf("%+v in the queue of a small heap", g.idle)
+	}
+	f.left = liveParts * 512 << 10
+	g.Sweep()
+	for range maxBlocks {
+		put(t, g, p, 100)
+	}
+	if g.idle != (amount{512 << 10 / 4096, 512 << 10}) {
+		t.Errorf("%+v in the queue of a heap of %d bytes", g.idle, f.left)
+	}
+	f.left = 1 << 40
+	g.Sweep()
 	first := put(t, g, p, 100)
 	f.touch(first)
 	for range maxBlocks {

@@ -79,7 +79,7 @@ func (g *Guard) pagesFor(n int) []byte {
 	return g.region.cut(n)
 }
 
-// most is how many bytes of blocks may be out, and how many idle.
+// most is how many bytes of blocks may be out, and how many idle at most.
 func (g *Guard) most() int {
 	if g.unasked {
 		return regionBytes / 2

@@ -63,7 +63,7 @@ func New(asked Setting, arm func()) *Guard {
 }
 
 func newGuard(s system, why string, asked Setting, arm func()) *Guard {
-	g := &Guard{sys: s, off: why, setting: asked, Turns: Turns{Rate: asked.Rate, Arm: arm}, records: map[uintptr]*record{}}
+	g := &Guard{sys: s, off: why, setting: asked, Turns: Turns{Rate: asked.Rate, Arm: arm}, records: map[uintptr]*record{}, mostIdle: fewBytes}
 	if why == "" {
 		g.begin()
 	}

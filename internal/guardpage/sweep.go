@@ -47,6 +47,7 @@ func (g *Guard) sweepAgain() {
 func (g *Guard) Sweep() {
 	g.mu.Lock()
 	g.askInTime()
+	g.askLive()
 	before := g.found // has been believed
 	g.found = nil
 	var found findings

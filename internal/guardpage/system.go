@@ -10,4 +10,5 @@ type system struct {
 	keepSmall func(pages []byte) error                    // has none be made of them
 	hide      func(pages []byte) error                    // makes whoever touches them fault; where it fails it may have begun
 	open      func(pages []byte) error                    // ends that
+	live      func() uint64                               // bytes of the Go heap that the last collection has left
 }

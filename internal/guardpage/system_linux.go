@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -18,7 +19,16 @@ func thisSystem() (s system, why string) {
 		open: func(pages []byte) error {
 			return syscall.Mprotect(pages, syscall.PROT_READ|syscall.PROT_WRITE) // as the Go heap is
 		},
+		live: live,
 	}, ""
+}
+
+func live() uint64 {
+	sample := [1]metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	if metrics.Read(sample[:]); sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
 }
 
 func giveBack(pages []byte) error { return syscall.Madvise(pages, syscall.MADV_DONTNEED) }
