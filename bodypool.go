@@ -58,8 +58,8 @@ func (p *BodyPool) Get() []byte {
 			class = larger
 		}
 	}
-	if b == nil {
-		b = blocks.Get(blocks.classes.Size(class))
+	if b == nil { // not Get: nobody has asked for that size
+		b = blocks.sampled(blocks.getBlock(class))
 	}
 	blocks.count.class.At(class).bodies.Add(1)
 	p.out.Add(1)
@@ -78,6 +78,7 @@ func (p *BodyPool) Put(b []byte) {
 	}
 	p.out.Add(-1)
 	p.fits.Learn(len(b))
+	p.blocks.noteAsked(len(b))
 	p.blocks.adoptOrPut(b, true)
 }
 

@@ -380,7 +380,7 @@ func (b *Buffer) take(size, least int) (block []byte, err error) {
 	if block, err = p.tryGetUncounted("TryBuffer", size); err != nil && least < size {
 		block, err = p.tryGetUncounted("TryBuffer", least)
 	}
-	p.countRefusal(err)
+	p.countAnswer(len(block), err)
 	return block, err
 }
 

@@ -46,7 +46,7 @@ type BytePool struct {
 	onPut       blockWork
 	onGet       blockWork
 	initialized bool   // by NewBytePool; false in the zero BytePool
-	sampleMask  uint32 // see samples
+	sampleMask  uint32 // see lot
 	engine      magazine.Engine
 
 	source   Source            // nil: the Go heap
@@ -269,8 +269,9 @@ func (p *BytePool) Get(n int) []byte {
 	x.Exit()
 	switch p.onGet {
 	case watchSome:
-		if p.samples(number) {
-			p.prepare(block, class, number)
+		// The mask, and not ||, saves those that are not marked a branch.
+		if p.lot(number)&p.sampleMask&check.Unmarked(uintptr(block)) == 0 {
+			p.prepare(block, class, number, n)
 		}
 	case trackState: // p.note, inlined by hand (cost 211 of 80)
 		if state := p.blocks.Find(uintptr(block), class.Size()); state != nil {
@@ -280,7 +281,7 @@ func (p *BytePool) Get(n int) []byte {
 		}
 		fallthrough
 	default:
-		p.prepare(block, class, number)
+		p.prepare(block, class, number, n)
 	}
 	return (*[1 << 18]byte)(block)[:n:class.Size()]
 }
@@ -302,7 +303,7 @@ func (p *BytePool) getMore(n int) []byte {
 		x.Exit()
 		if block != nil {
 			if p.onGet != keepAsIs {
-				p.prepare(block, class, number)
+				p.prepare(block, class, number, n)
 			}
 			return (*[1 << 18]byte)(block)[:n:class.Size()]
 		}
@@ -313,12 +314,16 @@ func (p *BytePool) getMore(n int) []byte {
 // blockAlignment is the alignment of every block, in bytes.
 const blockAlignment = 16
 
-// prepare makes an idle block ready for the caller of Get. number is the shard's number
-// of this hit.
-func (p *BytePool) prepare(block unsafe.Pointer, class sizeclass.Class, number uintptr) {
+// prepare makes an idle block ready for the caller of Get, who has asked for n bytes. number
+// is the shard's number of this hit.
+func (p *BytePool) prepare(block unsafe.Pointer, class sizeclass.Class, number uintptr, n int) {
 	b := unsafe.Slice((*byte)(block), class.Size())
-	if p.onGet&watch != 0 && p.samples(number) {
-		p.startWatch(b)
+	if p.onGet&watch != 0 {
+		p.checks.Unmark(uintptr(block))
+		if p.lot(number)&p.sampleMask == 0 {
+			p.checks.Sample.Asked.Add(int64(n))
+			p.startWatch(b)
+		}
 	}
 	if p.onGet&clearBlock != 0 {
 		clear(b)
@@ -326,13 +331,21 @@ func (p *BytePool) prepare(block unsafe.Pointer, class sizeclass.Class, number u
 	p.note(b)
 }
 
-// samples reports whether the block of a slot's hit is to be watched: one in sampleMask+1,
-// as if at random. If it were every so many, and requests made as many Gets each, all that
-// are watched would be of one place of a request, and the other places never.
-func (p *BytePool) samples(number uintptr) bool {
+// lot returns a number by which the block of a slot's hit is to be watched or not: those that
+// are 0 in the bits of sampleMask are, one in sampleMask+1, as if at random. If it were every so
+// many, and requests made as many Gets each, all that are watched would be of one place of a
+// request, and the other places never.
+func (p *BytePool) lot(number uintptr) uint32 {
 	h := uint32(number) * 0x9e3779b1 // Knuth's multiplicative hash, with the upper bits mixed into the lower
 	h = (h ^ h>>15) * 0x85ebca6b
-	return (h^h>>13)&p.sampleMask == 0
+	return h ^ h>>13
+}
+
+// noteAsked counts the size of a Get that may not have come through prepare, if it is chosen.
+func (p *BytePool) noteAsked(n int) {
+	if n > 0 && p.checks.chosen() {
+		p.checks.Sample.Asked.Add(int64(n))
+	}
 }
 
 // getSlow is Get when the shard has no idle block for it, which holds for every size without
@@ -345,6 +358,7 @@ func (p *BytePool) getSlow(n int) []byte {
 		return p.actual().Get(n)
 	}
 	class, ok := p.classFor("Get", n)
+	p.noteAsked(n)
 	if !ok {
 		return p.oversize(n)
 	}
@@ -697,7 +711,7 @@ func (p *BytePool) putUsed(b []byte) {
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	p = p.actual()
 	b, err := p.tryGetUncounted("TryGet", n)
-	p.countRefusal(err)
+	p.countAnswer(n, err)
 	return b, err
 }
 
@@ -727,7 +741,7 @@ func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	if err == ErrExhausted {
 		b, err = p.wait(ctx, n)
 	}
-	p.countRefusal(err)
+	p.countAnswer(n, err)
 	return b, err
 }
 
@@ -768,9 +782,14 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 // returnOne gives back the permission to allocate a block that could not be made.
 func (p *BytePool) returnOne(class uint8) { p.gate.Return(class, 1) }
 
-// countRefusal counts any error that TryGet or GetContext returns, except ErrClosed.
-func (p *BytePool) countRefusal(err error) {
-	if err != nil && err != ErrClosed {
+// countAnswer counts any error that TryGet or GetContext returns, except ErrClosed, and else notes
+// what was asked for.
+func (p *BytePool) countAnswer(n int, err error) {
+	switch err {
+	case nil:
+		p.noteAsked(n)
+	case ErrClosed:
+	default:
 		p.count.refused.Add(1)
 	}
 }
@@ -1031,8 +1050,11 @@ func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
 		b.size = p.gate.Size(class)
 	}
 	err := b.get(ctx)
-	p.countRefusal(err)
+	p.countAnswer(n, err)
 	if err == nil && ok {
+		for range blocks[1:] {
+			p.noteAsked(n)
+		}
 		p.sampledBatch(blocks)
 	}
 	return err
@@ -1381,6 +1403,7 @@ func (p *BytePool) getLeased(n int) Lease {
 		if block != nil {
 			if p.onGet != keepAsIs {
 				p.makeReady(unsafe.Slice((*byte)(block), class.Size()))
+				p.noteAsked(n)
 			}
 			if h == nil {
 				h = p.handle()
@@ -1665,6 +1688,7 @@ func (p *BytePool) Stats() Stats {
 	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
+		s.Sampled = p.checks.sampled()
 	}
 	p.guardStats(&s)
 	s.Waits, s.WaitDuration = p.gate.Waits()
@@ -1696,6 +1720,10 @@ func (p *BytePool) reportLeaks() int {
 // watchIfChosen starts to watch a block that a caller gets, if it is chosen. It must be called
 // before the block is cleared, because it looks at the poison.
 func (p *BytePool) watchIfChosen(b []byte) {
+	if p.checks == nil {
+		return
+	}
+	p.checks.Unmark(addressOf(b))
 	if p.checks.chosen() {
 		p.startWatch(b)
 	}

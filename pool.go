@@ -571,6 +571,7 @@ func (p *Pool[T]) Stats() Stats {
 	if p.checks != nil {
 		c.Idle += quarantined[0]
 		s.Violations = p.checks.count.Load()
+		s.Sampled = p.checks.sampled()
 	}
 	s.Waits, s.WaitDuration = p.out.Waits()
 	s.OldestIdle = p.decay.Oldest()
@@ -608,6 +609,11 @@ func (p *Pool[T]) reportLeaks() int {
 // watchIfChosen starts to watch an object that a caller gets, if it is chosen, and returns the
 // object. It does all of that itself, because each frame of its stack costs.
 func (p *Pool[T]) watchIfChosen(v *T) *T {
+	if p.checks == nil {
+		return v
+	}
+	b := p.bytesOf(v)
+	p.checks.Unmark(addressOf(b))
 	if !p.checks.chosen() {
 		return v
 	}
@@ -617,7 +623,6 @@ func (p *Pool[T]) watchIfChosen(v *T) *T {
 			p.Put(v)
 		}
 	}()
-	b := p.bytesOf(v)
 	p.checks.Get(addressOf(b), b, true)
 	panics = false
 	return v

@@ -68,6 +68,7 @@ func (s *Scope) TryGet(n int) ([]byte, error) {
 	}
 	if size, ok := s.nextChunk(n); ok {
 		if chunk, err := s.pool.tryGetUncounted("TryGet", size); err == nil {
+			s.pool.noteAsked(size)
 			return s.begin(chunk, n), nil
 		}
 	}

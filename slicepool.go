@@ -152,7 +152,7 @@ func (p *SlicePool[T]) Get(n int) []T {
 	}
 	number := slot.Hits()
 	x.Exit()
-	p.pool.prepare(block, class, number)
+	p.pool.prepare(block, class, number, n*int(size))
 	return sliceAt[T](block, n, int(class.Size()/max(1, size)))
 }
 

@@ -45,6 +45,10 @@ type Stats struct {
 	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
 	Violations uint64 // misuses that checked mode and guarded blocks have found
 
+	// Sampled has ages of blocks or objects and the sizes that were asked for, of those that checked mode
+	// watches. It is nil without Check.
+	Sampled *Sampled
+
 	Guard        string  // "touch" or "fault" while a sample of the Gets has guarded blocks, or "off (", why and ")"; see docs/safety.md on DEWPOND_GUARD
 	GuardSamples uint64  // Gets that had one
 	GuardRate    float64 // how many Gets a second had one of late, in all pools of the process
@@ -139,6 +143,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.Trimmed -= previous.Trimmed
 	s.Collections -= previous.Collections
 	s.ReleasedBytes -= previous.ReleasedBytes
+	s.Sampled = s.Sampled.Sub(previous.Sampled)
 	classes := make([]ClassStats, len(s.Classes))
 	copy(classes, s.Classes)
 	for i := range min(len(classes), len(previous.Classes)) {
@@ -186,6 +191,7 @@ func (s Stats) plus(t Stats) Stats {
 	s.Violations += t.Violations
 	s.GuardSamples += t.GuardSamples
 	s.GuardRate = max(s.GuardRate, t.GuardRate)
+	s.Sampled = s.Sampled.plus(t.Sampled)
 	s.Trimmed += t.Trimmed
 	s.Collections += t.Collections
 	s.IdleBytes += t.IdleBytes

@@ -88,7 +88,7 @@ func TestSubKnowsEveryField(t *testing.T) {
 		}
 	}
 	stats := func(by int64) dewpond.Stats {
-		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2), Shards: []dewpond.ShardStats{{Idle: int(by), IdleBytes: 64 * by}}}
+		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2), Sampled: &dewpond.Sampled{Watched: uint64(by)}, Shards: []dewpond.ShardStats{{Idle: int(by), IdleBytes: 64 * by}}}
 		fill(reflect.ValueOf(&s).Elem(), by)
 		for i := range s.Classes {
 			fill(reflect.ValueOf(&s.Classes[i]).Elem(), by)
@@ -108,7 +108,7 @@ func TestSubKnowsEveryField(t *testing.T) {
 			if k := v.Field(i).Kind(); k == reflect.String || k == reflect.Float64 {
 				got = fmt.Sprint(v.Field(i).Interface())
 			}
-			if name != "Classes" && name != "Shards" && got != want {
+			if name != "Classes" && name != "Shards" && name != "Sampled" && got != want {
 				t.Errorf("%s.%s is %s, want %s", of, name, got, want)
 			}
 		}
@@ -120,7 +120,10 @@ func TestSubKnowsEveryField(t *testing.T) {
 	if want := (dewpond.ShardStats{Idle: 10, IdleBytes: 640}); len(since.Shards) != 1 || since.Shards[0] != want {
 		t.Errorf("shards: %+v, want %+v", since.Shards, want)
 	}
-	if later.Classes[0].Gets != 10 {
-		t.Error("Sub changes the classes of what it is called on")
+	if since.Sampled.Watched != 7 {
+		t.Errorf("%d are watched, want 7", since.Sampled.Watched)
+	}
+	if later.Classes[0].Gets != 10 || later.Sampled.Watched != 10 {
+		t.Error("Sub changes what it is called on")
 	}
 }

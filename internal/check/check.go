@@ -10,6 +10,7 @@ package check
 import (
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,10 +21,12 @@ import (
 // methods for one block lock one of the Checker's shards for a map lookup.
 type Checker struct {
 	Guard   Guard // makes idle blocks fault if it can; may be nil. Set it before any call.
+	Sample  Sample
 	report  func(Violation)
 	sampled bool // few blocks are watched, and the program has no time to spare
 	shards  [shards]shard
 	pages   pages // of all blocks, unless few are watched
+	marks   *marks
 }
 
 // filter counts, for each hash value, the watched blocks of all Checkers. There is one
@@ -49,7 +52,11 @@ type shard struct {
 // see package callers, and one watched block in eight is in the profile, which records
 // a stack of its own.
 func New(sampled bool, report func(Violation)) *Checker {
-	c := &Checker{report: report, sampled: sampled}
+	c := &Checker{report: report, sampled: sampled, marks: new(marks)}
+	if sampled {
+		c.marks.at = make(map[uintptr]time.Time)
+		runtime.AddCleanup(c, (*marks).end, c.marks) // the filter is shared by all Checkers
+	}
 	for i := range c.shards {
 		c.shards[i].at = make(map[uintptr]*record)
 	}
@@ -79,6 +86,11 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	}
 	r := s.at[at]
 	var found *Violation
+	now := time.Now()
+	if r != nil && r.state == idle && r.size == len(block) {
+		c.Sample.Idle.since(r.putAt, now)
+	}
+	c.Sample.Watched.Add(1)
 	switch {
 	case r == nil || r.state == out || r.size != len(block): // new, or at the address of a lost block
 		if r != nil && r.hasCleanup && r.leaks() { // before its cleanup has run
@@ -88,7 +100,7 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	case !c.verify(r, block):
 		found = r.written(block, stack)
 	}
-	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], time.Now()
+	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], now
 	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, false
 	profile := inUse.Load()
 	if r.profiled = profile != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
@@ -148,6 +160,9 @@ func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 		return Refused
 	}
 	r.state, r.put, r.putAt = idle, append(r.put[:0], stack...), time.Now()
+	if !r.gotAt.IsZero() { // else it is adopted
+		c.Sample.Out.since(r.gotAt, r.putAt)
+	}
 	if r.profiled {
 		(*inUse.Load()).Remove(r)
 	}
@@ -246,6 +261,7 @@ func (c *Checker) Around(at uintptr) (found *Violation) {
 // blocks that are not watched. If the block is not intact Forget returns the violation,
 // because its caller may hold locks and must report it later.
 func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
+	c.Unmark(at)
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,6 +271,9 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	}
 	if !c.verify(r, block) {
 		found = r.written(block, nil)
+	}
+	if !c.sampled { // else it leaves quarantine, and see mark
+		c.Sample.Idle.since(r.putAt, time.Now())
 	}
 	c.untrack(s, r)
 	if r.hasCleanup {
@@ -267,6 +286,7 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 // End forgets all blocks of a Checker that watches a sample: no caller asks about them any
 // more, and the filter is shared by all Checkers.
 func (c *Checker) End() {
+	c.marks.end()
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()

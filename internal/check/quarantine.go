@@ -16,10 +16,11 @@ type Block struct {
 type Quarantine struct {
 	Bytes int // the most bytes that it holds, in up to QuarantineBlocks blocks
 
-	mu     sync.Mutex
-	blocks []Block
-	bytes  int
-	ended  bool
+	mu      sync.Mutex
+	blocks  []Block
+	bytes   int
+	ended   bool
+	crowded bool
 }
 
 // QuarantineBlocks is the most blocks that a Quarantine holds.
@@ -46,7 +47,15 @@ func (q *Quarantine) Leave() (b Block, ok bool) {
 	if len(q.blocks) <= QuarantineBlocks && q.bytes <= q.Bytes {
 		return Block{}, false
 	}
+	q.crowded = true
 	return q.first(), true
+}
+
+// Crowded reports whether a block had to leave for another since the quarantine was last empty.
+func (q *Quarantine) Crowded() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.crowded
 }
 
 // Len returns the number of blocks.
@@ -71,6 +80,7 @@ func (q *Quarantine) first() Block {
 	q.blocks[0] = Block{}
 	q.blocks = q.blocks[1:]
 	q.bytes -= len(b.Bytes)
+	q.crowded = q.crowded && len(q.blocks) > 0
 	return b
 }
 
@@ -78,7 +88,7 @@ func (q *Quarantine) first() Block {
 func (q *Quarantine) Empty(end bool) (blocks []Block) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	blocks, q.blocks, q.bytes = q.blocks, nil, 0
+	blocks, q.blocks, q.bytes, q.crowded = q.blocks, nil, 0, false
 	q.ended = q.ended || end
 	return blocks
 }

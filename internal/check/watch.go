@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +32,8 @@ const (
 //
 // Where All blocks are watched they stay so in the pool, until they are handed out again
 // or let go, which is when what has been written is found. Otherwise that is when they
-// leave quarantine: the pool has none that is watched, so that a Get of what comes from
-// there need not look.
+// leave quarantine: the pool has none that is watched, and a Get of what comes from there
+// looks only whether it is marked.
 type Watch struct {
 	*Checker
 	Quarantine Quarantine
@@ -72,7 +73,7 @@ func (w *Watch) Retire(b Block) {
 		w.Poison(b.At, b.Bytes)
 	}
 	w.counts[b.Class].Add(1)
-	if !w.Quarantine.Add(b) {
+	if w.passes() || !w.Quarantine.Add(b) {
 		w.leave(b, false)
 		return
 	}
@@ -82,6 +83,16 @@ func (w *Watch) Retire(b Block) {
 	}
 }
 
+// oneInPasses: where few blocks are watched, one in so many passes a quarantine that others must leave
+// for it. The others stay a little longer.
+const oneInPasses = 8
+
+// passes reports whether a block is to go to the Keeper at once, as any other that is put back, so that
+// it is seen how long it is idle there: what leaves quarantine comes to where the pool has what others leave last.
+func (w *Watch) passes() bool {
+	return !w.all && w.Quarantine.Crowded() && rand.IntN(oneInPasses) == 0
+}
+
 // leave gives a block to the Keeper at last.
 func (w *Watch) leave(b Block, counted bool) {
 	defer w.counts[b.Class].Add(-1) // after all else, see InQuarantine; also if Keep panics
@@ -89,6 +100,9 @@ func (w *Watch) leave(b Block, counted bool) {
 	defer l.End()
 	if !w.all {
 		w.Unwatch(b, &l)
+		if !counted {
+			w.mark(b.At)
+		}
 	}
 	w.Keeper.Keep(b, counted)
 }

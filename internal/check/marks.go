@@ -1,0 +1,81 @@
+package check
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Where few blocks are watched, none is while it is idle in the pool. Those that go there on their Put,
+// and not by way of a quarantine, are marked instead: how long they are idle is as true of any other.
+
+// mostMarks is how many marks a Checker has at most.
+const mostMarks = 64
+
+// marked counts, for each hash value, the marked blocks of all Checkers. It is not the filter, so that
+// neither has a caller look closer at more blocks because of the other.
+var marked [filterSize]atomic.Uint32
+
+// marks are the idle blocks that are marked, and since when. The Checker may be collected before them.
+type marks struct {
+	mu sync.Mutex
+	at map[uintptr]time.Time // nil: ended
+}
+
+// Unmarked returns a mask with all bits set if no block at an address is marked, and none if there may be
+// one: by one load, and without a branch.
+func Unmarked(at uintptr) uint32 { return uint32(int32(marked[slot(at)].Load()-1) >> 31) }
+
+// mark marks a block that its Put gives to the pool. If there are too many, one of the others counts with
+// the time that it has been idle by now.
+func (c *Checker) mark(at uintptr) {
+	now := time.Now()
+	m := c.marks
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at == nil {
+		return
+	}
+	if _, again := m.at[at]; again { // the block was lost to the pool, and another is at its address
+		m.remove(at)
+	}
+	if len(m.at) == mostMarks {
+		for other, since := range m.at {
+			m.remove(other)
+			c.Sample.Idle.since(since, now)
+			break
+		}
+	}
+	m.at[at] = now
+	marked[slot(at)].Add(1)
+}
+
+// Unmark notes that the pool has a block no more, because a caller gets it or because it is let go.
+func (c *Checker) Unmark(at uintptr) {
+	if Unmarked(at) != 0 {
+		return
+	}
+	m := c.marks
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since, ok := m.at[at]; ok {
+		m.remove(at)
+		c.Sample.Idle.since(since, time.Now())
+	}
+}
+
+// remove removes a mark. The marks are locked.
+func (m *marks) remove(at uintptr) {
+	delete(m.at, at)
+	marked[slot(at)].Add(^uint32(0))
+}
+
+// end removes all marks for good.
+func (m *marks) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for at := range m.at {
+		m.remove(at)
+	}
+	m.at = nil
+}
