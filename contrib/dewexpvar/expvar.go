@@ -50,6 +50,12 @@ func read() any {
 		for _, label := range labels {
 			at, name = within(at, name), label
 		}
+		if s.Kind == metric.Histogram {
+			at, name = within(at, name), metric.Unbounded
+			for _, b := range s.Buckets {
+				at[b.Label()] = b.Count
+			}
+		}
 		at[name] = s.Value
 	}
 	return all

@@ -105,7 +105,14 @@ func register(meter otelmetric.Meter, list []*metric.Metric, read iter.Seq[*metr
 	}
 	return meter.RegisterCallback(func(_ context.Context, to otelmetric.Observer) error {
 		for s := range read {
-			observe[s.Metric](to, s.Value, otelmetric.WithAttributeSet(attributes(s)))
+			if s.Kind != metric.Histogram {
+				observe[s.Metric](to, s.Value, otelmetric.WithAttributeSet(attributes(s)))
+				continue
+			}
+			for _, b := range s.Buckets {
+				observe[s.Metric](to, float64(b.Count), otelmetric.WithAttributeSet(attributes(s, attribute.String("le", b.Label()))))
+			}
+			observe[s.Metric](to, s.Value, otelmetric.WithAttributeSet(attributes(s, attribute.String("le", metric.Unbounded))))
 		}
 		return nil
 	}, instruments...)
@@ -115,14 +122,17 @@ func register(meter otelmetric.Meter, list []*metric.Metric, read iter.Seq[*metr
 type observer func(to otelmetric.Observer, v float64, o ...otelmetric.ObserveOption)
 
 // newObserver makes the instrument of a metric: of seconds a float64, of anything else an
-// int64.
+// int64. OpenTelemetry has no histogram that is observed: there it is a count for each bound.
 func newObserver(meter otelmetric.Meter, m *metric.Metric) (otelmetric.Observable, observer, error) {
 	name, help, unit := "dewpond."+m.OTel, otelmetric.WithDescription(m.Help), units[m.Unit]
 	if unit == "" {
 		unit = "{" + m.Unit + "}"
 	}
+	if m.Kind == metric.Histogram {
+		unit = "{get}"
+	}
 	u := otelmetric.WithUnit(unit)
-	if m.Unit == "seconds" {
+	if m.Unit == "seconds" && m.Kind != metric.Histogram {
 		var i otelmetric.Float64Observable
 		var err error
 		if m.Kind == metric.Counter {
@@ -135,7 +145,7 @@ func newObserver(meter otelmetric.Meter, m *metric.Metric) (otelmetric.Observabl
 	var i otelmetric.Int64Observable
 	var err error
 	switch m.Kind {
-	case metric.Counter:
+	case metric.Counter, metric.Histogram:
 		i, err = meter.Int64ObservableCounter(name, help, u)
 	case metric.Sum:
 		i, err = meter.Int64ObservableUpDownCounter(name, help, u)
@@ -147,8 +157,7 @@ func newObserver(meter otelmetric.Meter, m *metric.Metric) (otelmetric.Observabl
 	}, err
 }
 
-func attributes(s *metric.Sample) attribute.Set {
-	var all []attribute.KeyValue
+func attributes(s *metric.Sample, all ...attribute.KeyValue) attribute.Set {
 	for i, v := range s.Values() {
 		key := s.Labels[i]
 		if k := keys[key]; k != "" {

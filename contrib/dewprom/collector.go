@@ -54,6 +54,14 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	for s := range c.read {
 		d := c.says[s.Metric]
+		if s.Kind == metric.Histogram {
+			buckets := make(map[float64]uint64, len(s.Buckets))
+			for _, b := range s.Buckets {
+				buckets[b.UpTo] = b.Count
+			}
+			to <- prometheus.MustNewConstHistogram(d.desc, uint64(s.Value), s.Sum, buckets, s.Values()...)
+			continue
+		}
 		to <- prometheus.MustNewConstMetric(d.desc, d.valueType, s.Value, s.Values()...)
 	}
 }

@@ -2,6 +2,7 @@ package dewprom_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,6 +87,43 @@ func TestLint(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// What checked mode has seen is in histograms, which promlint accepts.
+func TestSampledHistograms(t *testing.T) {
+	r := registry()
+	p := pool(t, dewpond.BytePoolOptions{Name: "checked", Check: dewpond.CheckAll})
+	for _, n := range []int{100, 1000, 1025} {
+		p.Put(p.Get(n))
+	}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]uint64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if m.Histogram == nil {
+				continue
+			}
+			seen[f.GetName()] = m.Histogram.GetSampleCount()
+			if f.GetName() == "dewpond_sampled_asked_bytes" && m.Histogram.GetSampleSum() != 2125 {
+				t.Errorf("the sizes are %v together", m.Histogram.GetSampleSum())
+			}
+			for _, b := range m.Histogram.Bucket {
+				if b.GetUpperBound() == 1024 && b.GetCumulativeCount() != 2 {
+					t.Errorf("%d Gets of up to 1024 bytes", b.GetCumulativeCount())
+				}
+			}
+		}
+	}
+	want := map[string]uint64{"dewpond_sampled_out_seconds": 3, "dewpond_sampled_idle_seconds": 0, "dewpond_sampled_asked_bytes": 3}
+	if !maps.Equal(seen, want) {
+		t.Errorf("%v, want %v", seen, want)
+	}
+	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
 	}
 }
 

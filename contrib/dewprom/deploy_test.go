@@ -38,7 +38,7 @@ func read(t *testing.T, name string) string {
 // program makes pools that have traffic of every kind, and returns what scrapes them.
 func program(t *testing.T) http.Handler {
 	t.Helper()
-	p := pool(t, dewpond.BytePoolOptions{Name: "frames", Budget: dewpond.MustBudget("all", 64<<20)})
+	p := pool(t, dewpond.BytePoolOptions{Name: "frames", Budget: dewpond.MustBudget("all", 64<<20), Check: dewpond.CheckSampled})
 	p.Put(p.Get(1000))
 	p.Put(p.Get(1000))
 	if o, err := offheap.NewBytePool(dewpond.BytePoolOptions{Name: "mapped"}); err == nil {

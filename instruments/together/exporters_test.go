@@ -26,6 +26,7 @@ func TestExportersAgree(t *testing.T) {
 		o := dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), MaxIdlePerClass: 10, IdleTimeout: dewpond.NoDecay} // decay would make the age of idle blocks move
 		if i > 0 {
 			o.Budget = budget
+			o.Check, o.OnViolation = dewpond.CheckAll, func(dewpond.Violation) {} // which has histograms
 		}
 		p := dewpond.MustBytePool(o)
 		defer p.Close()
@@ -63,7 +64,7 @@ func TestExportersAgree(t *testing.T) {
 			}
 		}
 	}
-	if before["gets_total class=64 pool=pool 0 result=miss"] != 10 {
+	if before["gets_total class=64 pool=pool 0 result=miss"] != 10 || before["sampled_asked_bytes le=64 pool=pool 1"] != 10 {
 		t.Errorf("nothing was compared: %v", before)
 	}
 }
@@ -86,6 +87,16 @@ func fromPrometheus(t *testing.T, r prometheus.Gatherer) map[string]float64 {
 			for _, l := range m.Label {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
+			if h := m.Histogram; h != nil {
+				bound := func(le string, n uint64) {
+					all[key(strings.TrimPrefix(f.GetName(), "dewpond_"), append(slices.Clip(labels), "le="+le))] = float64(n)
+				}
+				for _, b := range h.Bucket {
+					bound(metric.Bucket{UpTo: b.GetUpperBound()}.Label(), b.GetCumulativeCount())
+				}
+				bound(metric.Unbounded, h.GetSampleCount())
+				continue
+			}
 			all[key(strings.TrimPrefix(f.GetName(), "dewpond_"), labels)] = m.Counter.GetValue() + m.Gauge.GetValue()
 		}
 	}
@@ -105,7 +116,11 @@ func fromExpvar(t *testing.T) map[string]float64 {
 		default:
 			for first, of := range vars[m.Labels[0]+"s"].(map[string]any) {
 				if at := of.(map[string]any)[m.Name]; at != nil {
-					leaves(at, m.Labels[1:], []string{m.Labels[0] + "=" + first}, func(labels []string, v float64) { all[key(m.Name, labels)] = v })
+					names := m.Labels[1:]
+					if m.Kind == metric.Histogram {
+						names = append(slices.Clip(names), "le")
+					}
+					leaves(at, names, []string{m.Labels[0] + "=" + first}, func(labels []string, v float64) { all[key(m.Name, labels)] = v })
 				}
 			}
 		}

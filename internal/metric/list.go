@@ -69,6 +69,13 @@ var (
 	guardSamples = add(Counter, "guard_samples_total", "guard.samples", "block",
 		"Gets that had a guarded block: see DEWPOND_GUARD.", "pool")
 
+	out = add(Histogram, "sampled_out_seconds", "sampled.out", "seconds",
+		"How long blocks were out, of those that checked mode watches.", "pool")
+	idle = add(Histogram, "sampled_idle_seconds", "sampled.idle", "seconds",
+		"How long blocks were idle, of some that checked mode has watched.", "pool")
+	asked = add(Histogram, "sampled_asked_bytes", "sampled.asked", "bytes",
+		"Sizes that Gets have asked for, of as many as checked mode watches.", "pool")
+
 	reserved = add(Sum, "offheap_reserved_bytes", "offheap.reserved", "bytes",
 		"Address space of a pool off the heap.", "pool")
 	committed = add(Sum, "offheap_committed_bytes", "offheap.committed", "bytes",

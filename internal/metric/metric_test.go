@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -267,6 +268,51 @@ func testReadIsLinear(t *testing.T) {
 	}
 	if n := each[0]; n[2] != 1 || n[3] != 1 {
 		t.Errorf("%v reads of Stats and %v look-ups of Budgets for each pool, want 1", n[2], n[3])
+	}
+}
+
+// A pool in checked mode has histograms, whose buckets are those of Stats, and no other pool has.
+func TestSampled(t *testing.T) {
+	pool(t, dewpond.BytePoolOptions{Name: "unchecked", Check: dewpond.CheckOff})
+	p := pool(t, dewpond.BytePoolOptions{Name: "checked", Check: dewpond.CheckAll})
+	for _, n := range []int{100, 1000, 1000, 1025} {
+		p.Put(p.Get(n))
+	}
+	stats := p.Stats()
+	seen := map[string]bool{}
+	for s := range metric.Read() {
+		if s.Kind != metric.Histogram {
+			continue
+		}
+		if s.Of[0] != "checked" {
+			t.Errorf("%s of pool %s", s.Name, s.Of[0])
+		}
+		seen[s.Name] = true
+		h, unit := stats.Sampled.Out, 1e9
+		switch s.Name {
+		case "sampled_idle_seconds":
+			h = stats.Sampled.Idle
+		case "sampled_asked_bytes":
+			h, unit = stats.Sampled.Asked, 1
+			want := []metric.Bucket{{UpTo: 112, Count: 1}, {UpTo: 128, Count: 1}}
+			if len(s.Buckets) != 15 || !slices.Equal(s.Buckets[:2], want) || s.Buckets[13] != (metric.Bucket{UpTo: 1024, Count: 3}) || s.Buckets[14] != (metric.Bucket{UpTo: 1280, Count: 4}) {
+				t.Errorf("buckets %v", s.Buckets)
+			}
+			if label := s.Buckets[13].Label(); label != "1024" {
+				t.Errorf("label %s", label)
+			}
+		}
+		if s.Value != float64(h.Count()) || s.Sum != float64(h.Sum())/unit || h.Count() == 0 && s.Name != "sampled_idle_seconds" {
+			t.Errorf("%s: %v values of sum %v, want %d of %d", s.Name, s.Value, s.Sum, h.Count(), h.Sum())
+		}
+		for i, b := range s.Buckets {
+			if b.Count != h.AtMost(int64(math.Round(b.UpTo*unit))) || i > 0 && b.UpTo <= s.Buckets[i-1].UpTo {
+				t.Errorf("%s: bucket %v", s.Name, b)
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("seen %v", seen)
 	}
 }
 

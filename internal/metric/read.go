@@ -89,7 +89,56 @@ func (r *reader) pool(s *dewpond.Stats) bool {
 		r.say(oldestIdle, s.OldestIdle.Seconds(), s.Name) &&
 		r.say(waitTime, s.WaitDuration.Seconds(), s.Name) &&
 		r.say(trimmedBytes, float64(s.ReleasedBytes), s.Name) &&
-		r.offHeap(s) && r.budget(s)
+		r.sampled(s) && r.offHeap(s) && r.budget(s)
+}
+
+// The bounds of the histograms: of times the powers of two, and of sizes also those between them, which are
+// mostly classes.
+const (
+	leastTime, mostTime = 1 << 10, 1 << 40 // nanoseconds: a microsecond, 18 minutes
+	leastSize, mostSize = 8, 1 << 32
+)
+
+// sampled says what only pools in checked mode have.
+func (r *reader) sampled(s *dewpond.Stats) bool {
+	of := s.Sampled
+	if of == nil {
+		return true
+	}
+	return r.times(out, of.Out, s.Name) && r.times(idle, of.Idle, s.Name) && r.sizes(asked, of.Asked, s.Name)
+}
+
+func (r *reader) times(m *Metric, h dewpond.Histogram, pool string) bool {
+	r.begin()
+	for bound := int64(leastTime); bound <= mostTime; bound *= 2 {
+		r.bucket(h, bound, 1e9)
+	}
+	return r.histogram(m, h, 1e9, pool)
+}
+
+func (r *reader) sizes(m *Metric, h dewpond.Histogram, pool string) bool {
+	r.begin()
+	for bound := int64(leastSize); bound <= mostSize; bound *= 2 {
+		for quarter := range int64(4) {
+			r.bucket(h, bound+bound/4*quarter, 1)
+		}
+	}
+	return r.histogram(m, h, 1, pool)
+}
+
+func (r *reader) begin() { r.sample.Buckets = r.sample.Buckets[:0] }
+
+// bucket adds a bucket, unless nothing is in it or below, or above the one before it.
+func (r *reader) bucket(h dewpond.Histogram, bound int64, unit float64) {
+	n, all := h.AtMost(bound), r.sample.Buckets
+	if n > 0 && (len(all) == 0 || all[len(all)-1].Count < h.Count()) {
+		r.sample.Buckets = append(all, Bucket{float64(bound) / unit, n})
+	}
+}
+
+func (r *reader) histogram(m *Metric, h dewpond.Histogram, unit float64, pool string) bool {
+	r.sample.Sum = float64(h.Sum()) / unit
+	return r.say(m, float64(h.Count()), pool)
 }
 
 func (r *reader) class(pool string, c *dewpond.ClassStats) bool {
