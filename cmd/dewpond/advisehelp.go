@@ -47,7 +47,9 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times ar
                   sizes: objects a second by class, {"1024": an estimate}
     together      sites (places in sites, from 1), collections_per_second, idle_bytes
     pools[]       of pools that the program has: name, gets, hits, dropped (in the
-                  window), idle_bytes, in_use_bytes, findings[] (finding, option)
+                  window), idle_bytes, in_use_bytes, findings[] (finding, option), and of one
+                  in checked mode sampled: out_seconds, idle_seconds, asked_bytes (watched,
+                  p50, p90; the last two are estimates), cap_bytes, which holds nine of ten
     verdict       pool, nothing, limit or cannot tell
     allocation_cpu_share, window_seconds, sampled_one_in_bytes, notes
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/model"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 	"github.com/dewpond/dewpond/instruments/kit/plain"
@@ -103,6 +104,32 @@ func (d Document) writePools(out *strings.Builder, style terminal.Style) {
 			out.WriteString(terminal.Wrap("  "+plain.Line(p.Name)+": ", plain.Line(f.Finding+". Change: "+f.Option+"."), style.Width) + "\n")
 		}
 	}
+	for _, p := range d.Pools {
+		if s := p.Sampled; s != nil {
+			out.WriteString(terminal.Wrap("  "+plain.Line(p.Name)+", of those that checked mode watches: ", plain.Line(sampled(*s)), style.Width) + "\n")
+		}
+	}
+}
+
+// sampled says how long objects are out and idle, and what sizes are asked for.
+func sampled(s pools.Sampled) string {
+	seconds := func(v float64) string { return figure.Duration(v * 1e9) }
+	text := "out " + quantiles(s.Out, seconds) + "; idle " + quantiles(s.Idle, seconds)
+	if s.Asked == nil {
+		return text + "."
+	}
+	text += "; sizes asked for " + quantiles(*s.Asked, figure.ByteSize) + "."
+	if s.Cap > 0 {
+		text += fmt.Sprintf(" A cap of %s holds nine of ten: begin with Get(%.0f)[:0] where the size is not known, or with a BodyPool, which learns it.", figure.ByteSize(s.Cap), s.Cap)
+	}
+	return text
+}
+
+func quantiles(q pools.Quantiles, format func(float64) string) string {
+	if !q.P50.Known() {
+		return q.P50.Text(format)
+	}
+	return fmt.Sprintf("P50 %s, P90 %s (%.0f watched)", q.P50.Text(format), q.P90.Text(format), q.Watched)
 }
 
 // table is columns.Lines with the first column and the last two at the left.

@@ -43,6 +43,16 @@ func TestText(t *testing.T) {
 		"pools": {func(f *Facts) {
 			f.Pools = []pools.Seen{{Name: "fr\x1bames", Gets: 2000, Hits: 1000, Idle: 4096, Findings: []pools.Finding{{Finding: "it is full", Option: "MaxIdleBytes"}}}}
 		}, Pool, `fr\x1bames: it is full. Change: MaxIdleBytes.`, "\x1b"},
+		"a pool in checked mode": {func(f *Facts) {
+			few := pools.Quantiles{Watched: 7, P50: none, P90: none}
+			f.Pools = []pools.Seen{{Name: "fr\x1bames", Sampled: &pools.Sampled{Idle: few, Cap: 2048,
+				Out:   pools.Quantiles{Watched: 300, P50: estimate.Estimate{Low: 0.001, Mid: 0.002, High: 0.003}, P90: estimate.Exact(1)},
+				Asked: &pools.Quantiles{Watched: 400, P50: estimate.Exact(500), P90: estimate.Exact(2000)}}}}
+		}, Pool, `fr\x1bames, of those that checked mode watches: out P50 2.00 ms [1.00, 3.00], P90 1.00 s (300 watched); idle cannot tell: give a CPU profile; ` +
+			`sizes asked for P50 500 B, P90 2.00 kB (400 watched). A cap of 2.05 kB holds nine of ten: begin with Get(2048)[:0] where`, "\x1b"},
+		"objects in checked mode": {func(f *Facts) {
+			f.Pools = []pools.Seen{{Name: "orders", Sampled: &pools.Sampled{}}}
+		}, Pool, "orders, of those that checked mode watches: out P50 0 ns, P90 0 ns (0 watched); idle P50 0 ns, P90 0 ns (0 watched).", "cap of"},
 		"a window alone": {func(f *Facts) {
 			for _, s := range f.Window.Sites {
 				s.Live, s.Life = none, none

@@ -30,6 +30,8 @@ type Pool struct {
 	Dropped           map[string]float64
 	Oversize, Refused float64
 	Idle, InUse       float64 // bytes
+
+	sampled map[string]histogram // by metric; nil: the pool is not in checked mode
 }
 
 // ErrNone means that a page has neither.
@@ -67,6 +69,10 @@ func (p *Page) vars(page []byte) error {
 func (p *Page) nested(metric, pool string, labels []string, v any) {
 	switch v := v.(type) {
 	case float64:
+		if isSampled(metric) && len(labels) == 1 {
+			p.addSampled(metric, pool, labels[0], v)
+			return
+		}
 		class, last := 0, ""
 		for _, label := range labels {
 			if n, err := strconv.Atoi(label); err == nil {
@@ -102,6 +108,10 @@ func (p *Page) text(page string) error {
 			p.GOGC = &v
 		case name == "go_gc_gomemlimit_bytes":
 			p.Limit = &v
+		case labels["le"] != "":
+			if metric := strings.TrimSuffix(name, "_bucket"); isSampled(metric) {
+				p.addSampled(metric, labels["pool"], labels["le"], v)
+			}
 		case labels["pool"] != "":
 			class, _ := strconv.Atoi(labels["class"])
 			p.add(name, labels["pool"], class, labels["result"]+labels["state"]+labels["reason"], v)
@@ -113,15 +123,21 @@ func (p *Page) text(page string) error {
 	return nil
 }
 
+// pool returns what the page says of a pool.
+func (p *Page) pool(name string) *Pool {
+	of := p.Pools[name]
+	if of == nil {
+		of = &Pool{Hits: map[int]float64{}, Misses: map[int]float64{}, Dropped: map[string]float64{}}
+		p.Pools[name] = of
+	}
+	return of
+}
+
 func (p *Page) add(metric, pool string, class int, label string, v float64) {
 	if math.IsNaN(v) {
 		return
 	}
-	to := p.Pools[pool]
-	if to == nil {
-		to = &Pool{Hits: map[int]float64{}, Misses: map[int]float64{}, Dropped: map[string]float64{}}
-		p.Pools[pool] = to
-	}
+	to := p.pool(pool)
 	switch {
 	case metric == "gets_total" && label == "hit":
 		to.Hits[class] += v
@@ -148,6 +164,7 @@ type Seen struct {
 	Dropped  float64   `json:"dropped"` // Puts that it has not kept
 	Idle     float64   `json:"idle_bytes"`
 	InUse    float64   `json:"in_use_bytes"`
+	Sampled  *Sampled  `json:"sampled,omitempty"` // nil: the pool is not in checked mode
 	Findings []Finding `json:"findings"`
 }
 
@@ -202,6 +219,7 @@ func (s *Seen) compare(then, now *Pool) {
 	}
 	s.Gets += s.Hits
 	s.Idle, s.InUse = now.Idle, now.InUse
+	s.Sampled = sampledBetween(then, now)
 
 	switch bound := "MaxIdleBytes, MaxIdlePerClass, or MaxIdle of a Pool: as much as is in use at the peak"; {
 	case len(pinned) > 0:
