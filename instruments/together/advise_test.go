@@ -30,15 +30,7 @@ var garbage []byte
 // "dewpond advise" says of a pool in checked mode what sizes it was asked for, by either exporter: the true quantiles
 // are in the bucket that it names, or in one beside it.
 func TestAdviseReadsTheExporters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes; the run without -short does")
-	}
-	command := filepath.Join(t.TempDir(), "dewpond.exe")
-	build := exec.Command("go", "build", "-o", command, ".")
-	build.Dir = "../../cmd/dewpond"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	command := built(t)
 	t.Setenv("DEWPOND_CHECK", "sampled=1/16")
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bodies"})
 	defer p.Close()

@@ -18,8 +18,9 @@ import (
 	"github.com/dewpond/dewpond/contrib/dewprom"
 )
 
-// "dewpond top" reads what the exporters really serve, and the same from either.
-func TestTopReadsTheExporters(t *testing.T) {
+// built returns the command dewpond, or skips the test.
+func built(t *testing.T) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes; the run without -short does")
 	}
@@ -29,6 +30,12 @@ func TestTopReadsTheExporters(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return command
+}
+
+// "dewpond top" reads what the exporters really serve, and the same from either.
+func TestTopReadsTheExporters(t *testing.T) {
+	command := built(t)
 
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "two words", Budget: dewpond.MustBudget("b", 64<<20)})
 	defer p.Close()
