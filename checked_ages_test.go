@@ -71,7 +71,28 @@ func TestAges(t *testing.T) {
 				within(t, of.name+" out", got.Out, 0.5, int64(time.Second))
 				within(t, of.name+" idle", got.Idle, 0.9, int64(3*time.Second))
 			}
+			before := objects.Stats().Sampled
+			objects.Put(new(account)) // which was never out
+			if n := objects.Stats().Sampled.Sub(before).Out.Count(); n != 0 {
+				t.Errorf("%s: %d out, of an object that the pool did not have", mode, n)
+			}
 		})
+	}
+}
+
+// What was seen inside a bubble and outside of it counts together.
+func TestAgesOfParts(t *testing.T) {
+	keepApart(t)
+	t.Setenv("DEWPOND_CHECK", "all")
+	p := newObjects(t, dewpond.PoolOptions[struct{ next *int }]{Limit: 4}) // without quarantine
+	use := func() {
+		p.Put(p.Get())
+		p.Put(p.Get())
+	}
+	use()
+	synctest.Test(t, func(*testing.T) { use() })
+	if s := p.Stats().Sampled; s.Watched != 4 || s.Out.Count() != 4 || s.Idle.Count() < 2 || s.Asked.Count() != 0 {
+		t.Errorf("%d watched, %d out, %d idle", s.Watched, s.Out.Count(), s.Idle.Count())
 	}
 }
 
@@ -81,7 +102,7 @@ func TestAskedFor(t *testing.T) {
 	for _, mode := range []string{"sampled=1/1", "all"} {
 		t.Setenv("DEWPOND_CHECK", mode)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 65536}})
-		elements := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int64]{})
+		elements := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int64]{MaxIdlePerClass: 1000}) // no quarantine, so the second Get is a hit
 		defer elements.Close()
 		bodies := p.Bodies()
 		for _, of := range []struct {
