@@ -246,7 +246,7 @@ func (l Lease) releaseOnce() bool {
 		h.end()
 		return true
 	}
-	block := unsafe.Pointer(h.data.Load()) // p.putLeased, inlined by hand (cost 1078 of 80)
+	block := unsafe.Pointer(h.data.Load()) // p.putLeased, inlined by hand (cost 1080 of 80)
 	if class.Size() > staleBytes {
 		h.data.Store(nil)
 	}
