@@ -43,9 +43,11 @@ const (
 	queueTime = time.Minute
 
 	// What waits is live to the collector, which lets garbage grow with that (GOGC). So it is at most this
-	// part of the live heap, or fewBytes, which the smallest heap has room for anyway.
+	// part of the live heap, or fewBytes, which the smallest heap has room for anyway. But fewBlocks
+	// always may wait, three seconds at the default rate, for a use that comes late to be seen.
 	liveParts = 64
 	fewBytes  = 256 << 10
+	fewBlocks = 32
 
 	sweepTime = time.Second
 )
@@ -87,7 +89,7 @@ type Guard struct {
 	records   map[uintptr]*record
 	out       amount
 	idle      amount
-	mostIdle  int       // bytes of the live heap's part, when it was last asked for
+	mostIdle  int       // see mayWait; of the live heap when it was last asked for
 	queue     []*record // the idle ones, the oldest first
 	shut      [][]byte  // pages that the system will not give access to again: nobody must get them
 	found     findings  // which the next sweep reports
@@ -347,7 +349,7 @@ func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
 // that leave the queue for it, which the next sweep reports: this Put is not theirs. Not in a bubble,
 // whose timers are not those of the process.
 func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
-	for len(g.queue) > 0 && g.idle.full(r.bytes, g.mayWait()) {
+	for len(g.queue) > 0 && (g.idle.full(r.bytes, g.most()) || g.idle.blocks >= fewBlocks && g.idle.full(r.bytes, g.mayWait())) {
 		oldest := g.queue[0]
 		g.queue[0] = nil
 		g.queue = g.queue[1:]
@@ -367,7 +369,7 @@ func (g *Guard) enqueue(r *record, pages []byte) (left findings) {
 	return left
 }
 
-// mayWait is how many bytes of blocks may be idle. Those of the region are live wherever they are.
+// mayWait is how many bytes of more than fewBlocks may be idle. Those of the region are live wherever they are.
 func (g *Guard) mayWait() int {
 	if g.unasked {
 		return g.most()
@@ -375,7 +377,7 @@ func (g *Guard) mayWait() int {
 	return g.mostIdle
 }
 
-// askLive asks how many bytes may be idle in this heap.
+// askLive asks how many bytes those may be in this heap.
 func (g *Guard) askLive() {
 	g.mostIdle = int(min(maxBytes, max(fewBytes, g.sys.live()/liveParts)))
 }

@@ -356,6 +356,12 @@ func TestQueue(t *testing.T) {
 	if g.idle != (amount{fewBytes / 4096, fewBytes}) {
 		t.Errorf("%+v in the queue of a small heap", g.idle)
 	}
+	for range maxBlocks {
+		put(t, g, p, 60_000)
+	}
+	if g.idle.blocks != fewBlocks {
+		t.Errorf("%+v in the queue of a small heap", g.idle)
+	}
 	f.left = liveParts * 512 << 10
 	g.Sweep()
 	for range maxBlocks {
