@@ -94,7 +94,7 @@ var all = []Program{
 		Edits:    []Edit{Recipe{"server"}},
 		Packages: []string{"server"},
 		Tests:    "^(TestClient|TestFileStore|TestWS)",
-		FailWhy:  "The two on permissions fail where root runs them, whom none is refused.",
+		FailWhy:  "The two on permissions fail when root runs them, to whom nothing is refused.",
 		Loads: []Load{
 			{Name: "500 requests a second", Package: "server", As: "server", File: "nats.go", Ops: 2_000},
 			{

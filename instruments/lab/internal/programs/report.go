@@ -47,10 +47,10 @@ func Markdown(w io.Writer, r Report) error {
 each %[1]ssync.Pool%[1]s a %[1]sdewsync.Pool%[1]s, by a diff of that page, or by a few replaced lines. Both copies are compiled with
 one Go and one go line. In each round a load runs once in a process of the program as it is and once in one of the
 edited program, in turn; a ratio is the edited program's figure divided by the other's, in brackets its interval of
-95 %%. Below 1 dewpond needs less. An interval that contains 1 decides nothing. A load is in the binary of a test;
-its pools are as in a program that is none ([%[1]sDEWPOND_BUBBLES=off%[1]s](ownership.md#in-a-testingsynctest-bubble)).
+95 %%. Below 1 dewpond needs less. An interval that contains 1 decides nothing. A load runs in the binary of a test;
+[%[1]sDEWPOND_BUBBLES=off%[1]s](ownership.md#in-a-testingsynctest-bubble) has its pools behave as in an ordinary program.
 
-An aim is missed where, of %[2]d pairs or more, the median of the ratios lies above it and the whole interval above 1.
+An aim counts as missed if there are at least %[2]d pairs, their median is above the aim, and the whole interval is above 1.
 
 `, "`", summary.VerdictRounds)
 	say("## Verdicts\n\n")
