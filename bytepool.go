@@ -1051,11 +1051,13 @@ func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
 	}
 	err := b.get(ctx)
 	p.countAnswer(n, err)
-	if err == nil && ok {
+	if err == nil {
 		for range blocks[1:] {
 			p.noteAsked(n)
 		}
-		p.sampledBatch(blocks)
+		if ok {
+			p.sampledBatch(blocks)
+		}
 	}
 	return err
 }

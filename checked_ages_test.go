@@ -1,7 +1,11 @@
 package dewpond_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -64,9 +68,9 @@ func TestAges(t *testing.T) {
 				of.pool.Trim()
 				got := of.pool.Stats().Sampled.Sub(before)
 				if got.Watched != 3 || got.Out.Count() != 3 || got.Idle.Count() != 3 ||
-					got.Out.Sum() != uint64(3*time.Second) || got.Idle.Sum() != uint64(9*time.Second) {
+					got.Out.Sum != uint64(3*time.Second) || got.Idle.Sum != uint64(9*time.Second) {
 					t.Errorf("%s, %s: %d watched, %d out for %d ns, %d idle for %d ns; want 3 for 3 s and for 9 s", mode, of.name,
-						got.Watched, got.Out.Count(), got.Out.Sum(), got.Idle.Count(), got.Idle.Sum())
+						got.Watched, got.Out.Count(), got.Out.Sum, got.Idle.Count(), got.Idle.Sum)
 				}
 				within(t, of.name+" out", got.Out, 0.5, int64(time.Second))
 				within(t, of.name+" idle", got.Idle, 0.9, int64(3*time.Second))
@@ -91,7 +95,7 @@ func TestAgesOfParts(t *testing.T) {
 	}
 	use()
 	synctest.Test(t, func(*testing.T) { use() })
-	if s := p.Stats().Sampled; s.Watched != 4 || s.Out.Count() != 4 || s.Idle.Count() < 2 || s.Asked.Count() != 0 {
+	if s := p.Stats().Sampled; s.Watched != 4 || s.Out.Count() != 4 || s.Idle.Count() != 1 || s.Asked.Count() != 0 { // inside nothing is kept
 		t.Errorf("%d watched, %d out, %d idle", s.Watched, s.Out.Count(), s.Idle.Count())
 	}
 }
@@ -126,6 +130,12 @@ func TestAskedFor(t *testing.T) {
 					p.Put(b)
 				}
 			}, []int64{400, 400, 400}},
+			{"GetBatch above the largest class", p, func() {
+				var batch [3][]byte
+				if err := p.GetBatch(context.Background(), batch[:], 1<<20); err != nil {
+					t.Error(err)
+				}
+			}, []int64{1 << 20, 1 << 20, 1 << 20}},
 			{"Lease", p, func() { p.Lease(300).Release(); p.Lease(300).Release() }, []int64{300, 300}},
 			{"Buffer", p, func() { b := p.TryBuffer(); _, _ = b.Write(make([]byte, 5000)); b.Release() }, []int64{5000}},
 			{"Scope", p, func() { s := p.Scope(); _, _ = s.TryGet(100); s.Close() }, []int64{8192}},
@@ -139,8 +149,8 @@ func TestAskedFor(t *testing.T) {
 			for _, n := range of.want {
 				sum += n
 			}
-			if got.Count() != uint64(len(of.want)) || got.Sum() != uint64(sum) {
-				t.Errorf("%s, %s: %d of %d bytes, want %v", mode, of.name, got.Count(), got.Sum(), of.want)
+			if got.Count() != uint64(len(of.want)) || got.Sum != uint64(sum) {
+				t.Errorf("%s, %s: %d of %d bytes, want %v", mode, of.name, got.Count(), got.Sum, of.want)
 			}
 		}
 		objects := newObjects(t, dewpond.PoolOptions[account]{})
@@ -204,6 +214,59 @@ func TestIdleIsThatOfOthers(t *testing.T) {
 	})
 }
 
+// What a pool does not keep was never idle.
+func TestDroppedIsNotIdle(t *testing.T) {
+	onlyOnHeap(t, "blocks off the heap are watched there as here")
+	for _, mode := range []string{"sampled=1/1", "all"} {
+		t.Setenv("DEWPOND_CHECK", mode)
+		none := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: dewpond.NoIdle})
+		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: dewpond.NoIdle})
+		few := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 1, AllocLimit: 1000})
+		closed := newPool(t, dewpond.BytePoolOptions{})
+		var held, late [][]byte
+		for range 10 {
+			none.Put(none.Get(1000))
+			objects.Put(objects.Get())
+			held, late = append(held, few.Get(1000)), append(late, closed.Get(1000))
+		}
+		if err := closed.Close(); err == nil && len(late) == 0 {
+			t.Error(err)
+		}
+		for i := range held {
+			few.Put(held[i])
+			closed.Put(late[i])
+		}
+		for name, pool := range map[string]dewpond.StatsSource{"NoIdle": none, "a Pool with NoIdle": objects, "closed": closed} {
+			if s := pool.Stats(); s.Sampled.Idle.Count() != 0 || s.Sampled.Out.Count() != 10 {
+				t.Errorf("%s, %s: %d times idle and %d out, want 0 and 10", mode, name, s.Sampled.Idle.Count(), s.Sampled.Out.Count())
+			}
+		}
+		if s := few.Stats(); s.DroppedFull == 0 || s.Sampled.Idle.Count() != 0 && mode != "all" {
+			t.Errorf("%s, full: %d times idle, %d dropped", mode, s.Sampled.Idle.Count(), s.DroppedFull)
+		}
+	}
+}
+
+// Stats come through gob and JSON whole, as a program sends them to another.
+func TestSampledIsEncoded(t *testing.T) {
+	t.Setenv("DEWPOND_CHECK", "all")
+	p := newPool(t, dewpond.BytePoolOptions{})
+	p.Put(p.Get(700))
+	want := p.Stats()
+	var byGob, byJSON dewpond.Stats
+	var stream bytes.Buffer
+	if err := errors.Join(gob.NewEncoder(&stream).Encode(want), gob.NewDecoder(&stream).Decode(&byGob)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(want)
+	if err := errors.Join(err, json.Unmarshal(text, &byJSON)); err != nil {
+		t.Fatal(err)
+	}
+	if *byGob.Sampled != *want.Sampled || *byJSON.Sampled != *want.Sampled || want.Sampled.Asked.Count() != 1 {
+		t.Error("what was sent has another Sampled")
+	}
+}
+
 // With CheckSampled a Get that is not watched itself still ends the idle time of a block that was.
 func TestIdleEndsWithAnyGet(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/8")
@@ -239,15 +302,15 @@ func TestHistogram(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "all")
 	p := newPool(t, dewpond.BytePoolOptions{})
 	var h dewpond.Histogram
-	if above, upTo := h.Quantile(0.5); above != 0 || upTo != 0 || h.Count() != 0 || h.Sum() != 0 || h.AtMost(math.MaxInt64) != 0 {
+	if above, upTo := h.Quantile(0.5); above != 0 || upTo != 0 || h.Count() != 0 || h.Sum != 0 || h.AtMost(math.MaxInt64) != 0 {
 		t.Errorf("an empty Histogram has %d up to %d", above, upTo)
 	}
 	for n := 1; n <= 1000; n++ {
 		p.Put(p.Get(n))
 	}
 	h = p.Stats().Sampled.Asked
-	if h.Count() != 1000 || h.Sum() != 500_500 {
-		t.Errorf("%d values, sum %d", h.Count(), h.Sum())
+	if h.Count() != 1000 || h.Sum != 500_500 {
+		t.Errorf("%d values, sum %d", h.Count(), h.Sum)
 	}
 	for _, v := range []int64{1, 2, 64, 80, 96, 112, 128, 512, 1024} {
 		if n := h.AtMost(v); n != uint64(min(v, 1000)) {
@@ -263,8 +326,8 @@ func TestHistogram(t *testing.T) {
 	within(t, "1 to 1000", h, 1, 1000)
 	p.Put(p.Get(3000))
 	since := p.Stats().Sampled.Asked.Sub(h)
-	if since.Count() != 1 || since.Sum() != 3000 {
-		t.Errorf("since then %d values, sum %d", since.Count(), since.Sum())
+	if since.Count() != 1 || since.Sum != 3000 {
+		t.Errorf("since then %d values, sum %d", since.Count(), since.Sum)
 	}
 	within(t, "since", since, 0.5, 3000)
 }

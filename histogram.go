@@ -61,31 +61,28 @@ func (c *checks) sampled() *Sampled {
 // A Histogram is how many values there are of which size. It counts them in buckets, four for each power
 // of two: so the bounds of a value are at most a quarter apart. The last bucket has all from 7/8 of 2^41 on. The zero Histogram is empty.
 type Histogram struct {
-	counts [check.Buckets]uint64
-	sum    uint64
+	Counts [160]uint64 // values in each bucket; [Histogram.AtMost] and [Histogram.Quantile] know their bounds
+	Sum    uint64      // of all values, exactly
 }
 
 func histogramOf(h *check.Histogram) (of Histogram) {
-	of.counts, of.sum = h.Load()
+	of.Counts, of.Sum = h.Load()
 	return of
 }
 
 // Count returns how many values there are.
 func (h Histogram) Count() (n uint64) {
-	for _, c := range h.counts {
+	for _, c := range h.Counts {
 		n += c
 	}
 	return n
 }
 
-// Sum returns the sum of all values, which is exact.
-func (h Histogram) Sum() uint64 { return h.sum }
-
 // AtMost returns how many values are v or less. It is exact where a bucket ends in v: at each power of two,
 // and at 5, 6 and 7 quarters of one. Otherwise it leaves out those of the bucket that v is in.
 func (h Histogram) AtMost(v int64) (n uint64) {
-	for i := 0; i < len(h.counts) && check.UpTo(i) <= v; i++ {
-		n += h.counts[i]
+	for i := 0; i < len(h.Counts) && check.UpTo(i) <= v; i++ {
+		n += h.Counts[i]
 	}
 	return n
 }
@@ -94,7 +91,7 @@ func (h Histogram) AtMost(v int64) (n uint64) {
 // with 0.5: it is more than above, and at most upTo. They are the bounds of a bucket. Of an empty Histogram both are 0.
 func (h Histogram) Quantile(q float64) (above, upTo int64) {
 	rank := uint64(max(1, math.Ceil(q*float64(h.Count()))))
-	for i, c := range h.counts {
+	for i, c := range h.Counts {
 		upTo = check.UpTo(i)
 		if c >= rank {
 			return above, upTo
@@ -107,18 +104,18 @@ func (h Histogram) Quantile(q float64) (above, upTo int64) {
 
 // Sub returns what was counted since previous, which must be an earlier Histogram of the same values.
 func (h Histogram) Sub(previous Histogram) Histogram {
-	for i := range h.counts {
-		h.counts[i] -= previous.counts[i]
+	for i := range h.Counts {
+		h.Counts[i] -= previous.Counts[i]
 	}
-	h.sum -= previous.sum
+	h.Sum -= previous.Sum
 	return h
 }
 
 // plus returns the values of both.
 func (h Histogram) plus(other Histogram) Histogram {
-	for i := range h.counts {
-		h.counts[i] += other.counts[i]
+	for i := range h.Counts {
+		h.Counts[i] += other.Counts[i]
 	}
-	h.sum += other.sum
+	h.Sum += other.Sum
 	return h
 }

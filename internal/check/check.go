@@ -261,7 +261,8 @@ func (c *Checker) Around(at uintptr) (found *Violation) {
 // blocks that are not watched. If the block is not intact Forget returns the violation,
 // because its caller may hold locks and must report it later.
 func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
-	c.Unmark(at)
+	kept := !c.marks.isGiven(at)
+	c.unmark(at, kept)
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +273,7 @@ func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
 	if !c.verify(r, block) {
 		found = r.written(block, nil)
 	}
-	if !c.sampled { // else it leaves quarantine, and see mark
+	if !c.sampled && kept { // where few are watched it leaves quarantine, and see mark
 		c.Sample.Idle.since(r.putAt, time.Now())
 	}
 	c.untrack(s, r)

@@ -18,8 +18,28 @@ var marked [filterSize]atomic.Uint32
 
 // marks are the idle blocks that are marked, and since when. The Checker may be collected before them.
 type marks struct {
-	mu sync.Mutex
-	at map[uintptr]time.Time // nil: ended
+	mu    sync.Mutex
+	at    map[uintptr]time.Time // nil: ended
+	given map[uintptr]bool      // which the Keeper is being given: what it does not keep was never idle
+}
+
+func (m *marks) give(at uintptr, given bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if given {
+		if m.given == nil {
+			m.given = map[uintptr]bool{}
+		}
+		m.given[at] = true
+	} else {
+		delete(m.given, at)
+	}
+}
+
+func (m *marks) isGiven(at uintptr) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.given[at]
 }
 
 // Unmarked returns a mask with all bits set if no block at an address is marked, and none if there may be
@@ -50,8 +70,11 @@ func (c *Checker) mark(at uintptr) {
 	marked[slot(at)].Add(1)
 }
 
-// Unmark notes that the pool has a block no more, because a caller gets it or because it is let go.
-func (c *Checker) Unmark(at uintptr) {
+// Unmark notes that a caller gets a block that may be marked.
+func (c *Checker) Unmark(at uintptr) { c.unmark(at, true) }
+
+// unmark removes the mark of a block if it has one, and counts how long it was idle if it was.
+func (c *Checker) unmark(at uintptr, wasIdle bool) {
 	if Unmarked(at) != 0 {
 		return
 	}
@@ -60,7 +83,9 @@ func (c *Checker) Unmark(at uintptr) {
 	defer m.mu.Unlock()
 	if since, ok := m.at[at]; ok {
 		m.remove(at)
-		c.Sample.Idle.since(since, time.Now())
+		if wasIdle {
+			c.Sample.Idle.since(since, time.Now())
+		}
 	}
 }
 

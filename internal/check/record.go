@@ -155,7 +155,7 @@ func (r *record) leaks() bool {
 }
 
 // sameClock reports whether both times or neither are of a testing/synctest bubble:
-// those have no monotonic part.
+// those have no monotonic part. One bubble it cannot tell from another.
 func sameClock(a, b time.Time) bool { return (a == a.Round(0)) == (b == b.Round(0)) }
 
 // violation describes an offence against a block, with copies of all stacks. The shard is

@@ -104,6 +104,10 @@ func (w *Watch) leave(b Block, counted bool) {
 			w.mark(b.At)
 		}
 	}
+	if !counted {
+		w.marks.give(b.At, true)
+		defer w.marks.give(b.At, false)
+	}
 	w.Keeper.Keep(b, counted)
 }
 

@@ -112,7 +112,7 @@ func (e *Engine) newArray(m mode, shards int) *array {
 //
 // It cannot panic because no index in it can be out of range and no pointer nil while
 // the invariants of slot hold: n and room are at most the capacity of loaded, and 0
-// while loaded is nil; ids are below the array's length or not used, see outgrown;
+// while loaded is nil; ids are below the array's length or not used, see Outgrown;
 // classes come from the size table.
 type section struct {
 	id    int   // of the shard, if the array has one for this P
@@ -125,7 +125,7 @@ func (x section) array() *array { return x.first.array }
 // that the section has a shard.
 func (x section) shard() *shard { return &x.array().shards[x.id] }
 
-// outgrown reports whether the P is newer than the array and has no shard in it.
+// Outgrown reports whether the P is newer than the array and has no shard in it.
 func (e *Engine) Outgrown(x section) bool { return uintptr(x.id) >= e.procs.Load() }
 
 // Enter begins a section. The array must be loaded inside it: that is what lets replace
@@ -213,7 +213,7 @@ func (e *Engine) Slot(x section, at uintptr) *slot {
 	return e.OwnSlot(x, at)
 }
 
-// OwnSlot is Slot after the section has found, by outgrown, that it has a shard. Asking
+// OwnSlot is Slot after the section has found, by Outgrown, that it has a shard. Asking
 // again could give another answer: see ClearStale.
 func (e *Engine) OwnSlot(x section, at uintptr) *slot {
 	mustExist(x)

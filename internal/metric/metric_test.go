@@ -302,8 +302,8 @@ func TestSampled(t *testing.T) {
 				t.Errorf("label %s", label)
 			}
 		}
-		if s.Value != float64(h.Count()) || s.Sum != float64(h.Sum())/unit || h.Count() == 0 && s.Name != "sampled_idle_seconds" {
-			t.Errorf("%s: %v values of sum %v, want %d of %d", s.Name, s.Value, s.Sum, h.Count(), h.Sum())
+		if s.Value != float64(h.Count()) || s.Sum != float64(h.Sum)/unit || h.Count() == 0 && s.Name != "sampled_idle_seconds" {
+			t.Errorf("%s: %v values of sum %v, want %d of %d", s.Name, s.Value, s.Sum, h.Count(), h.Sum)
 		}
 		for i, b := range s.Buckets {
 			if b.Count != h.AtMost(int64(math.Round(b.UpTo*unit))) || i > 0 && b.UpTo <= s.Buckets[i-1].UpTo {

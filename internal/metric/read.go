@@ -137,7 +137,7 @@ func (r *reader) bucket(h dewpond.Histogram, bound int64, unit float64) {
 }
 
 func (r *reader) histogram(m *Metric, h dewpond.Histogram, unit float64, pool string) bool {
-	r.sample.Sum = float64(h.Sum()) / unit
+	r.sample.Sum = float64(h.Sum) / unit
 	return r.say(m, float64(h.Count()), pool)
 }
 
