@@ -166,6 +166,11 @@ func (c *guardCommand) round(ctx context.Context, t targets, connections, n int)
 	for i := 0; ; i++ {
 		select {
 		case <-over:
+			for way, side := range sides {
+				if context.Cause(ctx) == nil && len(side.resident) == 0 {
+					return nil, fmt.Errorf("%s: its resident memory was never read: give a longer --duration or fewer --rounds", way)
+				}
+			}
 			return sides, context.Cause(ctx)
 		case <-tick.C:
 		}
@@ -190,7 +195,11 @@ func (s *childService) sampled(ctx context.Context, arrivals load.Arrivals, side
 	if side.Finished == 0 {
 		return fmt.Errorf("no session was finished: %v", side.Messages)
 	}
-	a, err := http.Get("http://" + s.addresses.Admin + "/metrics")
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addresses.Admin+"/metrics", nil)
+	if err != nil {
+		return err
+	}
+	a, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return err
 	}
