@@ -211,10 +211,10 @@ func (p *BytePool) sampled(b []byte) []byte {
 
 // needs returns what the pool needs of its guarded blocks.
 func (p *BytePool) needs() (need guardpage.Need) {
-	if p.onPut&resetBlock != 0 { // what that has left is the caller's, and what he leaves is what it finds
+	if p.onPut&resetBlock != 0 { // Reset runs on the pool's own slice: what it left there goes to the caller, and comes back at Put
 		need |= guardpage.Contents
 	}
-	if p.onPut&askBudget != 0 { // whose charge for the pool's own ends when the caller has lost his
+	if p.onPut&askBudget != 0 { // the charge for the pool's own slice ends when the caller has lost the guarded one
 		need |= guardpage.Collected
 	}
 	if p.alignment == 2*guardpage.Wide-1 {

@@ -11,7 +11,7 @@ func TestContents(t *testing.T) {
 	for _, guard := range []func(s system) *Guard{touching, faulting} {
 		f := newFake(4096)
 		g, p := guard(f.system), &pool{}
-		own, want := bytes.Repeat([]byte("own "), 2000), bytes.Repeat([]byte("his "), 2000)
+		own, want := bytes.Repeat([]byte("own "), 2000), bytes.Repeat([]byte("new "), 2000)
 		b := g.GetFor(Contents, own[:10], p)
 		if len(b) != 10 || !bytes.Equal(b[:cap(b)], own) {
 			t.Fatalf("a block of %d bytes that begins with %q", cap(b), b)
@@ -26,7 +26,7 @@ func TestContents(t *testing.T) {
 			t.Errorf("a block begins with %q", b)
 		}
 		copy(b, "written")
-		if g.Put(b, false, p); !bytes.HasPrefix(own, []byte("his ")) {
+		if g.Put(b, false, p); !bytes.HasPrefix(own, []byte("new ")) {
 			t.Errorf("the pool's own begins with %q", own[:10])
 		}
 		if g.dropAll(); len(p.found) != 0 {
