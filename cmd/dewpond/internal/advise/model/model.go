@@ -109,9 +109,8 @@ func (h Heap) LiveBytes() float64 {
 	return max(0, live)
 }
 
-// floating returns how much of what a collection keeps is garbage that was allocated while it ran, of which
-// there is less as less is allocated. Under a memory limit it has no part in the goal, and so is in the room that
-// the collections have shown.
+// floating returns how much of what a collection keeps is garbage that was allocated while it ran; 0 if that is
+// not known. Under a memory limit it has no part in the goal, and so is in the room that the collections have shown.
 func (h Heap) floating() float64 {
 	if h.Steady <= 0 || h.Collections < enough || h.Limited() {
 		return 0
@@ -127,13 +126,27 @@ const least = 1 << 20
 // then so many times more of it is done while a collection runs, and makes garbage that floats.
 func (h Heap) Predict(share, idle, faster float64) float64 {
 	live, rate := h.LiveBytes(), (1-share)*faster
-	room := max(least, h.goalOf(live)-live)
-	live += idle - (1-rate)*h.floating()
-	then := max(least, h.goalOf(live)-live)
-	early := h.early(room)
-	earlyThen := min(early, max(latest, expected*rate*early))
-	return h.Collections * (1 - share) * room / then * (1 - early) / (1 - earlyThen)
+	room := h.room(live)
+	floats := min(h.floating(), live)
+	if floats == 0 { // or not known
+		early := h.early(room)
+		earlyThen := min(early, max(latest, expected*rate*early))
+		return h.Collections * (1 - share) * room * (1 - early) / (h.room(live+idle) * (1 - earlyThen))
+	}
+	now := marking{room: room}
+	now.most = mostOf(floats, now.reserve())
+	then := marking{most: now.most * rate, room: room}
+	for range settled { // what floats is a part of what the goal follows, and the goal says how much may float
+		then.room = h.room(live - floats + then.floats() + idle)
+	}
+	return h.Collections * (1 - share) * now.between() / then.between()
 }
+
+// settled is after how many steps what floats, and the goal that follows it, hardly change any more.
+const settled = 3
+
+// room returns how much is allocated from where so many bytes live to their goal.
+func (h Heap) room(live float64) float64 { return max(least, h.goalOf(live)-live) }
 
 // The collector begins before the goal, by as many bytes as it expects to be allocated while it marks, but not
 // before and not after these parts of the room are left.
@@ -142,8 +155,8 @@ const (
 	latest   = 3.0 / 64
 )
 
-// expected is how many times as much the collector expects as is seen in the mean, where it begins as early as it
-// may: it takes the greatest of the last five collections, and the program to run three times as much as it does.
+// expected is how many times as much as the greatest reserve is allocated in a marking at most, where the collector
+// begins as early as it may and what floats is not known: so it is in a program that keeps its processors busy.
 const expected = 3
 
 // early returns which part of the room is left in the mean when marking has ended.

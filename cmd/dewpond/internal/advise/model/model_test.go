@@ -38,18 +38,8 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// Garbage that floats is less where less is allocated, and so is the goal, unless the limit gives it.
-func TestFloating(t *testing.T) {
-	h := Heap{Allocated: 1000 * mb, Collections: 20, Goal: 100 * mb, GOGC: 100, Steady: 40 * mb}
-	if got, want := h.Predict(0.5, 0, 1), 20*0.5*50/45; math.Abs(got-want) > 1e-9 {
-		t.Errorf("%v collections, want %v", got, want)
-	}
-	if got, want := h.Predict(0.5, 0, 1.6), 20*0.5*50/48.0; math.Abs(got-want) > 1e-9 {
-		t.Errorf("of work that is faster, %v collections, want %v", got, want)
-	}
-	if e := h.Then(estimate.Exact(0.5), estimate.Exact(0), 1.6); math.Abs(e.Low-20*0.5*50/48.0) > 1e-9 || math.Abs(e.High-20*0.5*50/45.0) > 1e-9 {
-		t.Errorf("whether the processors limit the work is not in the interval %v", e)
-	}
+// Under a memory limit the goal does not follow the garbage that floats.
+func TestLimitedGoal(t *testing.T) {
 	limited := Heap{Allocated: 800 * mb, Collections: 20, Goal: 100 * mb, GOGC: Off, Limit: 110 * mb, Steady: 50 * mb} // 10 MB are not accounted for
 	if got, want := limited.Predict(0.5, 0, 1), 20*0.5; math.Abs(got-want) > 1e-9 {
 		t.Errorf("under a limit %v collections, want %v", got, want)
@@ -123,7 +113,7 @@ func TestThen(t *testing.T) {
 	h := Heap{Seconds: 10, Allocated: 1100 * mb, Collections: 15, GOGC: Off, Limit: 120 << 20, Steady: 54 * mb, SteadyError: 3 * mb}
 	h.Goal = h.limitGoal()
 	exact, share := h.Then(estimate.Exact(0.6), estimate.Exact(0), 1), h.Then(estimate.Estimate{Low: 0.5, Mid: 0.6, High: 0.7}, estimate.Exact(0), 1)
-	if exact.Low != exact.High || math.Abs(share.Low-4.5) > 1e-9 || math.Abs(share.High-7.5) > 1e-9 {
+	if exact.High-exact.Low > 1e-9 || math.Abs(share.Low-4.5) > 1e-9 || math.Abs(share.High-7.5) > 1e-9 {
 		t.Errorf("%v, and of a share that is not exact %v", exact, share)
 	}
 	idle := h.Then(estimate.Exact(0.6), estimate.Exact(41*mb), 1)

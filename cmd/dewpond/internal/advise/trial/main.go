@@ -4,6 +4,7 @@
 //	go run ./cmd/dewpond/internal/advise/trial                          one run of each, in a minute
 //	go run ./cmd/dewpond/internal/advise/trial -runs 30                 as .ci/nightly does
 //	go run ./cmd/dewpond/internal/advise/trial -runs 5 -from 1000       with other seeds than the first ones
+//	go run ./cmd/dewpond/internal/advise/trial -processors 2            with GOMAXPROCS=2
 //	go run ./cmd/dewpond/internal/advise/trial -runs 10 -write docs/advise.md
 //
 // It fails if fewer than nine of ten predictions hold, or fewer than 19 of 20 intervals have the truth.
@@ -107,12 +108,13 @@ type result struct {
 func main() {
 	runs := flag.Int("runs", 1, "how often each setting is run")
 	from := flag.Int("from", 0, "the first run, by which the seeds are chosen")
+	processors := flag.Int("processors", 1, "the sample's GOMAXPROCS: with more than 1 the counts hang on what else the machine does")
 	write := flag.String("write", "", "the document whose table is rewritten")
 	flag.Parse()
-	os.Exit(command.Exit("trial", run(*runs, *from, *write), nil))
+	os.Exit(command.Exit("trial", run(*runs, *from, *processors, *write), nil))
 }
 
-func run(runs, from int, write string) error {
+func run(runs, from, processors int, write string) error {
 	ctx, end := interrupt.Context()
 	defer end()
 	temporary, err := tempdir.New("dewpond-advise-trial-")
@@ -120,7 +122,7 @@ func run(runs, from int, write string) error {
 		return err
 	}
 	defer temporary.Close()
-	t := trial{dir: temporary.Path, sample: filepath.Join(temporary.Path, "sample")}
+	t := trial{processors: processors, dir: temporary.Path, sample: filepath.Join(temporary.Path, "sample")}
 	build := exec.CommandContext(ctx, "go", "build", "-o", t.sample, "./examples/advise/sites")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -145,6 +147,7 @@ func run(runs, from int, write string) error {
 }
 
 type trial struct {
+	processors      int
 	dir, sample     string
 	source          *evidence.Source
 	results         []*result
@@ -165,7 +168,7 @@ func (t *trial) sampled(ctx context.Context, s setting, args ...string) (counts,
 	cmd := exec.CommandContext(ctx, t.sample, append(slices.Clone(s.args), args...)...)
 	// On one processor the counts do not depend on what else the machine does: how much is allocated while
 	// a collection runs would.
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC="+s.gogc, "GOMEMLIMIT="+s.limit)
+	cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", t.processors), "GOGC="+s.gogc, "GOMEMLIMIT="+s.limit)
 	if s.limit == "" {
 		cmd.Env[len(cmd.Env)-1] = "GOMEMLIMIT=off"
 	}
@@ -350,8 +353,8 @@ func (t *trial) report(runs, from int, write string) error {
 	if err := columns.Markdown(&table, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(&table, "\nOf %d predictions %d hold. Medians of %s with the seeds %d to %d, and from the least to the greatest; %s %s/%s, GOMAXPROCS=1, %s. The bytes a second of a site are in the interval in %d of %d cases, and the mean life of the cache, 3.3 s, within 20 %% in %d of %d.\n",
-		all, held, figure.Several(runs, "run"), seedOf(from), seedOf(from+runs-1), runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), t.inside, t.truths, t.lives-t.livesOff, t.lives)
+	fmt.Fprintf(&table, "\nOf %d predictions %d hold. Medians of %s with the seeds %d to %d, and from the least to the greatest; %s %s/%s, GOMAXPROCS=%d, %s. The bytes a second of a site are in the interval in %d of %d cases, and the mean life of the cache, 3.3 s, within 20 %% in %d of %d.\n",
+		all, held, figure.Several(runs, "run"), seedOf(from), seedOf(from+runs-1), runtime.Version(), runtime.GOOS, runtime.GOARCH, t.processors, time.Now().UTC().Format(time.DateOnly), t.inside, t.truths, t.lives-t.livesOff, t.lives)
 	fmt.Print(table.String())
 	if write != "" {
 		if err := rewrite(write, table.String()); err != nil {

@@ -27,7 +27,7 @@ func TestTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := trial{dir: t.TempDir(), sample: sample, source: source}
+	tr := trial{processors: 1, dir: t.TempDir(), sample: sample, source: source}
 	load := func(name, requests string, more ...string) []string {
 		return append([]string{"-load", name, "-rate", "0", "-requests", requests}, more...)
 	}
