@@ -28,8 +28,7 @@ import (
 
 // A compareCommand measures each variant of the service.
 type compareCommand struct {
-	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
-	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
+	backendFlags
 
 	Quick       bool     `help:"Run 2 rounds in place of 6, and give no verdict."`
 	Connections int      `default:"64" placeholder:"N" help:"Run the closed loop with N users, each on a connection of its own (default ${default}). The publication has 4000, which takes three times as long."`

@@ -29,7 +29,7 @@ func TestCompare(t *testing.T) {
 	startsProcesses(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	c := &compareCommand{
-		program: service(t), Postgres: standIn, Redis: standIn, Connections: 8, JSON: file, Only: []string{"all"},
+		program: service(t), backendFlags: backendFlags{standIn, standIn}, Connections: 8, JSON: file, Only: []string{"all"},
 		times: times{50 * time.Millisecond, 50 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond, 0},
 	}
 	var out strings.Builder
@@ -72,7 +72,7 @@ func TestTargetsUsed(t *testing.T) {
 		{standIn, "cn-east=127.0.0.1:1", false},
 		{"postgres://127.0.0.1:1/", standIn, false},
 	} {
-		targets, err := (&compareCommand{Postgres: tt.postgres, Redis: tt.redis}).targets()
+		targets, err := (&compareCommand{backendFlags: backendFlags{tt.postgres, tt.redis}}).targets()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestTimes(t *testing.T) {
 
 // A file that cannot be written is an error before anything is measured.
 func TestCompareFile(t *testing.T) {
-	c := compareCommand{Connections: 8, JSON: filepath.Join(t.TempDir(), "none", "x.json"), Redis: "x", Postgres: standIn}
+	c := compareCommand{Connections: 8, JSON: filepath.Join(t.TempDir(), "none", "x.json"), backendFlags: backendFlags{standIn, "x"}}
 	if err := c.compare(context.Background(), io.Discard, io.Discard); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "--json: ") {
 		t.Errorf("%v", err)
 	}
@@ -143,7 +143,7 @@ func TestCompareRefuses(t *testing.T) {
 		{compareCommand{}, "give 1 or more"},
 		{compareCommand{Connections: 8, Only: []string{"+ luck"}}, "the variants are before; "},
 		{compareCommand{Connections: int(kit.OpenFiles())}, "open files, and a process may have"},
-		{compareCommand{Connections: 8, Redis: "x", Postgres: standIn}, "is no region"},
+		{compareCommand{Connections: 8, backendFlags: backendFlags{standIn, "x"}}, "is no region"},
 	} {
 		if tt.c.Connections > 1<<30 {
 			continue // a system without a bound on open files

@@ -25,8 +25,7 @@ import (
 
 // A floodCommand plays the same flood on each variant of the service.
 type floodCommand struct {
-	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"A PostgreSQL; private, a server of its own; standin; or auto (the default): private where it is installed, else standin."`
-	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or one of the same words (auto)."`
+	backendFlags
 
 	Rate        float64  `placeholder:"N" help:"Requests a second before the flood, which has four times as many. By itself: a third of what before takes."`
 	Quick       bool     `help:"A tenth of the time: 17 s each instead of 170."`
@@ -79,7 +78,7 @@ type flooded struct {
 }
 
 func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err error) {
-	before := &compareCommand{Postgres: c.Postgres, Redis: c.Redis, Connections: 64, Only: c.Only, program: c.program, times: c.times}
+	before := &compareCommand{backendFlags: c.backendFlags, Connections: 64, Only: c.Only, program: c.program, times: c.times}
 	if before.times == (times{}) {
 		before.times = times{300 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond, 0, 0}
 	}

@@ -104,7 +104,7 @@ func TestFloodWords(t *testing.T) {
 func TestFlood(t *testing.T) {
 	startsProcesses(t)
 	c := &floodCommand{
-		program: service(t), Postgres: standIn, Redis: standIn, Connections: 8, Rate: 20, Only: []string{"all"}, scale: 0.02,
+		program: service(t), backendFlags: backendFlags{standIn, standIn}, Connections: 8, Rate: 20, Only: []string{"all"}, scale: 0.02,
 		times: times{50 * time.Millisecond, 50 * time.Millisecond, 200 * time.Millisecond, 0, 0},
 	}
 	var out strings.Builder

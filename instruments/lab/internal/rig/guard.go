@@ -33,8 +33,7 @@ import (
 // A guardCommand loads the service with guarded blocks and without at the same time, and compares what memory it
 // needs.
 type guardCommand struct {
-	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
-	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
+	backendFlags
 
 	Guard    string        `default:"touch" placeholder:"SETTING" help:"Give the guarded service DEWPOND_GUARD=SETTING, such as touch=100 (default ${default})."`
 	Duration time.Duration `default:"1h" placeholder:"TIME" help:"Load the services for TIME, all rounds together (default ${default})."`
@@ -93,7 +92,7 @@ func (c *guardCommand) guard(ctx context.Context, out, progress io.Writer) (err 
 		return fmt.Errorf("this system does not say how much memory of a process is resident: %w", err)
 	}
 	region.Silence()
-	backends := &compareCommand{Postgres: c.Postgres, Redis: c.Redis, program: c.program}
+	backends := &compareCommand{backendFlags: c.backendFlags, program: c.program}
 	t, most, end, err := backends.ready(ctx)
 	if err != nil {
 		return err

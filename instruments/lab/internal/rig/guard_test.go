@@ -105,7 +105,7 @@ func TestGuard(t *testing.T) {
 	if _, err := residentBytes(os.Getpid()); err != nil {
 		t.Skip("this system does not say what is resident: ", err)
 	}
-	c := &guardCommand{program: service(t), Postgres: standIn, Redis: standIn, Guard: "touch=1000", Duration: time.Second, Rounds: 1, Rate: 40}
+	c := &guardCommand{program: service(t), backendFlags: backendFlags{standIn, standIn}, Guard: "touch=1000", Duration: time.Second, Rounds: 1, Rate: 40}
 	var out strings.Builder
 	err := c.guard(t.Context(), &out, io.Discard)
 	if err != nil && err.Error() != "no Get of the guarded service was sampled" { // as where huge pages are made unasked

@@ -17,6 +17,12 @@ const (
 	standIn = "standin"
 )
 
+// backendFlags are those of a command that has the service use a PostgreSQL and the Redis servers of its regions.
+type backendFlags struct {
+	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
+	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
+}
+
 // redisPassword is the variable that has the password of --redis, here and of the service.
 const redisPassword = "MATCHMAKER_REDIS_PASSWORD"
 

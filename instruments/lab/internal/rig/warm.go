@@ -28,8 +28,7 @@ import (
 
 // A warmCommand measures the service from the moment on at which it says that it is ready.
 type warmCommand struct {
-	Postgres string `default:"auto" env:"MATCHMAKER_POSTGRES" placeholder:"DSN" help:"Use the PostgreSQL at DSN; private starts a server, standin starts a stand-in, and auto is private where PostgreSQL is installed and standin elsewhere (default ${default})."`
-	Redis    string `default:"auto" env:"MATCHMAKER_REDIS" placeholder:"REGIONS" help:"Use the Redis servers of REGIONS, as in cn-east=HOST:PORT+REPLICA:PORT,us-west=HOST:PORT, or private, standin or auto, as for --postgres (default ${default})."`
+	backendFlags
 
 	Idle   int         `default:"16" placeholder:"N" help:"Start the service with --db-min-idle N and --redis-min-idle N, and without (default ${default})."`
 	Rate   amount.Rate `default:"300" placeholder:"N" help:"Send N requests a second, such as 300 or 300/s (default ${default})."`
@@ -66,7 +65,7 @@ func (c *warmCommand) warm(ctx context.Context, out, progress io.Writer) (err er
 		c.span = time.Second
 	}
 	region.Silence()
-	backends := &compareCommand{Postgres: c.Postgres, Redis: c.Redis, program: c.program}
+	backends := &compareCommand{backendFlags: c.backendFlags, program: c.program}
 	t, _, end, err := backends.ready(ctx)
 	if err != nil {
 		return err

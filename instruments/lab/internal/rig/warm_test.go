@@ -71,7 +71,7 @@ func TestWarmVariant(t *testing.T) {
 // chance.
 func TestWarm(t *testing.T) {
 	startsProcesses(t)
-	c := &warmCommand{program: service(t), Postgres: standIn, Redis: standIn, Idle: 4, Rate: 100, Rounds: 1, span: 100 * time.Millisecond}
+	c := &warmCommand{program: service(t), backendFlags: backendFlags{standIn, standIn}, Idle: 4, Rate: 100, Rounds: 1, span: 100 * time.Millisecond}
 	var out strings.Builder
 	err := c.warm(t.Context(), &out, io.Discard)
 	if ending := (*command.Ending)(nil); err != nil && !(errors.As(err, &ending) && ending.Code == 4) { // a busy machine
