@@ -9,12 +9,21 @@ import (
 // Where few blocks are watched, none is while it is idle in the pool. Those that go there on their Put,
 // and not by way of a quarantine, are marked instead: how long they are idle is as true of any other.
 
-// mostMarks is how many marks a Checker has at most.
-const mostMarks = 64
+// A Checker has at most mostMarks marks, and while all together have manyMarks at most fewMarks. A hit of a block with the
+// hash value of a marked one takes a lock, whosever that is: so marks have a small part of the filterSize values,
+// also where a process has many pools.
+const (
+	mostMarks = 64
+	fewMarks  = 8
+	manyMarks = 256
+)
 
 // marked counts, for each hash value, the marked blocks of all Checkers. It is not the filter, so that
 // neither has a caller look closer at more blocks because of the other.
 var marked [filterSize]atomic.Uint32
+
+// allMarks is how many marks all Checkers have.
+var allMarks atomic.Int64
 
 // marks are the idle blocks that are marked, and since when. The Checker may be collected before them.
 type marks struct {
@@ -59,7 +68,7 @@ func (c *Checker) mark(at uintptr) {
 	if _, again := m.at[at]; again { // the block was lost to the pool, and another is at its address
 		m.remove(at)
 	}
-	if len(m.at) == mostMarks {
+	if len(m.at) == mostMarks || len(m.at) >= fewMarks && allMarks.Load() >= manyMarks {
 		for other, since := range m.at {
 			m.remove(other)
 			c.Sample.Idle.since(since, now)
@@ -67,6 +76,7 @@ func (c *Checker) mark(at uintptr) {
 		}
 	}
 	m.at[at] = now
+	allMarks.Add(1)
 	marked[slot(at)].Add(1)
 }
 
@@ -92,6 +102,7 @@ func (c *Checker) unmark(at uintptr, wasIdle bool) {
 // remove removes a mark. The marks are locked.
 func (m *marks) remove(at uintptr) {
 	delete(m.at, at)
+	allMarks.Add(-1)
 	marked[slot(at)].Add(^uint32(0))
 }
 

@@ -107,6 +107,36 @@ func TestMarksEnd(t *testing.T) {
 	}
 }
 
+// Where many Checkers have marks, each of the others has few, which go on to be of its last blocks.
+func TestMarksOfMany(t *testing.T) {
+	noMarks()
+	const checkers = 50
+	var all [checkers]*Watch
+	for i := range all {
+		all[i], _, _ = newWatch(false, false, 0)
+		last := Block{}
+		for range mostMarks + 10 {
+			last = all[i].idle(0)
+			all[i].Retire(last)
+		}
+		all[i].marks.mu.Lock()
+		_, ok := all[i].marks.at[last.At]
+		all[i].marks.mu.Unlock()
+		if !ok {
+			t.Errorf("Checker %d has not marked its last block", i)
+		}
+	}
+	if left, want := marksLeft(), manyMarks+fewMarks*(checkers-manyMarks/mostMarks); left != want {
+		t.Errorf("%d Checkers have %d marks, want %d", checkers, left, want)
+	}
+	for _, w := range all {
+		w.End()
+	}
+	if left := allMarks.Load(); left != 0 || marksLeft() != 0 {
+		t.Errorf("%d marks left, and %d counted", marksLeft(), left)
+	}
+}
+
 // Where all are watched, none is marked, and they are idle from Put to Get, or until they are let go.
 func TestIdleWhereAllAreWatched(t *testing.T) {
 	noMarks()
