@@ -31,6 +31,39 @@ func benchmarkCheck(b *testing.B, mode dewpond.CheckMode) {
 	}
 }
 
+// BenchmarkSampledPools is a Get and Put with CheckSampled of so many pools in turn, which all have blocks in
+// quarantine. Its control is the same without checks.
+func BenchmarkSampledPools(b *testing.B) {
+	for _, n := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("pools=%d", n), func(b *testing.B) {
+			pools := func(mode dewpond.CheckMode) (all []*dewpond.BytePool) {
+				for range n {
+					all = append(all, newPool(b, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever, Check: mode}))
+				}
+				return all
+			}
+			inTurn := func(all []*dewpond.BytePool) func(uses int) {
+				return func(uses int) {
+					for range uses / 8 / n {
+						for _, p := range all {
+							var blocks [8][]byte
+							for i := range blocks {
+								blocks[i] = p.Get(128)
+							}
+							for _, block := range blocks {
+								p.Put(block)
+							}
+						}
+					}
+				}
+			}
+			checked, off := inTurn(pools(dewpond.CheckSampled)), inTurn(pools(dewpond.CheckOff))
+			checked(n * 512 * 1024) // the quarantines are full
+			compareRounds(b, checked, off)
+		})
+	}
+}
+
 // BenchmarkCheckAllPool is a Get, a write and a Put of a Pool with CheckAll, so many calls
 // deep. Its control is two calls of runtime.Callers that return as many frames as the stacks
 // of the Get and of the Put have: what these would cost if the runtime recorded them, and

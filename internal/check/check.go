@@ -35,7 +35,8 @@ var filter [filterSize]atomic.Uint32
 
 const (
 	shards        = 16
-	filterSize    = 1 << 12
+	filterSize    = 1 << filterBits // so that what 16 pools have in quarantine has a sixteenth of it
+	filterBits    = 16
 	mostFree      = 64 // records that a shard keeps for reuse
 	profiledOneIn = 8  // if few blocks are watched, one in this many is in the profile
 )
@@ -68,7 +69,7 @@ func New(sampled bool, report func(Violation)) *Checker {
 func Watched(at uintptr) bool { return filter[slot(at)].Load() != 0 }
 
 // slot hashes an address, whose lowest four bits are 0, by Fibonacci hashing.
-func slot(at uintptr) uint64 { return uint64(at) * 0x9e3779b97f4a7c15 >> (64 - 12) }
+func slot(at uintptr) uint64 { return uint64(at) * 0x9e3779b97f4a7c15 >> (64 - filterBits) }
 
 func (c *Checker) shard(at uintptr) *shard { return &c.shards[slot(at)%shards] }
 
