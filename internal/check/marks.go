@@ -9,21 +9,13 @@ import (
 // Where few blocks are watched, none is while it is idle in the pool. Those that go there on their Put,
 // and not by way of a quarantine, are marked instead: how long they are idle is as true of any other.
 
-// A Checker has at most mostMarks marks, and while all together have manyMarks at most fewMarks. A hit of a block with the
-// hash value of a marked one takes a lock, whosever that is: so marks have a small part of the filterSize values,
-// also where a process has many pools.
-const (
-	mostMarks = 64
-	fewMarks  = 8
-	manyMarks = 256
-)
+// mostMarks is how many marks a Checker has at most. A hit of a block with the hash value of a marked one takes a lock,
+// whosever that is: so the marks of many Checkers are to have a small part of the filterSize values.
+const mostMarks = 64
 
 // marked counts, for each hash value, the marked blocks of all Checkers. It is not the filter, so that
 // neither has a caller look closer at more blocks because of the other.
 var marked [filterSize]atomic.Uint32
-
-// allMarks is how many marks all Checkers have.
-var allMarks atomic.Int64
 
 // marks are the idle blocks that are marked, and since when. The Checker may be collected before them.
 type marks struct {
@@ -55,10 +47,9 @@ func (m *marks) isGiven(at uintptr) bool {
 // one: by one load, and without a branch.
 func Unmarked(at uintptr) uint32 { return uint32(int32(marked[slot(at)].Load()-1) >> 31) }
 
-// mark marks a block that its Put gives to the pool. If there are too many, one of the others counts with
-// the time that it has been idle by now.
+// mark marks a block that its Put gives to the pool, unless there are too many: a mark that made room for it would
+// count for less time than its block is idle, or not at all, and the more likely the longer that is.
 func (c *Checker) mark(at uintptr) {
-	now := time.Now()
 	m := c.marks
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,15 +59,10 @@ func (c *Checker) mark(at uintptr) {
 	if _, again := m.at[at]; again { // the block was lost to the pool, and another is at its address
 		m.remove(at)
 	}
-	if len(m.at) == mostMarks || len(m.at) >= fewMarks && allMarks.Load() >= manyMarks {
-		for other, since := range m.at {
-			m.remove(other)
-			c.Sample.Idle.since(since, now)
-			break
-		}
+	if len(m.at) == mostMarks {
+		return
 	}
-	m.at[at] = now
-	allMarks.Add(1)
+	m.at[at] = time.Now()
 	marked[slot(at)].Add(1)
 }
 
@@ -102,7 +88,6 @@ func (c *Checker) unmark(at uintptr, wasIdle bool) {
 // remove removes a mark. The marks are locked.
 func (m *marks) remove(at uintptr) {
 	delete(m.at, at)
-	allMarks.Add(-1)
 	marked[slot(at)].Add(^uint32(0))
 }
 

@@ -24,6 +24,14 @@ func noMarks() {
 	}
 }
 
+// has reports whether a block is watched, which [Watched] may say because of one of another test.
+func (w *Watch) has(b Block) bool {
+	s := w.shard(b.At)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[b.At] != nil
+}
+
 func count(h *Histogram) (n uint64) {
 	counts, _ := h.Load()
 	for _, c := range counts {
@@ -50,14 +58,14 @@ func TestMarks(t *testing.T) {
 		first = retire(0)
 	}
 	second := retire(1)
-	if marksLeft() != 0 || len(k.kept) != 1+8*oneInPasses || Watched(first.At) || !Watched(second.At) {
+	if marksLeft() != 0 || len(k.kept) != 1+8*oneInPasses || w.has(first) || !w.has(second) {
 		t.Fatalf("%d are marked, %d kept", marksLeft(), len(k.kept))
 	}
 	last := second
 	for marksLeft() == 0 { // from then on some do
 		last = retire(0)
 	}
-	if Unmarked(last.At) != 0 || Watched(last.At) || k.kept[len(k.kept)-1].At != last.At {
+	if Unmarked(last.At) != 0 || w.has(last) || k.kept[len(k.kept)-1].At != last.At {
 		t.Error("another is marked")
 	}
 	w.Unmark(first.At) // is not
@@ -83,17 +91,24 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// There are so many marks at most, those that make room count, and none is left of a Checker that has ended or is
-// lost.
+// There are so many marks at most, of which none makes room for another, and none is left of a Checker that has ended
+// or is lost.
 func TestMarksEnd(t *testing.T) {
 	noMarks()
 	for _, end := range []func(w *Watch){func(w *Watch) { w.End() }, func(*Watch) {}} {
 		w, _, _ := newWatch(false, false, 0)
+		first := w.idle(0)
+		w.Retire(first)
 		for range mostMarks + 10 {
 			w.Retire(w.idle(0))
 		}
-		if n := count(&w.Sample.Idle); n != 10 || marksLeft() != mostMarks {
+		if n := count(&w.Sample.Idle); n != 0 || marksLeft() != mostMarks {
 			t.Errorf("%d count, %d are marked", n, marksLeft())
+		}
+		w.Unmark(first.At)
+		w.Retire(w.idle(0))
+		if n := count(&w.Sample.Idle); n != 1 || marksLeft() != mostMarks {
+			t.Errorf("%d count once one has left, %d are marked", n, marksLeft())
 		}
 		end(w)
 		w = nil
@@ -104,36 +119,6 @@ func TestMarksEnd(t *testing.T) {
 	w.Retire(Block{At: 64, Bytes: make([]byte, 64)})
 	if marksLeft() != 0 {
 		t.Error("a Checker that has ended marks")
-	}
-}
-
-// Where many Checkers have marks, each of the others has few, which go on to be of its last blocks.
-func TestMarksOfMany(t *testing.T) {
-	noMarks()
-	const checkers = 50
-	var all [checkers]*Watch
-	for i := range all {
-		all[i], _, _ = newWatch(false, false, 0)
-		last := Block{}
-		for range mostMarks + 10 {
-			last = all[i].idle(0)
-			all[i].Retire(last)
-		}
-		all[i].marks.mu.Lock()
-		_, ok := all[i].marks.at[last.At]
-		all[i].marks.mu.Unlock()
-		if !ok {
-			t.Errorf("Checker %d has not marked its last block", i)
-		}
-	}
-	if left, want := marksLeft(), manyMarks+fewMarks*(checkers-manyMarks/mostMarks); left != want {
-		t.Errorf("%d Checkers have %d marks, want %d", checkers, left, want)
-	}
-	for _, w := range all {
-		w.End()
-	}
-	if left := allMarks.Load(); left != 0 || marksLeft() != 0 {
-		t.Errorf("%d marks left, and %d counted", marksLeft(), left)
 	}
 }
 

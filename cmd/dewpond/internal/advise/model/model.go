@@ -4,7 +4,7 @@
 //
 //	collections = bytes allocated / (goal - live)
 //
-// where the goal is (live + stacks + globals) x (1 + GOGC/100), and with a memory limit at most what
+// where the goal is live + (live + stacks + globals) x GOGC/100, and with a memory limit at most what
 // the limit leaves for the heap. A pool takes a site's bytes away and adds its idle bytes to what
 // lives. What the formula does not know, such as how long before its goal the collector begins, the
 // collections of the window itself stand for.
@@ -55,7 +55,7 @@ func (h Heap) limitGoal() float64 {
 func (h Heap) goalOf(live float64) float64 {
 	goal := math.Inf(1)
 	if h.GOGC >= 0 {
-		goal = max((live+h.Roots)*(1+h.GOGC/100), leastHeap*h.GOGC/100)
+		goal = max(live+(live+h.Roots)*h.GOGC/100, leastHeap*h.GOGC/100)
 	}
 	return min(goal, h.limit())
 }
@@ -76,7 +76,8 @@ func (h Heap) Limited() bool {
 	case h.GOGC < 0:
 		return true
 	}
-	return h.Goal > 0.9*h.limitGoal() && (h.below()+h.Roots)*(1+h.GOGC/100) > h.Goal*1.1
+	below := h.below()
+	return h.Goal > 0.9*h.limitGoal() && below+(below+h.Roots)*h.GOGC/100 > h.Goal*1.1
 }
 
 // enough is how many collections tell how many bytes lie between two of them.
@@ -98,13 +99,13 @@ func (h Heap) LiveBytes() float64 {
 	if h.Limited() || h.GOGC < 0 {
 		return h.below()
 	}
-	live := h.Goal/(1+h.GOGC/100) - h.Roots
+	live := (h.Goal - h.Roots*h.GOGC/100) / (1 + h.GOGC/100)
 	if h.Goal <= leastHeap*h.GOGC/100 && h.Steady > 0 { // the least goal says nothing of it
 		live = min(live, h.Steady)
 	}
 	if more := h.GOGC / 100; more > 0 && h.Collections >= enough && h.Goal > leastHeap*more {
 		between := h.Allocated / (h.Collections + 1) // the window's ends may have a part of one more
-		live = max(live, (between-h.Roots*(1+more))/more)
+		live = max(live, between/more-h.Roots)
 	}
 	return max(0, live)
 }
@@ -127,15 +128,13 @@ const least = 1 << 20
 func (h Heap) Predict(share, idle, faster float64) float64 {
 	live, rate := h.LiveBytes(), (1-share)*faster
 	room := h.room(live)
-	floats := min(h.floating(), live)
-	if floats == 0 { // or not known
-		early := h.early(room)
-		earlyThen := min(early, max(latest, expected*rate*early))
-		return h.Collections * (1 - share) * room * (1 - early) / (h.room(live+idle) * (1 - earlyThen))
+	if math.IsInf(room, 1) { // neither GOGC nor a limit has it collected
+		return h.Collections
 	}
-	now := marking{room: room}
-	now.most = mostOf(floats, now.reserve())
-	then := marking{most: now.most * rate, room: room}
+	early := h.early(room)
+	now := marking{early: early, most: mostOf(h.floating(), earliest*room), room: room}
+	floats := now.floats()
+	then := marking{early: min(early, max(latest(room), expected*rate*early)), most: now.most * rate, room: room}
 	for range settled { // what floats is a part of what the goal follows, and the goal says how much may float
 		then.room = h.room(live - floats + then.floats() + idle)
 	}
@@ -148,15 +147,15 @@ const settled = 3
 // room returns how much is allocated from where so many bytes live to their goal.
 func (h Heap) room(live float64) float64 { return max(least, h.goalOf(live)-live) }
 
-// The collector begins before the goal, by as many bytes as it expects to be allocated while it marks, but not
-// before and not after these parts of the room are left.
-const (
-	earliest = 19.0 / 64
-	latest   = 3.0 / 64
-)
+// The collector begins before the goal, by as many bytes as it expects to be allocated while it marks, but not before
+// earliest of the room is left, and not after latest is.
+const earliest = 19.0 / 64
 
-// expected is how many times as much as the greatest reserve is allocated in a marking at most, where the collector
-// begins as early as it may and what floats is not known: so it is in a program that keeps its processors busy.
+// latest is a part of the room, or leastHeap where that is less.
+func latest(room float64) float64 { return min(3.0/64, leastHeap/room) }
+
+// expected is how many times as much as is allocated in a marking the collector may expect: if the program leaves processors
+// idle, it takes it to go on while they mark.
 const expected = 3
 
 // early returns which part of the room is left in the mean when marking has ended.
@@ -164,7 +163,7 @@ func (h Heap) early(room float64) float64 {
 	if h.Collections < enough {
 		return 0
 	}
-	return min(earliest, max(latest, 1-h.Allocated/h.Collections/room))
+	return min(earliest, max(latest(room), 1-h.Allocated/h.Collections/room))
 }
 
 // Then is Predict for a share, and idle bytes, that were estimated. The interval has both that the processors
