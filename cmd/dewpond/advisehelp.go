@@ -37,7 +37,8 @@ Examples:
 JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times are in seconds, sizes in bytes, shares parts of 1.
 
     collector     collections_per_second, cpu_share, live_bytes, goal_bytes: estimates
-                  gogc (-1: off), limit_bytes (0: none), collections, forced_collections,
+                  gogc (-1: off), limit_bytes (0: none), setting_known,
+                  collections, forced_collections,
                   cpu_share_from: numbers, and a text
     sites[]       function, file, line, samples, advice, why, options, stack
                   bytes_per_second, objects_per_second, live_bytes, collections_saved

@@ -164,7 +164,7 @@ func TestAdviseFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"collector: 2 collections/s (20 collections)", "of the CPU (CPU profile)", "goal 100 MB, GOGC 100, no memory limit",
+		"collector: 2 collections/s (20 collections)", "of the CPU (CPU profile)", "goal 100 MB, as if GOGC 100 and no memory limit (if that is not so, give --gogc and --memory-limit)",
 		"main.go:10 answer", "BytePool", `dewpond.BytePoolOptions{Name: "answer"}`,
 		"none: a string", "none: 2.93 % of the bytes", "1: 0.25 [", "instead of 2",
 		"Sizes are those that Go allocates", "One block in 524 kB was sampled, in 10.0 s",
@@ -380,26 +380,32 @@ func TestAdviseRefuses(t *testing.T) {
 		"stats alone":             {stats, "no profile of the heap: give one of"},
 		"one text of stats":       {join(shop{}.write(t, two...), stats[:1]), "one text of heap?debug=1 alone"},
 		"stats in disorder":       {join(shop{}.write(t, two...), []string{stats[1], stats[0]}), "the second text of heap?debug=1 is older than the first"},
-		"one since the start":     {shop{}.write(t, "heap10.pb.gz"), "it counts since the start of the program"},
-		"older second":            {reversed, "the second profile is older than the first"},
-		"another program":         {shop{change: later(func(h *made.Heap) { h.Binary = "/srv/other" })}.write(t, two...), "the profiles are of different programs"},
-		"another rate":            {shop{change: later(func(h *made.Heap) { h.Rate = 1024 })}.write(t, two...), "sampled at different rates"},
-		"a window among others":   {shop{change: later(func(h *made.Heap) { h.Duration = time.Second })}.write(t, two...), "one of the profiles has a duration (1s): give it alone"},
-		"nothing sampled":         {shop{change: func(h *made.Heap) { h.Samples = nil }}.write(t, two...), "no allocation was sampled in the window"},
-		"no collection":           {shop{stats: func(m *made.MemStats) { m.NumGC = 7 }}.write(t, everything...), "the garbage collector has not run in the window"},
-		"forced alone":            {shop{stats: func(m *made.MemStats) { m.NumForcedGC = m.NumGC }}.write(t, everything...), "all 20 collections of the window were asked for by the program"},
-		"404":                     {[]string{"--seconds", "1", page.URL}, "the answer is 404: there is no net/http/pprof there. Import it"},
-		"HTML":                    {[]string{"--seconds", "1", page.URL + "/html"}, "a page of HTML and no profile"},
-		"two URLs":                {[]string{page.URL, page.URL}, "give one URL alone, or files"},
-		"a URL and a file":        {[]string{page.URL, file(t, "x")}, "give one URL alone, or files"},
-		"no address":              {[]string{"http://"}, "is no address: give one such as http://localhost:6060/debug/pprof"},
-		"--seconds":               {[]string{"--seconds", "0", page.URL}, "--seconds: 0: give 1 to 3600"},
-		"--min-gain":              {[]string{"--min-gain", "101", page.URL}, "--min-gain: 101: give 0 to 100 %"},
-		"--gogc":                  {[]string{"--gogc", "many", page.URL}, `--gogc: "many" is no GOGC: give a number such as 100, or off`},
-		"--memory-limit":          {[]string{"--memory-limit", "many", page.URL}, `--memory-limit: "many" is not an amount of bytes`},
-		"--idle":                  {[]string{"--idle", "many", page.URL}, `--idle: "many" is not an amount of bytes`},
-		"--src":                   {[]string{"--src", "no-such-dir", page.URL}, "--src: "},
-		"--json":                  {[]string{"--json", "no-such-dir/x.json", page.URL}, "--json: "},
+		"stats of another load":   {shop{stats: func(m *made.MemStats) { m.TotalAlloc *= 10 }}.write(t, everything...), "the texts of heap?debug=1 and the profiles do not go together"},
+		"stats of a later program": {shop{stats: func(m *made.MemStats) {
+			if m.Second == 1020 {
+				m.Oldest = 1015
+			}
+		}}.write(t, everything...), "the second text of heap?debug=1 is older than the first, or of another process"},
+		"one since the start":   {shop{}.write(t, "heap10.pb.gz"), "it counts since the start of the program"},
+		"older second":          {reversed, "the second profile is older than the first"},
+		"another program":       {shop{change: later(func(h *made.Heap) { h.Binary = "/srv/other" })}.write(t, two...), "the profiles are of different programs"},
+		"another rate":          {shop{change: later(func(h *made.Heap) { h.Rate = 1024 })}.write(t, two...), "sampled at different rates"},
+		"a window among others": {shop{change: later(func(h *made.Heap) { h.Duration = time.Second })}.write(t, two...), "one of the profiles has a duration (1s): give it alone"},
+		"nothing sampled":       {shop{change: func(h *made.Heap) { h.Samples = nil }}.write(t, two...), "no allocation was sampled in the window"},
+		"no collection":         {shop{stats: func(m *made.MemStats) { m.NumGC = 7 }}.write(t, everything...), "the garbage collector has not run in the window"},
+		"forced alone":          {shop{stats: func(m *made.MemStats) { m.NumForcedGC = m.NumGC }}.write(t, everything...), "all 20 collections of the window were asked for by the program"},
+		"404":                   {[]string{"--seconds", "1", page.URL}, "the answer is 404: there is no net/http/pprof there. Import it"},
+		"HTML":                  {[]string{"--seconds", "1", page.URL + "/html"}, "a page of HTML and no profile"},
+		"two URLs":              {[]string{page.URL, page.URL}, "give one URL alone, or files"},
+		"a URL and a file":      {[]string{page.URL, file(t, "x")}, "give one URL alone, or files"},
+		"no address":            {[]string{"http://"}, "is no address: give one such as http://localhost:6060/debug/pprof"},
+		"--seconds":             {[]string{"--seconds", "0", page.URL}, "--seconds: 0: give 1 to 3600"},
+		"--min-gain":            {[]string{"--min-gain", "101", page.URL}, "--min-gain: 101: give 0 to 100 %"},
+		"--gogc":                {[]string{"--gogc", "many", page.URL}, `--gogc: "many" is no GOGC: give a number such as 100, or off`},
+		"--memory-limit":        {[]string{"--memory-limit", "many", page.URL}, `--memory-limit: "many" is not an amount of bytes`},
+		"--idle":                {[]string{"--idle", "many", page.URL}, `--idle: "many" is not an amount of bytes`},
+		"--src":                 {[]string{"--src", "no-such-dir", page.URL}, "--src: "},
+		"--json":                {[]string{"--json", "no-such-dir/x.json", page.URL}, "--json: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, status, err := advise(t, of.args...)

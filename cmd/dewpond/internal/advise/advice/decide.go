@@ -57,7 +57,7 @@ func (s *Site) decide(f Facts, at *sites.Site, found evidence.Finding, set Setti
 		none("under the memory limit the %s that a pool would keep idle take more of the collector's room than the site's bytes: do not pool this, or bound it with MaxIdleBytes below %s",
 			figure.ByteSize(s.idle.Mid), figure.ByteSize(s.BreakEven.Mid))
 		return
-	case len(at.Sizes) == 1 && f.Brief(at) && found.Tool == evidence.BytePool && evidence.OnMain(at.Stacks):
+	case len(at.Sizes) == 1 && f.Brief(at) && at.Life.High < longLived && found.Tool == evidence.BytePool && evidence.OnMain(at.Stacks):
 		none("one size, short lived, on one goroutine: a sync.Pool of pointers does as well")
 		return
 	case s.CollectorCPU.Known() && s.CollectorCPU.Mid < set.MinGain:

@@ -2,6 +2,8 @@
 package advice
 
 import (
+	"slices"
+
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
@@ -19,6 +21,19 @@ type Document struct {
 
 	Allocation estimate.Estimate `json:"allocation_cpu_share"`
 	Notes      []string          `json:"notes,omitempty"` // what could not be had
+
+	unsure string // why it cannot be told whether something is worth a pool
+}
+
+// unfelt reports whether the collector and allocation together take so little that nobody feels it.
+func (d Document) unfelt() bool {
+	cpu := d.cpu()
+	return cpu.Known() && cpu.High < felt
+}
+
+// worth reports whether a site that is not advised would save as much of the collector's CPU as one that is.
+func (d Document) worth(minGain float64) bool {
+	return slices.ContainsFunc(d.Sites, func(s Site) bool { return s.CollectorCPU.Known() && s.CollectorCPU.Mid >= minGain })
 }
 
 // cpu returns the share of the CPU that the collector and allocation take together.
@@ -37,6 +52,8 @@ type Collector struct {
 	Goal        estimate.Estimate `json:"goal_bytes"`
 	GOGC        float64           `json:"gogc"`        // -1: off
 	Limit       float64           `json:"limit_bytes"` // 0: none
+
+	SettingKnown bool `json:"setting_known"` // else GOGC and the limit are taken to be the defaults
 }
 
 // A Site is a line that allocates.

@@ -18,6 +18,7 @@ type Facts struct {
 	Window *sites.Window
 	Heap   model.Heap        // without collections where they are not known
 	Known  bool              // whether Heap has the collections of the window
+	Set    bool              // whether something says how GOGC and the limit are set; else they are taken to be the defaults
 	Live   estimate.Estimate // what collections have found alive, where that was seen; 0 where it follows from the goal
 	Goal   estimate.Estimate // of which Heap has the middle; 0 where it was read
 	Forced uint64            // collections that the program has asked for
@@ -68,6 +69,11 @@ func Make(f Facts, s Settings) Document {
 	d.rank()
 	d.Together = f.together(d.Sites, s)
 	d.Verdict = f.verdict(d)
+	if d.Verdict == Nothing && !d.unfelt() {
+		if d.unsure = f.unsure(d, s); d.unsure != "" {
+			d.Verdict = CannotTell
+		}
+	}
 	return d
 }
 
@@ -77,7 +83,7 @@ const noCollections = "give what /debug/pprof/heap?debug=1 answers at the beginn
 func (f Facts) collector() Collector {
 	c := Collector{
 		Forced: f.Forced, CPUShare: f.CPU.Collector, CPUFrom: f.CPU.From,
-		Live: f.Window.Live, GOGC: f.Heap.GOGC, Limit: f.Heap.Limit,
+		Live: f.Window.Live, GOGC: f.Heap.GOGC, Limit: f.Heap.Limit, SettingKnown: f.Set,
 	}
 	if !f.Known {
 		c.PerSecond, c.Goal = estimate.CannotTell(noCollections), estimate.CannotTell(noCollections)
@@ -255,6 +261,20 @@ func (f Facts) together(all []Site, set Settings) Together {
 	}
 	t.PerSecond = f.Heap.Then(share, t.Idle, f.faster(allocation, share.Mid)).Scaled(1 / f.Heap.Seconds)
 	return t
+}
+
+// unsure returns why it cannot be told whether something is worth a pool where nothing is advised, or "" if it can.
+func (f Facts) unsure(d Document, set Settings) string {
+	if !slices.ContainsFunc(f.Window.Sites, func(at *sites.Site) bool { return at.Own }) {
+		return "No line of your module is in the profile, so none can be advised: give the directory of the program's source, as in --src DIR. "
+	}
+	i := slices.IndexFunc(d.Sites, func(s Site) bool {
+		return s.Advice == string(evidence.Unknown) && s.CollectorCPU.Known() && s.CollectorCPU.Mid >= set.MinGain
+	})
+	if i >= 0 {
+		return "What a line makes that would be worth a pool is unknown: " + d.Sites[i].Why + ". "
+	}
+	return ""
 }
 
 func (f Facts) verdict(d Document) Verdict {

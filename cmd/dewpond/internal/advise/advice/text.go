@@ -23,6 +23,9 @@ const (
 	leastPart = 0.005
 )
 
+// leastShown is how much of the collector's CPU a site saves that is shown, with why it is not worth a pool, where none is.
+const leastShown = 0.05
+
 // Text writes the answer for people.
 func Text(w io.Writer, d Document, style terminal.Style) error {
 	var out strings.Builder
@@ -32,7 +35,7 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 	for _, note := range d.Notes {
 		paragraph(note)
 	}
-	if d.Verdict == Nothing {
+	if d.Verdict == Nothing && (d.unfelt() || !d.worth(leastShown)) {
 		out.WriteByte('\n')
 		paragraph(d.nothing())
 		d.writePools(&out, style)
@@ -233,15 +236,17 @@ func (c Collector) text() string {
 	if c.Goal.Known() {
 		parts = append(parts, "goal "+short(c.Goal, figure.ByteSize))
 	}
+	gogc, limit := "GOGC "+figure.Significant(c.GOGC), "no memory limit"
 	if c.GOGC == model.Off {
-		parts = append(parts, "GOGC off")
-	} else {
-		parts = append(parts, "GOGC "+figure.Significant(c.GOGC))
+		gogc = "GOGC off"
 	}
 	if c.Limit > 0 {
-		parts = append(parts, "memory limit "+figure.ByteSize(c.Limit))
+		limit = "memory limit " + figure.ByteSize(c.Limit)
+	}
+	if !c.SettingKnown {
+		parts = append(parts, fmt.Sprintf("as if %s and %s (if that is not so, give --gogc and --memory-limit)", gogc, limit))
 	} else {
-		parts = append(parts, "no memory limit")
+		parts = append(parts, gogc, limit)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -262,9 +267,9 @@ func perSecond(e estimate.Estimate) string {
 }
 
 func (d Document) nothing() string {
-	if cpu := d.cpu(); cpu.Known() && cpu.High < felt {
+	if d.unfelt() {
 		return fmt.Sprintf("A pool would buy nothing that you could feel: the collector and allocation together take %s of the CPU used, which is less than %s.",
-			percent(cpu), figure.Percent(felt))
+			percent(d.cpu()), figure.Percent(felt))
 	}
 	return "Nothing that allocates here is worth a pool. --json FILE has each site and why."
 }
@@ -275,11 +280,15 @@ func (d Document) closing() string {
 	case d.Verdict == Limit:
 		fmt.Fprintf(&b, "%s of the memory limit of %s live: the collector will take up to half of the CPU before memory runs out. In this order: a larger limit, fewer idle bytes, less work taken on (package pressure, OnPressure). A pool's idle bytes take more of that room. ",
 			figure.Percent(d.Collector.Live.Mid/d.Collector.Limit), figure.ByteSize(d.Collector.Limit))
+	case d.unsure != "":
+		b.WriteString(d.unsure)
 	case d.Verdict == CannotTell:
 		b.WriteString("Whether a pool would be felt cannot be told: ask the URL of the program, or give a CPU profile and what heap?debug=1 answers as well. ")
 	}
 	if n := len(d.Together.Sites); n == 0 {
-		b.WriteString("No site is worth a pool. ")
+		if d.unsure == "" {
+			b.WriteString("No site is worth a pool. ")
+		}
 	} else {
 		if d.Together.PerSecond.Known() {
 			fmt.Fprintf(&b, "%s: %s instead of %s. ", d.Together.names(), perSecond(d.Together.PerSecond), figure.Significant(d.Collector.PerSecond.Mid))

@@ -1,11 +1,14 @@
 package advice
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/estimate"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/evidence"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/pools"
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/sites"
 	"github.com/dewpond/dewpond/instruments/kit/terminal"
 )
 
@@ -53,6 +56,23 @@ func TestText(t *testing.T) {
 		"objects in checked mode": {func(f *Facts) {
 			f.Pools = []pools.Seen{{Name: "orders", Sampled: &pools.Sampled{}}}
 		}, Pool, "orders, of those that checked mode watches: out P50 0 ns, P90 0 ns (0 watched); idle P50 0 ns, P90 0 ns (0 watched).", "cap of"},
+		"as it is set":    {func(f *Facts) { f.Set = true }, Pool, "GOGC 100, no memory limit", "as if"},
+		"as if it is set": {func(f *Facts) {}, Pool, "as if GOGC 100 and no memory limit (if that is not so, give --gogc", ""},
+		"another module": {func(f *Facts) {
+			for _, s := range f.Window.Sites {
+				s.Own = false
+			}
+		}, CannotTell, "No line of your module is in the profile, so none can be advised: give the directory of the program's source", "worth a pool."},
+		"no source": {func(f *Facts) {
+			f.Source = func(sites.Frame) (evidence.Finding, error) {
+				return evidence.Finding{}, errors.New("its source is not there")
+			}
+		}, CannotTell, "What a line makes that would be worth a pool is unknown: its source is not there.", "No site"},
+		"nothing, but why": {func(f *Facts) {
+			f.Source = func(sites.Frame) (evidence.Finding, error) {
+				return evidence.Finding{Tool: evidence.None, Why: "a map"}, nil
+			}
+		}, Nothing, "none: a map", "--json FILE"},
 		"a window alone": {func(f *Facts) {
 			for _, s := range f.Window.Sites {
 				s.Live, s.Life = none, none

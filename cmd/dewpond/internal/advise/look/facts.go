@@ -25,6 +25,7 @@ var (
 	ErrCPUOnly = errors.New("a CPU profile alone has no allocations: dewpond advise cpu says what memory costs by it; for sites give profiles of the heap of the same time as well, or the URL")
 	ErrQuiet   = errors.New("the garbage collector has not run in the window, so there is nothing that a pool could save: watch for longer (--seconds), or at a time of more load")
 	ErrOrder   = errors.New("the second text of heap?debug=1 is older than the first, or of another process: give them in the order in which they were saved")
+	ErrOther   = errors.New("the texts of heap?debug=1 and the profiles do not go together, for they differ much in how much was allocated: give those of one process, and of the same time")
 	ErrOne     = errors.New("one text of heap?debug=1 alone: give a second one, which was saved at the end of the window")
 )
 
@@ -36,14 +37,15 @@ type Settings struct{ GOGC, Limit *float64 }
 // where GOGC is off.
 const endless = 1 << 60
 
-// set completes the settings by what the program says.
-func (s Settings) set(l *Look, served *pacer.Window, h *model.Heap) {
+// set completes the settings by what the program says. It reports whether something says how they are: else they are
+// taken to be the defaults.
+func (s Settings) set(l *Look, served *pacer.Window, h *model.Heap) (known bool) {
 	h.GOGC = DefaultGOGC
 	if l.Trace != nil && !l.Trace.Limited {
-		h.GOGC = float64(l.Trace.Setting.GOGC)
+		h.GOGC, known = float64(l.Trace.Setting.GOGC), true
 	}
 	if served != nil && served.Known {
-		h.GOGC, h.Limit = float64(served.Setting.GOGC), float64(served.Setting.Limit)
+		h.GOGC, h.Limit, known = float64(served.Setting.GOGC), float64(served.Setting.Limit), true
 	}
 	if len(l.Pages) > 0 {
 		last := l.Pages[len(l.Pages)-1]
@@ -62,6 +64,7 @@ func (s Settings) set(l *Look, served *pacer.Window, h *model.Heap) {
 	if s.Limit != nil && *s.Limit < endless {
 		h.Limit = *s.Limit
 	}
+	return known || s.GOGC != nil || s.Limit != nil
 }
 
 // Facts returns what the look says of the program.
@@ -72,7 +75,7 @@ func (l *Look) Facts(settings Settings) (advice.Facts, error) {
 		None:       estimate.CannotTell("give a CPU profile"),
 	}}
 	served := l.served()
-	settings.set(l, served, &f.Heap)
+	f.Set = settings.set(l, served, &f.Heap)
 	if len(l.Pages) == 2 {
 		f.Pools = pools.Between(l.Pages[0], l.Pages[1])
 	}
@@ -104,6 +107,12 @@ func (l *Look) Facts(settings Settings) (advice.Facts, error) {
 		return f, err
 	}
 	f.Window = window
+	if many := f.Heap.Collections >= goTogether; many && len(l.Stats) > 1 && (allocated > otherProgram*window.Sampled || window.Sampled > otherProgram*allocated) {
+		return f, ErrOther
+	}
+	if l.CPU != nil && f.Known && f.Heap.Goal < smallGoal {
+		f.Notes = append(f.Notes, "To take a CPU profile a program allocates about 1 MB, which in a heap as small as this one has the collector run more often: --no-cpu-profile leaves it out.")
+	}
 	if f.Heap.Seconds == 0 { // a gctrace has a time of its own
 		f.Heap.Seconds = window.Duration.Seconds()
 	}
@@ -127,7 +136,11 @@ func (l *Look) heap(f *advice.Facts) error {
 	all := make([]uint64, len(l.Stats))
 	for i, s := range l.Stats {
 		all[i] = s.TotalAlloc
-		if i > 0 && (s.TotalAlloc < all[i-1] || s.NumGC < l.Stats[i-1].NumGC || s.NumForcedGC < first.NumForcedGC) {
+		if i == 0 {
+			continue
+		}
+		if last := l.Stats[i-1]; s.TotalAlloc < last.TotalAlloc || s.NumGC < last.NumGC || s.NumForcedGC < first.NumForcedGC ||
+			s.NumGC < last.NumGC+remembered && s.OldestGC.After(last.LastGC) && last.NumGC > 0 { // its collections would be among these
 			return ErrOrder
 		}
 	}
@@ -142,6 +155,9 @@ func (l *Look) heap(f *advice.Facts) error {
 	f.Quiet = sites.Quiet(all)
 	return nil
 }
+
+// remembered is how many collections the runtime has the times of.
+const remembered = 256
 
 // collected notes how often the collector ran, of which f.Forced were asked for.
 func collected(f *advice.Facts, collections uint64) error {
@@ -177,6 +193,16 @@ func (l *Look) traced(f *advice.Facts) error {
 	}
 	return nil
 }
+
+// By so many times what the runtime has counted differs from what the profiles have a sample of, if they are not of one
+// program. A profile ends with a collection, so there must be some.
+const (
+	otherProgram = 4
+	goTogether   = 10
+)
+
+// smallGoal is a goal in bytes of which what a CPU profile allocates is a large part.
+const smallGoal = 16 << 20
 
 // otherLoad is by how many times what two sources say was allocated a second may differ, before they are not
 // of the same time.

@@ -122,7 +122,7 @@ func Cost(p *source.Program, window time.Duration, cpu bool) string {
 	text := fmt.Sprintf("%s is asked %d times in %v for allocs and heap?debug=1: each answer takes some milliseconds of one of its processors, and stops it for some tens of microseconds. Its /metrics and /debug/vars are read twice.",
 		p.Shown(), Looks, window)
 	if cpu {
-		text += fmt.Sprintf(" It takes a CPU profile for %v, a hundred samples a second of each processor that works.", window)
+		text += fmt.Sprintf(" It takes a CPU profile for %v, a hundred samples a second of each processor that works, and allocates about 1 MB for it.", window)
 	}
 	return text + " Nothing in it is changed."
 }

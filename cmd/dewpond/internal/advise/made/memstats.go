@@ -6,6 +6,7 @@ import "fmt"
 type MemStats struct {
 	TotalAlloc, NextGC, NumGC, NumForcedGC uint64
 	Second                                 int64 // of the last collection
+	Oldest                                 int64 // second of the oldest collection; 0: the first one
 }
 
 // Text returns what heap?debug=1 would answer.
@@ -31,5 +32,5 @@ func (m MemStats) Text() []byte {
 # NumForcedGC = %d
 # GCCPUFraction = 0.1
 # DebugGC = false
-`, m.TotalAlloc, m.NextGC, m.Second*1e9, int64(1e9), m.NumGC, m.NumForcedGC)
+`, m.TotalAlloc, m.NextGC, m.Second*1e9, max(m.Oldest, 1)*1e9, m.NumGC, m.NumForcedGC)
 }

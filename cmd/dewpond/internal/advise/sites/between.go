@@ -36,6 +36,7 @@ type Window struct {
 	Duration  time.Duration
 	Rate      int64   // one block in so many bytes was sampled
 	Allocated float64 // bytes in the window
+	Sampled   float64 // bytes that the profiles have a sample of
 	Live      estimate.Estimate
 	Sites     []*Site // those with most bytes first
 }
@@ -82,6 +83,7 @@ func Between(readings []*Reading, allocated float64) (*Window, error) {
 	if sampled == 0 {
 		return nil, ErrEmpty
 	}
+	w.Sampled = sampled
 	if w.Allocated = allocated; allocated == 0 {
 		w.Allocated = sampled
 	}

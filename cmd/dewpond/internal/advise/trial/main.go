@@ -108,7 +108,7 @@ type result struct {
 func main() {
 	runs := flag.Int("runs", 1, "how often each setting is run")
 	from := flag.Int("from", 0, "the first run, by which the seeds are chosen")
-	processors := flag.Int("processors", 1, "the sample's GOMAXPROCS: with more than 1 the counts hang on what else the machine does")
+	processors := flag.Int("processors", 1, "the sample's GOMAXPROCS: with more than 1 the counts depend on what else the machine does")
 	write := flag.String("write", "", "the document whose table is rewritten")
 	flag.Parse()
 	os.Exit(command.Exit("trial", run(*runs, *from, *processors, *write), nil))
