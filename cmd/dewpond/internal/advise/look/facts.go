@@ -107,7 +107,7 @@ func (l *Look) Facts(settings Settings) (advice.Facts, error) {
 		return f, err
 	}
 	f.Window = window
-	if many := f.Heap.Collections >= goTogether; many && len(l.Stats) > 1 && (allocated > otherProgram*window.Sampled || window.Sampled > otherProgram*allocated) {
+	if sampled := window.Sampled; len(l.Stats) > 1 && f.Heap.Collections >= goTogether && max(allocated, sampled) > otherProgram*min(allocated, sampled) {
 		return f, ErrOther
 	}
 	if l.CPU != nil && f.Known && f.Heap.Goal < smallGoal {
