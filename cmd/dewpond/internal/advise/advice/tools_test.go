@@ -128,8 +128,9 @@ var rows = []struct {
 	{"`make([]byte, n)` of 64 B or more", "BytePool", situation{line: literal}, "make([]byte, n): pool.Get(n)", `dewpond.BytePoolOptions{Name: "order"}`},
 	{"growth of a `bytes.Buffer`", "Buffer", situation{line: "w.Write(b)", callees: []made.Call{{Function: "bytes.growSlice"}, {Function: "bytes.(*Buffer).Write"}}}, "buffer.Release()", "BytePoolOptions"},
 	{"`io.ReadAll`, `os.ReadFile`", "Buffer", situation{line: "io.ReadAll(r)", callees: call("io.ReadAll")}, "pool.ReadAll(r)", "BytePoolOptions"},
-	{"`append`, `slices.Grow`, `[]byte(s)`", "Buffer", situation{line: "b = append(b, s...)"}, "pool.Append or pool.Grow", "BytePoolOptions"},
+	{"growth of a slice of bytes by `append`, `[]byte(s)`", "Buffer", situation{line: "b = append(b, s...)"}, "append grows a slice of bytes: pool.Append or pool.Grow", "BytePoolOptions"},
 	{"a slice of another type", "SlicePool", situation{line: "rows := make([]int64, n)"}, "a slice of int64", `dewpond.SlicePoolOptions[int64]{Name: "order"}`},
+	{"growth of a slice of another type by `append`", "SlicePool", situation{line: "rows = append(rows, int64(n))", around: "package shop\n\nfunc order(n int) {\n\tvar rows []int64\n\tLINE\n}\n"}, "append grows a slice of int64: pool.Append or pool.Grow", `dewpond.SlicePoolOptions[int64]{Name: "order"}`},
 	{"a struct: `new(T)`, `&T{}`, a variable whose address is taken", "Pool", situation{line: "o := &Order{}"}, "a Order: pool.Get()", `dewpond.PoolOptions[Order]{Name: "order"}`},
 	{"a writer or reader of the standard library with Reset", "Pool", situation{line: "w := bufio.NewWriter(x)", callees: call("bufio.NewWriterSize")}, "which has a Reset", "Reset: func(w *bufio.Writer) { w.Reset(nil) }"},
 	{"eight or more pieces of 1 KiB or less, of one caller, that die together", "Scope", situation{line: literal, around: loop, size: 128, objects: 6_400_000}, "scope.Close()", `dewpond.BytePoolOptions{Name: "order"}`},
@@ -151,6 +152,8 @@ var rows = []struct {
 	{"a pool whose idle bytes take more of a memory limit's room than it saves", "none", situation{line: literal, limit: 120e6, idle: 60e6, beside: []made.Sample{{Stack: call("net/http.serve"), Size: 1024, Objects: 640_000}}}, "do not pool this, or bound it with MaxIdleBytes below", ""},
 
 	{"a line whose source is not there, or is another", "unknown", situation{line: literal, file: "/elsewhere/shop/missing.go"}, "give --src DIR", ""},
+	{"growth by `append` of a slice whose type is not plain from the function and the file", "unknown", situation{line: "list = append(list, n)"}, "append grows a slice whose element type is not plain", ""},
+	{"`slices.Grow`", "unknown", situation{line: "list = slices.Grow(list, n)", callees: call("slices.Grow[...]")}, "slices.Grow grows a slice whose element type is not plain", ""},
 	{"several of these on one line", "unknown", situation{line: "b, o := make([]byte, n), new(Order)"}, "more than one thing", ""},
 	{"what another package allocates when it is called", "unknown", situation{line: "parse(b)", callees: call("example.com/parser.Parse")}, "it is example.com/parser.Parse, called here, that allocates", ""},
 }
@@ -164,6 +167,46 @@ func TestTools(t *testing.T) {
 				t.Errorf("%s, because %q, with %q; want %s, because %q, with %q", s.Advice, s.Why, s.Options, row.advice, row.why, row.options)
 			}
 		})
+	}
+}
+
+// What append grows is said to be of a type only where the source has that.
+func TestAppend(t *testing.T) {
+	for _, of := range []struct {
+		before, line string
+		tool, says   string
+	}{
+		{"var x []byte", "x = append(x, 'a')", "Buffer", "of bytes"},
+		{"x := make([]uint8, 0, n)", "x = append(x, b...)", "Buffer", "of bytes"},
+		{"x := b[:0]", `x = append(x, "text"...)`, "Buffer", "of bytes"},
+		{"x := f()", "x = append(x, s...)", "Buffer", "of bytes"}, // s is a string
+		{"x := f()", "x = append(x, b...)", "Buffer", "of bytes"},
+		{"", "x := append([]byte(nil), f()...)", "Buffer", "of bytes"},
+		{"var buffer [64]byte", "x := append(buffer[:0], f()...)", "Buffer", "of bytes"},
+		{"", "c.out.text = append(c.out.text, 'a')", "Buffer", "of bytes"},
+
+		{"x := []string{}", "x = append(x, s)", "SlicePool", "of string"},
+		{"x := make([][]byte, 0, n)", "x = append(x, b)", "SlicePool", "of []byte"},
+		{"", "result = append(result[:0], o)", "SlicePool", "of *Order"},
+		{"", "more = append(more, n)", "SlicePool", "of int"},
+		{"", "global = append(global, f())", "SlicePool", "of int64"},
+		{"", "x := append([]int64{}, f()...)", "SlicePool", "of int64"},
+		{"x := f()", "x = append(x, Item{N: n})", "SlicePool", "of Item, or of an interface that has it"},
+		{"", "c.out.nb = append(c.out.nb, b)", "SlicePool", "of []byte"},
+
+		{"x := f()", "x = append(x, 'a')", "unknown", "not plain"},
+		{"x := f()", "x = append(x, f()...)", "unknown", "not plain"},
+		{"", "elsewhere = append(elsewhere, n)", "unknown", "not plain"},
+		{"", "c.other.list = append(c.other.list, n)", "unknown", "not plain"},
+		{"for _, b := range f() { use(b) }", "b = append(b, 'a')", "unknown", "not plain"},        // two of one name
+		{"{ x := []int{}; use(x) }; x := []byte{}", "x = append(x, 'a')", "unknown", "not plain"}, // and of different types
+	} {
+		around := "package shop\n\nvar global []int64\n\ntype conn struct {\n\tout output\n\tother elsewhere.Type\n}\n\ntype output struct {\n\tnb [][]byte\n\ttext []byte\n}\n\n" +
+			"func (c *conn) order(n int, s string, b []byte, o *Order, more ...int) (result []*Order) {\n\t" + of.before + "\n\tLINE\n}\n"
+		s := situation{line: of.line, around: around}.advised(t)
+		if s.Advice != of.tool || !strings.Contains(s.Why, of.says) {
+			t.Errorf("%s; %s: %s, because %q; want %s, because %q", of.before, of.line, s.Advice, s.Why, of.tool, of.says)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ var callees = []callee{
 	{"bytes.NewReader", reset("bytes.Reader", "func(r *bytes.Reader) { r.Reset(nil) }", "")},
 	{"io.ReadAll", Finding{Tool: Buffer, Why: "io.ReadAll grows a slice", Use: "pool.ReadAll(r), or a Buffer's ReadFrom; pool.Put when its bytes are no longer used"}},
 	{"os.ReadFile", Finding{Tool: Buffer, Why: "os.ReadFile makes a slice of a file's size", Use: "pool.ReadAll of the opened file; pool.Put when its bytes are no longer used"}},
-	{"slices.Grow", grows()},
+	{"slices.Grow", grows("slices.Grow", "")}, // a profile has the name without the types
 
 	{"bufio.NewReader", reset("bufio.Reader", "func(r *bufio.Reader) { r.Reset(nil) }", "func() *bufio.Reader { return bufio.NewReader(nil) }")},
 	{"bufio.NewWriter", reset("bufio.Writer", "func(w *bufio.Writer) { w.Reset(nil) }", "func() *bufio.Writer { return bufio.NewWriter(nil) }")},
@@ -89,8 +89,16 @@ func aMap() Finding {
 	return Finding{Tool: None, Why: "a map: its memory is the runtime's; clear a map of your own and use it again"}
 }
 
-func grows() Finding {
-	return Finding{Tool: Buffer, Why: "append grows a slice of bytes", Use: "pool.Append or pool.Grow, which put the old block back; pool.Put at the end"}
+// grows is what append and slices.Grow make of a slice with such elements. Of no type it is not known.
+func grows(by, element string) Finding {
+	f := Finding{Tool: SlicePool, Why: by + " grows a slice of " + element, Use: "pool.Append or pool.Grow, which put the old block back; pool.Put at the end", Type: element}
+	switch element {
+	case "":
+		return Finding{Tool: Unknown, Why: by + " grows a slice whose element type is not plain from this line: if it is byte, a BytePool's Append or Grow; else those of a SlicePool"}
+	case "byte", "uint8":
+		f.Tool, f.Why = Buffer, by+" grows a slice of bytes"
+	}
+	return f
 }
 
 func reset(typ, reset, makes string) Finding {

@@ -234,7 +234,7 @@ func (f *file) around(line int) *ast.FuncDecl {
 func (f *file) makes(n ast.Node, ways []ast.Node) (Finding, bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
-		finding, ok := call(n)
+		finding, ok := f.call(n, ways)
 		if ok && finding.Tool != None {
 			finding.Inside, finding.Pieces = f.loop(ways)
 		}
@@ -297,7 +297,7 @@ func (f *file) literal(n *ast.CompositeLit, ways []ast.Node) (Finding, bool) {
 		return aMap(), true
 	case *ast.ArrayType:
 		if t.Len == nil {
-			return slice(t), true
+			return slice(t), len(n.Elts) > 0 // an empty one has no memory
 		}
 	}
 	if n.Type == nil {
@@ -327,8 +327,8 @@ func addressed(name string, ways []ast.Node) bool {
 	return found
 }
 
-// call tells what a call allocates by itself.
-func call(n *ast.CallExpr) (Finding, bool) {
+// call tells what a call allocates by itself. ways leads to it.
+func (f *file) call(n *ast.CallExpr, ways []ast.Node) (Finding, bool) {
 	switch name := types.ExprString(n.Fun); {
 	case name == "make" && len(n.Args) > 0:
 		switch t := n.Args[0].(type) {
@@ -342,16 +342,169 @@ func call(n *ast.CallExpr) (Finding, bool) {
 		return Finding{Tool: Unknown, Why: "make of a type that is declared elsewhere"}, true
 	case name == "new" && len(n.Args) == 1:
 		return object(n.Args[0]), true
-	case name == "append":
-		return grows(), true
+	case name == "append" && len(n.Args) > 0:
+		return f.appends(n, ways[1]), true
 	case name == "string" && len(n.Args) == 1:
 		return text("the line turns bytes into one"), true
-	case name == "[]byte" && len(n.Args) == 1:
+	case name == "[]byte" && len(n.Args) == 1 && types.ExprString(n.Args[0]) != "nil":
 		return Finding{Tool: Buffer, Why: "a string is copied into a slice of bytes", Use: "pool.AppendString(nil, s), and pool.Put at the end"}, true
 	case name == "any", name == "interface{}", strings.HasPrefix(name, "fmt."), strings.HasPrefix(name, "log."), strings.HasPrefix(name, "slog."):
 		return box(), true
 	}
 	return Finding{}, false
+}
+
+// appends tells what append makes: of the type of the slice, or else of what is appended. around is the
+// declaration around it.
+func (f *file) appends(n *ast.CallExpr, around ast.Node) Finding {
+	if t, ok := f.typeOf(n.Args[0], around).(*ast.ArrayType); ok {
+		return grows("append", types.ExprString(t.Elt))
+	}
+	last := n.Args[len(n.Args)-1]
+	if n.Ellipsis.IsValid() { // both slices have elements of one type
+		t := f.typeOf(last, around)
+		if name, ok := t.(*ast.Ident); isString(last) || ok && name.Name == "string" {
+			return grows("append", "byte")
+		}
+		if t, ok := t.(*ast.ArrayType); ok {
+			return grows("append", types.ExprString(t.Elt))
+		}
+	} else if literal, ok := last.(*ast.CompositeLit); ok && len(n.Args) > 1 && literal.Type != nil {
+		found := grows("append", types.ExprString(literal.Type))
+		found.Why += ", or of an interface that has it"
+		return found
+	}
+	return grows("append", "")
+}
+
+// typeOf returns the type of an expression as the source has it, or nil if that is not plain. It knows
+// variables, and fields of a struct that the file declares.
+func (f *file) typeOf(e ast.Expr, around ast.Node) ast.Expr {
+	switch e := e.(type) {
+	case *ast.SliceExpr:
+		return f.typeOf(e.X, around)
+	case *ast.Ident:
+		return f.declared(e.Name, around)
+	case *ast.SelectorExpr:
+		t := f.typeOf(e.X, around)
+		if pointer, ok := t.(*ast.StarExpr); ok {
+			t = pointer.X
+		}
+		if name, ok := t.(*ast.Ident); ok {
+			return f.field(name.Name, e.Sel.Name)
+		}
+		return nil
+	}
+	return plain(e)
+}
+
+// plain returns the type of an expression that names it, or nil. It looks up no variable, so that one
+// which is declared by itself has no end of it.
+func plain(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.CompositeLit:
+		return e.Type
+	case *ast.CallExpr:
+		name, _ := e.Fun.(*ast.Ident)
+		switch t, ok := e.Fun.(*ast.ArrayType); {
+		case ok: // []T(nil)
+			return t
+		case name != nil && name.Name == "make" && len(e.Args) > 0:
+			return e.Args[0]
+		case name != nil && name.Name == "append" && len(e.Args) > 0:
+			return plain(e.Args[0])
+		}
+	}
+	return nil
+}
+
+// declared returns the type of a variable that is declared in the function around, or else outside the
+// file's functions. Where a name has several declarations, it is that of them all, or nil.
+func (f *file) declared(name string, around ast.Node) ast.Expr {
+	var of []ast.Expr
+	look := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.StructType, *ast.InterfaceType: // what these name is no variable
+			return false
+		case *ast.Field:
+			for _, id := range n.Names {
+				if more, ok := n.Type.(*ast.Ellipsis); ok && id.Name == name {
+					of = append(of, &ast.ArrayType{Elt: more.Elt})
+				} else if id.Name == name {
+					of = append(of, n.Type)
+				}
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				switch {
+				case id.Name != name:
+				case n.Type == nil && len(n.Values) == len(n.Names):
+					of = append(of, plain(n.Values[i]))
+				default:
+					of = append(of, n.Type)
+				}
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				switch id, ok := left.(*ast.Ident); {
+				case n.Tok != token.DEFINE || !ok || id.Name != name:
+				case len(n.Rhs) == len(n.Lhs):
+					of = append(of, plain(n.Rhs[i]))
+				default:
+					of = append(of, nil)
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE && id.Name == name {
+					of = append(of, nil)
+				}
+			}
+		}
+		return true
+	}
+	ast.Inspect(around, look)
+	for _, d := range f.syntax.Decls {
+		if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.VAR && len(of) == 0 {
+			for _, spec := range group.Specs {
+				look(spec)
+			}
+		}
+	}
+	for _, t := range of {
+		if t == nil || types.ExprString(t) != types.ExprString(of[0]) {
+			return nil
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	return of[0]
+}
+
+// field returns the type of a field of a struct that the file declares, or nil.
+func (f *file) field(of, name string) ast.Expr {
+	for _, d := range f.syntax.Decls {
+		group, ok := d.(*ast.GenDecl)
+		if !ok || group.Tok != token.TYPE {
+			continue
+		}
+		for _, spec := range group.Specs {
+			declared := spec.(*ast.TypeSpec)
+			object, ok := declared.Type.(*ast.StructType)
+			if !ok || declared.Name.Name != of {
+				continue
+			}
+			for _, field := range object.Fields.List {
+				for _, id := range field.Names {
+					if id.Name == name {
+						return field.Type
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func box() Finding {
