@@ -138,6 +138,7 @@ var rows = []struct {
 	{"what lives long, at a steady number: a cache, a window of messages", "BytePool", situation{line: literal, live: 200_000, liveNow: 200_000}, "put it back where it is replaced", "BytePoolOptions"},
 
 	{"a string, and what is turned into one", "none", situation{line: "s = string(b)"}, "a string", ""},
+	{"the slice that `strings.Fields`, `bytes.Split` and the like return", "none", situation{line: "parts := strings.Fields(s)", callees: call("strings.Fields")}, "strings.Fields makes the slice of the parts by itself; strings.FieldsSeq makes none", ""},
 	{"a map", "none", situation{line: "m := make(map[string]int)"}, "a map", ""},
 	{"a closure", "none", situation{line: "f := func() int { return n }"}, "a closure", ""},
 	{"a goroutine's stack", "none", situation{line: "go serve(n)"}, "a goroutine", ""},
@@ -279,5 +280,18 @@ func TestCallees(t *testing.T) {
 	}
 	if _, ok := evidence.OfCallees([]sites.Frame{{Function: "encoding/json.Marshal"}}); ok {
 		t.Error("encoding/json is known")
+	}
+}
+
+// What returns the parts of a text makes a slice, and some of it have a form that makes none.
+func TestParts(t *testing.T) {
+	for function, want := range map[string]string{
+		"strings.FieldsFunc": "strings.FieldsFuncSeq makes none", "strings.Split": "strings.SplitSeq makes none", "strings.SplitAfter": "strings.SplitAfterSeq makes none",
+		"bytes.Fields": "bytes.FieldsSeq makes none", "bytes.Split": "bytes.SplitSeq makes none",
+		"strings.SplitN": "strings.SplitN makes the slice of the parts by itself", "bytes.SplitAfterN": "bytes.SplitAfterN makes the slice of the parts by itself",
+	} {
+		if f, ok := evidence.OfCallees([]sites.Frame{{Function: "strings.genSplit"}, {Function: function}}); !ok || f.Tool != evidence.None || !strings.HasSuffix(f.Why, want) {
+			t.Errorf("%s: %v", function, f)
+		}
 	}
 }

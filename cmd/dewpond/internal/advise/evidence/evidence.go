@@ -114,10 +114,30 @@ func writer(pkg, makes string) Finding {
 	return reset(typ, "func(w *"+typ+") { w.Reset(io.Discard) }", "func() *"+typ+" { "+body+" }")
 }
 
+// parts tells what the functions of packages strings and bytes make that return a slice of the parts of
+// a text. It has whole names, because a Seq of the same name makes no slice.
+func parts(function string) (f Finding, ok bool) {
+	pkg, name, _ := strings.Cut(function, ".")
+	if pkg != "strings" && pkg != "bytes" {
+		return Finding{}, false
+	}
+	why := function + " makes the slice of the parts by itself"
+	switch name {
+	case "Fields", "FieldsFunc", "Split", "SplitAfter":
+		return Finding{Tool: None, Why: why + "; " + function + "Seq makes none"}, true
+	case "SplitN", "SplitAfterN":
+		return Finding{Tool: None, Why: why}, true
+	}
+	return Finding{}, false
+}
+
 // OfCallees tells what a site makes by the functions of others that it calls. calls are those between
 // the site and the allocation, the innermost first. ok is false if they say nothing.
 func OfCallees(calls []sites.Frame) (f Finding, ok bool) {
 	for i := len(calls) - 1; i >= 0; i-- { // the site's own call first
+		if f, ok := parts(calls[i].Function); ok {
+			return f, true
+		}
 		for _, c := range callees {
 			if strings.HasPrefix(calls[i].Function, c.prefix) {
 				return c.Finding, true
