@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -138,12 +137,12 @@ type Page struct {
 // At returns the page at an address. Without a path it is /debug/vars, /metrics or /debug/pprof, whichever
 // has most.
 func At(address string) (*Page, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address: give one such as http://localhost:6060", address)
+	u, err := source.Address(address, "http://localhost:6060")
+	if err != nil {
+		return nil, err
 	}
 	path := strings.Trim(u.Path, "/")
-	u.RawQuery, u.Fragment, u.Path = "", "", ""
+	u.Path, u.RawPath = "", ""
 	p := &Page{program: source.Program{URL: strings.TrimRight(u.String(), "/")}}
 	const heap = "debug/pprof/heap?debug=1"
 	switch {

@@ -143,7 +143,34 @@ func TestAt(t *testing.T) {
 			t.Errorf("%s: %+v, %v", wrong, p, err)
 		}
 	}
-	p, _ := At("https://u:secret@host/debug/pprof")
+	for address, says := range map[string]string{
+		"http://joe:hunter2@localhost:9x/":        "is no address: give one such as",
+		"http://joe:hun ter2@h/":                  "is no address: give one such as",
+		"http://joe:hun/ter2@h/":                  "is no address: give one such as",
+		"http://joe:12/hunter2@h/":                "is no address: give one such as",
+		"http://joe:hun?ter2@h x/":                "is no address: give one such as",
+		"http://joe:12#hunter2@h/":                "is no address: give one such as",
+		"http://h x/?token=hunter2":               "is no address: give one such as",
+		"http://host/debug/pprof?token=hunter2":   "the URL has a query, which dewpond advise does not send",
+		"http://host/debug/pprof?debug=1&hunter2": "the URL has a query, which dewpond advise does not send",
+		"http://joe@host/debug/pprof?hunter2;":    "the URL has a query, which dewpond advise does not send",
+	} {
+		p, err := At(address)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %+v, %v, want %q", address, p, err, says)
+			continue
+		}
+		for _, secret := range []string{"hun", "ter2", "joe"} {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: %q has %q", address, err, secret)
+			}
+		}
+	}
+	p, _ := At("https://TOKEN@host/debug/pprof")
+	if p.Shown() != "https://xxxxx@host/debug/pprof" {
+		t.Errorf("shown as %s", p.Shown())
+	}
+	p, _ = At("https://u:secret@host/debug/pprof")
 	if strings.Contains(p.Shown(), "secret") || p.root() != "https://u:secret@host" {
 		t.Errorf("shown as %s, its root is %s", p.Shown(), p.root())
 	}
@@ -185,7 +212,8 @@ func TestGet(t *testing.T) {
 		strange.URL + "/login":            `the answer is "401 Unauthorized": give an address that may read it`,
 		strange.URL + "/busy":             `the answer to allocs is "500 Internal Server Error": busy \x1b[2J now`,
 		gone.URL + "/debug/pprof":         "connection refused",
-		"http://u:secret@" + gone.URL[7:]: "u:xxxxx@",
+		"http://u:secret@" + gone.URL[7:]: "http://xxxxx@",
+		"http://secret@" + gone.URL[7:]:   "http://xxxxx@",
 	} {
 		p, err := At(address)
 		if err != nil {

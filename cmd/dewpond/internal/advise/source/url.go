@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,11 +30,10 @@ type Program struct {
 // At returns the Program at an address: that of the program, of its /debug/pprof, or of one of the
 // profiles there.
 func At(address string) (*Program, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address: give one such as http://localhost:6060/debug/pprof", address)
+	u, err := Address(address, "http://localhost:6060/debug/pprof")
+	if err != nil {
+		return nil, err
 	}
-	u.RawQuery, u.Fragment = "", ""
 	switch trimmed := strings.TrimRight(u.Path, "/"); {
 	case trimmed == "":
 		u.Path = "/debug/pprof"
@@ -42,6 +43,36 @@ func At(address string) (*Program, error) {
 		u.Path = trimmed
 	}
 	return &Program{strings.TrimRight(u.String(), "/")}, nil
+}
+
+// Address reads the address of a program, without the query and the fragment. An error has an example of an
+// address, and nothing of this one that may be a secret.
+func Address(address, example string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	switch {
+	// A password with a slash that is not escaped ends the host, and is in the path.
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Path+u.Fragment, "@"):
+		shown := strconv.Quote(address)
+		if strings.ContainsAny(address, "@?#") {
+			shown = "the URL (not shown, as it may have a password)"
+		}
+		return nil, fmt.Errorf("%s is no address: give one such as %s", shown, example)
+	case !ours(u.RawQuery):
+		return nil, errors.New("the URL has a query, which dewpond advise does not send: give the address without what follows the question mark")
+	}
+	u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = "", false, "", ""
+	return u, nil
+}
+
+// ours reports whether a query has only parameters of net/http/pprof, for which dewpond advise has values of its own.
+func ours(query string) bool {
+	values, err := url.ParseQuery(query)
+	for name := range values {
+		if !slices.Contains([]string{"debug", "gc", "seconds"}, name) {
+			return false
+		}
+	}
+	return err == nil
 }
 
 // root returns the address without the path, where a program may serve its metrics.
@@ -54,13 +85,16 @@ func (p *Program) root() string {
 	return u.String()
 }
 
-// Shown returns the address without a password.
+// Shown returns the address without a password, and without the user's name, which may be a token.
 func (p *Program) Shown() string {
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		return p.URL
+		return "the URL"
 	}
-	return u.Redacted()
+	if u.User != nil {
+		u.User = url.User("xxxxx")
+	}
+	return u.String()
 }
 
 // An AnswerError says that a program has answered with something else than a profile.
@@ -92,11 +126,11 @@ func (p *Program) Page(ctx context.Context, path string) ([]byte, error) {
 }
 
 func (p *Program) get(ctx context.Context, address, profile string) ([]byte, error) {
+	var response *http.Response
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		response, err = http.DefaultClient.Do(request)
 	}
-	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 			err = wrapped.Err // which names the address, and its password
