@@ -79,6 +79,8 @@ func helpFor(command *kong.Node) string {
 	switch {
 	case command == nil:
 		return "dewpond --help lists the commands."
+	case command.DefaultCmd != nil && command.Name != "bench": // whose flags they are where none is named
+		return helpFor(command.DefaultCmd)
 	case len(command.Children) > 0:
 		return command.FullPath() + " --help lists the scenarios, each of which has its own flags."
 	}

@@ -21,9 +21,9 @@ type adviseCapacityCommand struct {
 
 	Rate    float64       `required:"" placeholder:"N" help:"The requests a second that the program shall serve."`
 	Latency time.Duration `required:"" placeholder:"TIME" help:"How long a request is under way, such as 42ms: the mean, at that rate."`
-	Now     float64       `placeholder:"N" help:"The requests a second that it served while the sources were collected (as --rate)."`
+	Now     *float64      `placeholder:"N" help:"The requests a second that it served while the sources were collected (as --rate)."`
 	PID     int           `name:"pid" placeholder:"N" help:"The program's process on this machine: the CPU limit of its cgroups is printed."`
-	Check   bool          `help:"Exit with 1 if what lives would take 70 %% of the memory limit or more."`
+	Check   bool          `help:"Exit with 1 if what lives would take 70 % of the memory limit or more."`
 	Held    string        `placeholder:"BYTES" help:"What a request holds while it is under way, the stack of its goroutine with it (all that it allocates, which is the most)."`
 }
 
@@ -52,16 +52,14 @@ Exit codes: 0 done, 1 --check found too little room below the memory limit, 2 th
 
 // Run reads the sources, and says how much memory the program needs.
 func (c *adviseCapacityCommand) Run() error {
-	ask := capacity.Ask{Rate: c.Rate, Latency: c.Latency, Now: c.Now, Held: -1}
-	var errs []error
-	if !(c.Rate > 0) {
-		errs = append(errs, fmt.Errorf("--rate: %v: give the requests a second, such as 1500", c.Rate))
-	}
+	ask := capacity.Ask{Rate: c.Rate, Latency: c.Latency, Now: c.Rate, Held: -1}
+	errs := []error{checkRate("rate", c.Rate)}
 	if c.Latency <= 0 {
 		errs = append(errs, fmt.Errorf("--latency: %v: give how long a request is under way, such as 42ms", c.Latency))
 	}
-	if c.Now < 0 {
-		errs = append(errs, fmt.Errorf("--now: %v: give the requests a second, such as 200", c.Now))
+	if c.Now != nil {
+		ask.Now = *c.Now
+		errs = append(errs, checkRate("now", *c.Now))
 	}
 	if c.Held != "" {
 		held, err := amount.Parse(c.Held)
@@ -72,9 +70,6 @@ func (c *adviseCapacityCommand) Run() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return command.UsageError{Err: err}
-	}
-	if ask.Now == 0 {
-		ask.Now = ask.Rate
 	}
 	var files outputs.Files[capacity.Document]
 	if err := files.Open("--json", c.JSON, asJSON[capacity.Document]); err != nil {

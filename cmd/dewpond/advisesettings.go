@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/advise/metricsample"
@@ -36,10 +35,10 @@ type processFlags struct {
 type adviseSettingsCommand struct {
 	processFlags
 
-	Rate     float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
-	TryLimit string  `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
-	MinGain  float64 `default:"5" placeholder:"PERCENT" help:"Do not advise a setting that saves less of the collector's CPU (${default} %)."`
-	Check    bool    `help:"Exit with 1 if a larger GOGC saves --min-gain or more, or if what lives takes 70 %% of the memory limit."`
+	Rate     *float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
+	TryLimit string   `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
+	MinGain  float64  `default:"5" placeholder:"PERCENT" help:"Do not advise a setting that saves less of the collector's CPU (${default} %)."`
+	Check    bool     `help:"Exit with 1 if a larger GOGC saves --min-gain or more, or if what lives takes 70 % of the memory limit."`
 }
 
 // Help says what the sources are, and what the JSON has.
@@ -76,17 +75,18 @@ Exit codes: 0 done, 1 --check found a setting worth having, or too little room b
 // Run reads the sources, and says what other settings would make of the program.
 func (c *adviseSettingsCommand) Run() error {
 	var errs []error
-	ask := settings.Ask{Requests: c.Rate, MinGain: c.MinGain / 100}
+	ask := settings.Ask{GOGC: c.GOGC != "", MinGain: c.MinGain / 100}
 	if !(c.MinGain >= 0 && c.MinGain <= 100) {
 		errs = append(errs, errMinGain(c.MinGain))
 	}
-	if c.Rate < 0 {
-		errs = append(errs, fmt.Errorf("--rate: %v: give the requests a second, such as 1500", c.Rate))
+	if c.Rate != nil {
+		ask.Requests = *c.Rate
+		errs = append(errs, checkRate("rate", *c.Rate))
 	}
 	if c.TryLimit != "" {
 		var err error
-		if ask.Limit, err = amount.Parse(c.TryLimit); err != nil || ask.Limit <= 0 {
-			errs = append(errs, fmt.Errorf("--try-limit: %q: give bytes, such as 512MiB", c.TryLimit))
+		if ask.Limit, err = amount.Parse(c.TryLimit); err != nil || ask.Limit < leastLimit {
+			errs = append(errs, fmt.Errorf("--try-limit: %q: give bytes, such as 512MiB, and at least %s", c.TryLimit, amount.Text(leastLimit)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -113,6 +113,17 @@ func (c *adviseSettingsCommand) Run() error {
 		return &command.Ending{Text: fmt.Sprintf("--check: another setting saves %s of the collector's CPU or more", figure.Percent(ask.MinGain)), Code: command.Failure}
 	}
 	return nil
+}
+
+// The rates that are taken. Beyond them figures are no longer finite.
+const leastRequests, mostRequests = 1e-3, 1e9
+
+// checkRate returns an error of a flag whose rate no program has.
+func checkRate(flag string, rate float64) error {
+	if rate >= leastRequests && rate <= mostRequests {
+		return nil
+	}
+	return fmt.Errorf("--%s: %v: give the requests a second, such as 1500, from %v to %v", flag, rate, leastRequests, mostRequests)
 }
 
 func asJSON[D any](w io.Writer, d D) error { return json.NewEncoder(w).Encode(d) }
@@ -163,16 +174,15 @@ func (c *processFlags) look(ctx context.Context) (*pacer.Window, int64, error) {
 // given reads the flags that say what the program is set to.
 func (c *processFlags) given() (given metricsample.Given, err error) {
 	if c.GOGC != "" {
-		gogc := int64(pacer.Off)
-		if c.GOGC != "off" {
-			if gogc, err = strconv.ParseInt(c.GOGC, 10, 32); err != nil || gogc < 1 {
-				return given, fmt.Errorf("--gogc: %q is no GOGC: give a number such as 100, or off", c.GOGC)
-			}
+		n, err := parseGOGC(c.GOGC)
+		if err != nil {
+			return given, fmt.Errorf("--gogc: %w", err)
 		}
+		gogc := int64(n)
 		given.GOGC = &gogc
 	}
 	if c.Limit != "" {
-		limit, err := amount.Parse(c.Limit)
+		limit, err := parseLimit(c.Limit)
 		if err != nil {
 			return given, fmt.Errorf("--memory-limit: %w", err)
 		}

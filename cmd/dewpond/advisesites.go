@@ -99,7 +99,7 @@ func (c *adviseSitesCommand) settings() (s advice.Settings, program look.Setting
 		program.GOGC = &gogc
 	}
 	if c.Limit != "" {
-		n, err := amount.Parse(c.Limit)
+		n, err := parseLimit(c.Limit)
 		add("memory-limit", err)
 		limit := float64(n)
 		program.Limit = &limit
@@ -115,13 +115,25 @@ func (c *adviseSitesCommand) settings() (s advice.Settings, program look.Setting
 // errMinGain says what --min-gain may be.
 func errMinGain(given float64) error { return fmt.Errorf("--min-gain: %v: give 0 to 100 %%", given) }
 
-// parseGOGC reads the environment variable's value.
+// leastLimit is the least GOMEMLIMIT that is taken. A Go program that does nothing has as much.
+const leastLimit = 4 << 20
+
+// parseLimit reads a GOMEMLIMIT. 0 is none.
+func parseLimit(text string) (int64, error) {
+	n, err := amount.Parse(text)
+	if err == nil && n != 0 && n < leastLimit {
+		err = fmt.Errorf("%q is less than any Go program takes: give at least %s, or 0 for none", text, amount.Text(leastLimit))
+	}
+	return n, err
+}
+
+// parseGOGC reads the environment variable's value. With 0 a program would do nothing but collect.
 func parseGOGC(text string) (float64, error) {
 	if text == "off" {
 		return model.Off, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
+	if err != nil || n == 0 {
 		return 0, fmt.Errorf("%q is no GOGC: give a number such as 100, or off", text)
 	}
 	return float64(n), nil

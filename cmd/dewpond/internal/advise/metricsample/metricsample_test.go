@@ -184,6 +184,14 @@ func TestWindowOfMemStats(t *testing.T) {
 	if err != nil || w.Setting.GOGC != 100 || w.Known || math.Abs(w.Live().Mid-50e6) > 1e6 || w.Collector.Known() || w.Used.Known() {
 		t.Errorf("%+v, %v", w, err)
 	}
+	// A process that has 100 was guessed to have 75 to 116, by when marking ended.
+	for between, gogc := range map[float64]int64{41.2e6: 100, 51.5e6: 100, 64e6: 200, 12e6: 14} {
+		all := less()
+		all[1].Values[Allocs] = all[0].Values[Allocs] + 10*between
+		if w, err := Window(all, Given{}); err != nil || w.Setting.GOGC != gogc || w.Known {
+			t.Errorf("%g bytes between two collections: %+v, %v, want GOGC %d", between, w, err, gogc)
+		}
+	}
 	for gogc, live := range map[int64]float64{100: 50e6, 300: 25e6, pacer.Off: 50e6} {
 		if w, err := Window(less(), Given{GOGC: &gogc}); err != nil || math.Abs(w.Live().Mid-live) > 1e3 {
 			t.Errorf("GOGC %d: %+v, %v", gogc, w, err)

@@ -101,7 +101,7 @@ func outside(samples []*Sample) estimate.Estimate {
 // The runtime notes them at the end of each collection.
 func processor(first, last *Sample) (collector, used estimate.Estimate) {
 	if !first.has(Collector, Idle) || !last.has(Collector, Idle) {
-		why := estimate.CannotTell("%s does not have the collector's processor time in a window: serve runtime/metrics", last.From)
+		why := estimate.CannotTell("%s does not have the collector's processor time in a window: give two samples of runtime/metrics", last.From)
 		return why, why
 	}
 	grown := func(name string) float64 { return last.Values[name] - first.Values[name] }
@@ -154,6 +154,17 @@ func liveOf(w *pacer.Window) float64 {
 	}
 	// Marking ends a little before the goal.
 	live := max(w.Goal.Mid-between*1.04, between/20)
-	w.Setting.GOGC = pacer.Usual(100 * (w.Goal.Mid - live) / (live + scanned))
+	w.Setting.GOGC = guessed(100 * (w.Goal.Mid - live) / (live + scanned))
 	return of(w.Setting.GOGC)
+}
+
+// guessed returns the GOGC that a process probably has, of which MemStats say so much. When marking ends is not
+// known, so a guess at a process with 100 is from 75 to 116, and of the usual values the one that near is taken.
+func guessed(gogc float64) int64 {
+	for _, usual := range []float64{50, 100, 200, 400} {
+		if math.Abs(gogc-usual) <= 0.3*usual {
+			return int64(usual)
+		}
+	}
+	return pacer.Usual(gogc)
 }

@@ -46,7 +46,7 @@ const (
 	Limit      Verdict = "limit"       // what lives is too near to the memory limit
 	More       Verdict = "settings"    // a larger GOGC, or a limit without GOGC, buys something
 	Nothing    Verdict = "nothing"     // no setting would save what was asked for, or what could be felt
-	CannotTell Verdict = "cannot tell" // too few collections
+	CannotTell Verdict = "cannot tell" // too few collections, or what the collector takes of the CPU is not known, or GOGC
 )
 
 // The thresholds of the verdicts.
@@ -58,6 +58,7 @@ const (
 // Ask is what the user wants to know.
 type Ask struct {
 	Requests float64 // a second; 0 if the user has not said
+	GOGC     bool    // whether the user has said what GOGC is
 	Limit    int64   // the limit that the row with GOGC=off has; 0 for the process's own, or else twice its peak
 	MinGain  float64 // a part of the collector's CPU: a setting that saves less is not advised
 }
@@ -92,12 +93,13 @@ func Make(w *pacer.Window, broken int64, ask Ask) Document {
 	if w.Setting.Limit > 0 {
 		d.Near = w.Near(w.Setting.Limit)
 	}
-	d.judge(now, ask.MinGain)
+	d.judge(now, ask.MinGain, w.Known || ask.GOGC)
 	return d
 }
 
-// judge gives the verdict, and what to do.
-func (d *Document) judge(now pacer.Row, gain float64) {
+// judge gives the verdict, and what to do. Of a GOGC that is only guessed no other is advised: it may be the
+// one that the process has.
+func (d *Document) judge(now pacer.Row, gain float64, known bool) {
 	switch {
 	case d.Near.Known() && d.Near.Mid >= nearLimit:
 		d.Verdict = Limit
@@ -109,7 +111,15 @@ func (d *Document) judge(now pacer.Row, gain float64) {
 	case !now.Collections.Known():
 		d.Verdict = CannotTell
 		d.Advice = []string{"The collections are too few for figures: collect for longer, such as --seconds 120."}
-	case d.Collector.CPUShare.Known() && d.Collector.CPUShare.High < felt:
+	case !d.Collector.CPUShare.Known() || !known && d.Collector.CPUShare.High >= felt:
+		d.Verdict = CannotTell
+		if share := d.Collector.CPUShare; !share.Known() {
+			d.Advice = append(d.Advice, "Whether another setting could be felt cannot be told: "+share.Why+".")
+		}
+		if !known {
+			d.Advice = append(d.Advice, "GOGC is not known: give --gogc, such as 100, which is Go's own where nobody sets it.")
+		}
+	case d.Collector.CPUShare.High < felt:
 		d.Verdict = Nothing
 		d.Advice = []string{fmt.Sprintf("Other settings would buy nothing that you could feel: the collector takes %s of the CPU used.", d.Collector.CPUShare.Text(figure.Percent))}
 	default:

@@ -48,10 +48,14 @@ func TestVerdicts(t *testing.T) {
 		"far from it": {func(w *pacer.Window) { w.Setting.Limit = 300e6 }, More, []string{"memory limit 300 MB", "GOGC=off, limit 300 MB"}},
 		"not felt":    {func(w *pacer.Window) { w.Used = estimate.Exact(400) }, Nothing, []string{"would buy nothing that you could feel: the collector takes 1 %"}},
 		"too few":     {func(w *pacer.Window) { w.Collections = 2 }, CannotTell, []string{"cannot tell", "collect for longer"}},
-		"unknown": {func(w *pacer.Window) { w.Known = false; w.Used = estimate.CannotTell("why"); w.Forced = 3 }, More, []string{
-			"4 % of one CPU", "as if GOGC 100", "and 3 that the program asked for",
+		"unknown": {func(w *pacer.Window) { w.Known = false; w.Used = estimate.CannotTell("why"); w.Forced = 3 }, CannotTell, []string{
+			"4 % of one CPU", "as if GOGC 100", "and 3 that the program asked for", "could be felt cannot be told: why.", "GOGC is not known: give --gogc",
 		}},
-		"limit alone": {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, Nothing, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB", "None of these settings would save 5 % of the collector's CPU or more."}},
+		"unknown CPU":              {func(w *pacer.Window) { w.Used = estimate.CannotTell("why") }, CannotTell, []string{"could be felt cannot be told: why."}},
+		"unknown GOGC":             {func(w *pacer.Window) { w.Known = false }, CannotTell, []string{"as if GOGC 100", "GOGC is not known: give --gogc"}},
+		"unknown GOGC, not felt":   {func(w *pacer.Window) { w.Known = false; w.Used = estimate.Exact(400) }, Nothing, []string{"nothing that you could feel"}},
+		"unknown GOGC, near limit": {func(w *pacer.Window) { w.Known = false; w.Setting.Limit = 75e6 }, Limit, []string{"What lives takes 80 %"}},
+		"limit alone":              {func(w *pacer.Window) { w.Setting = pacer.Setting{GOGC: pacer.Off, Limit: 115e6} }, Nothing, []string{"GOGC off, memory limit 115 MB", "> GOGC=off, limit 115 MB", "None of these settings would save 5 % of the collector's CPU or more."}},
 	} {
 		w := steady()
 		of.change(w)
@@ -79,6 +83,11 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestAsked(t *testing.T) {
+	said100 := steady()
+	said100.Known = false // the limit is not known
+	if d := Make(said100, 0, Ask{GOGC: true}); d.Verdict != More {
+		t.Errorf("with a GOGC that the user has said: %s, %s", d.Verdict, d.Advice)
+	}
 	d := Make(steady(), 3, Ask{Requests: 200, Limit: 500e6})
 	if d.PerRequest.Mid != 0.005 || d.Rows[4].Limit != 500e6 {
 		t.Errorf("%+v", d)
