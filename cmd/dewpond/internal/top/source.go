@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -16,8 +17,9 @@ const mostPage = 64 << 20
 
 // A Source is where a program serves its metrics.
 type Source struct {
-	URL   string   // as it is shown
-	pages []string // to try; once one has dewpond's metrics, that one alone
+	URL   string        // as it is shown, without a name and a password
+	user  *url.Userinfo // these; nil: none
+	pages []string      // to try; once one has dewpond's metrics, that one alone
 }
 
 // NewSource returns the Source at an address, which may lack the scheme. Without a path
@@ -28,12 +30,20 @@ func NewSource(address string) (*Source, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address: give one such as http://localhost:8080, or with the path of the metrics", address)
+		shown := strconv.Quote(address)
+		if strings.Contains(address, "@") {
+			shown = "the URL (not shown, as it may have a password)"
+		}
+		return nil, fmt.Errorf("%s is no address: give one such as http://localhost:8080, or with the path of the metrics", shown)
 	}
-	if u.Path != "" && u.Path != "/" {
-		return &Source{address, []string{address}}, nil
+	s := &Source{user: u.User}
+	u.User = nil // so that no error has it
+	s.URL = u.String()
+	s.pages = []string{s.URL}
+	if u.Path == "" || u.Path == "/" {
+		s.pages = []string{u.JoinPath("debug/vars").String(), u.JoinPath("metrics").String()}
 	}
-	return &Source{address, []string{u.JoinPath("debug/vars").String(), u.JoinPath("metrics").String()}}, nil
+	return s, nil
 }
 
 // A MissingError says that a program answers, but without dewpond's metrics.
@@ -64,7 +74,7 @@ func (s *Source) fetch(ctx context.Context) (*Snapshot, error) {
 	var last error
 	missing := false
 	for _, page := range s.pages {
-		snapshot, err := fetch(ctx, page)
+		snapshot, err := fetch(ctx, page, s.user)
 		if err == nil {
 			s.pages = []string{page}
 			return snapshot, nil
@@ -78,10 +88,14 @@ func (s *Source) fetch(ctx context.Context) (*Snapshot, error) {
 	return nil, last
 }
 
-func fetch(ctx context.Context, page string) (*Snapshot, error) {
+func fetch(ctx context.Context, page string, user *url.Userinfo) (*Snapshot, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
 		return nil, err
+	}
+	if user != nil {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -135,6 +135,32 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// A name and a password are sent, and shown nowhere.
+func TestSecret(t *testing.T) {
+	sent := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		sent <- name + " " + password
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	s, err := NewSource("http://joe:hunter2@" + server.Listener.Addr().String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, teapot := s.Fetch(t.Context())
+	if got := <-sent; got != "joe hunter2" {
+		t.Errorf("%q was sent", got)
+	}
+	server.Close()
+	_, gone := s.Fetch(t.Context())
+	_, unreadable := NewSource("http://joe:hun ter2@localhost")
+	for _, err := range []error{teapot, gone, unreadable, &MissingError{s.URL}} {
+		if err == nil || strings.Contains(err.Error(), "joe") || strings.Contains(err.Error(), "ter2") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // neverAnswers is a network on which each request waits until it is given up.
 type neverAnswers struct{}
 

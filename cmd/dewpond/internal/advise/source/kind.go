@@ -137,5 +137,6 @@ func packed(head []byte) error {
 
 // IsURL reports whether a source is an address and no file.
 func IsURL(name string) bool {
+	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }

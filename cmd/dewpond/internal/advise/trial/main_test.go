@@ -47,7 +47,9 @@ func TestTrial(t *testing.T) {
 	for _, r := range tr.results {
 		asIs, predicted, counted := r.asIs[0], r.predicted[0], r.collected[0]
 		t.Logf("%s, %s: %v as it is, %.1f predicted, %v counted", r.setting, r.variant, asIs, predicted, counted)
-		if math.Abs(predicted-counted) > max(2.5, counted/4) {
+		// Of a dozen collections, and beside other work, with a short run's wide margin: how much garbage floats then depends
+		// on how the system shares out its processors. .ci/nightly has the narrow one.
+		if math.Abs(predicted-counted) > max(3, counted/2) {
 			t.Errorf("%s, %s: %.1f collections predicted instead of %v, and %v counted", r.setting, r.variant, predicted, asIs, counted)
 		}
 	}
