@@ -156,6 +156,17 @@ func advise(t *testing.T, args ...string) (out string, status int, err error) {
 
 var everything = []string{"heap10.pb.gz", "heap20.pb.gz", "10.txt", "20.txt", "cpu.pb.gz"}
 
+// That a CPU profile changes a small heap is said, where there is one.
+func TestAdviseSmall(t *testing.T) {
+	small := shop{samples: 2000, stats: func(m *made.MemStats) { m.NextGC = 5e6 }}
+	for says, names := range map[bool][]string{true: everything, false: everything[:4]} {
+		out, _, err := advise(t, small.write(t, names...)...)
+		if err != nil || strings.Contains(out, "--no-cpu-profile") != says {
+			t.Errorf("%v with %v:\n%s", err, names, out)
+		}
+	}
+}
+
 // From two profiles, two texts of MemStats and a CPU profile comes the whole answer, as text and as JSON.
 func TestAdviseFiles(t *testing.T) {
 	document := filepath.Join(t.TempDir(), "advice.json")
@@ -395,6 +406,7 @@ func TestAdviseRefuses(t *testing.T) {
 		"no collection":         {shop{stats: func(m *made.MemStats) { m.NumGC = 7 }}.write(t, everything...), "the garbage collector has not run in the window"},
 		"forced alone":          {shop{stats: func(m *made.MemStats) { m.NumForcedGC = m.NumGC }}.write(t, everything...), "all 20 collections of the window were asked for by the program"},
 		"404":                   {[]string{"--seconds", "1", page.URL}, "the answer is 404: there is no net/http/pprof there. Import it"},
+		"shouted":               {[]string{"HTTP://joe:hun ter2@localhost"}, "the URL (not shown, as it may have a password) is no address"},
 		"HTML":                  {[]string{"--seconds", "1", page.URL + "/html"}, "a page of HTML and no profile"},
 		"two URLs":              {[]string{page.URL, page.URL}, "give one URL alone, or files"},
 		"a URL and a file":      {[]string{page.URL, file(t, "x")}, "give one URL alone, or files"},

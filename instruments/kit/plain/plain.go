@@ -4,6 +4,7 @@ package plain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -14,6 +15,15 @@ func Line(s string) string { return spelled(s, func(rune) bool { return false })
 // Text is Line for a text of several lines, whose line ends and tabs stay.
 func Text(s string) string {
 	return spelled(s, func(r rune) bool { return r == '\n' || r == '\t' })
+}
+
+// Address returns an address that cannot be read, quoted, for an error to show, or if it may have a password
+// or a token in it what stands for one.
+func Address(s string) string {
+	if strings.ContainsAny(s, "@?#") {
+		return "the URL (not shown, as it may have a password)"
+	}
+	return strconv.Quote(s)
 }
 
 func spelled(s string, stays func(rune) bool) string {

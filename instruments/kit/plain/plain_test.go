@@ -27,3 +27,15 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+func TestAddress(t *testing.T) {
+	for from, want := range map[string]string{
+		"ftp://x\x1b":         `"ftp://x\x1b"`,
+		"http://joe:se cret@": "the URL (not shown, as it may have a password)",
+		"http://h x/?t=1":     "the URL (not shown, as it may have a password)",
+	} {
+		if got := Address(from); got != want {
+			t.Errorf("%q: %s, want %s", from, got, want)
+		}
+	}
+}

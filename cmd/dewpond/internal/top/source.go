@@ -7,9 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dewpond/dewpond/instruments/kit/plain"
 )
 
 // mostPage is how long a page may be.
@@ -17,7 +18,7 @@ const mostPage = 64 << 20
 
 // A Source is where a program serves its metrics.
 type Source struct {
-	URL   string        // as it is shown, without a name and a password
+	URL   string        // as it is shown, without a name, a password and a query
 	user  *url.Userinfo // these; nil: none
 	pages []string      // to try; once one has dewpond's metrics, that one alone
 }
@@ -30,20 +31,22 @@ func NewSource(address string) (*Source, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		shown := strconv.Quote(address)
-		if strings.Contains(address, "@") {
-			shown = "the URL (not shown, as it may have a password)"
-		}
-		return nil, fmt.Errorf("%s is no address: give one such as http://localhost:8080, or with the path of the metrics", shown)
+		return nil, fmt.Errorf("%s is no address: give one such as http://localhost:8080, or with the path of the metrics", plain.Address(address))
 	}
 	s := &Source{user: u.User}
 	u.User = nil // so that no error has it
-	s.URL = u.String()
-	s.pages = []string{s.URL}
+	s.pages = []string{u.String()}
 	if u.Path == "" || u.Path == "/" {
 		s.pages = []string{u.JoinPath("debug/vars").String(), u.JoinPath("metrics").String()}
 	}
+	s.URL = shown(u.String())
 	return s, nil
+}
+
+// shown returns an address without its query, which may have a token.
+func shown(page string) string {
+	before, _, _ := strings.Cut(page, "?")
+	return before
 }
 
 // A MissingError says that a program answers, but without dewpond's metrics.
@@ -98,6 +101,9 @@ func fetch(ctx context.Context, page string, user *url.Userinfo) (*Snapshot, err
 		request.SetBasicAuth(user.Username(), password)
 	}
 	response, err := http.DefaultClient.Do(request)
+	if failed := new(url.Error); errors.As(err, &failed) { // it has the whole address
+		return nil, fmt.Errorf("asking %s: %w", shown(page), failed.Err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +112,15 @@ func fetch(ctx context.Context, page string, user *url.Userinfo) (*Snapshot, err
 		return nil, errNoPools
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %q", page, response.Status)
+		return nil, fmt.Errorf("%s answers %q", shown(page), response.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, mostPage))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", page, err)
+		return nil, fmt.Errorf("reading %s: %w", shown(page), err)
 	}
 	snapshot, err := parse(body)
 	if err != nil && !errors.Is(err, errNoPools) {
-		err = fmt.Errorf("%s: %w", page, err)
+		err = fmt.Errorf("%s: %w", shown(page), err)
 	}
 	return snapshot, err
 }

@@ -135,27 +135,27 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// A name and a password are sent, and shown nowhere.
+// A name, a password and a query are sent, and shown nowhere.
 func TestSecret(t *testing.T) {
 	sent := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, password, _ := r.BasicAuth()
-		sent <- name + " " + password
+		sent <- name + " " + password + " " + r.URL.RawQuery
 		w.WriteHeader(http.StatusTeapot)
 	}))
-	s, err := NewSource("http://joe:hunter2@" + server.Listener.Addr().String() + "/metrics")
+	s, err := NewSource("http://joe:hunter2@" + server.Listener.Addr().String() + "/metrics?t=hunter3")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, teapot := s.Fetch(t.Context())
-	if got := <-sent; got != "joe hunter2" {
+	if got := <-sent; got != "joe hunter2 t=hunter3" {
 		t.Errorf("%q was sent", got)
 	}
 	server.Close()
 	_, gone := s.Fetch(t.Context())
 	_, unreadable := NewSource("http://joe:hun ter2@localhost")
 	for _, err := range []error{teapot, gone, unreadable, &MissingError{s.URL}} {
-		if err == nil || strings.Contains(err.Error(), "joe") || strings.Contains(err.Error(), "ter2") {
+		if err == nil || strings.Contains(err.Error(), "joe") || strings.Contains(err.Error(), "hun") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -295,3 +295,14 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// What lives for a second on one goroutine is not short lived, however seldom the collector runs.
+func TestOneGoroutine(t *testing.T) {
+	for live, want := range map[int64]evidence.Tool{0: evidence.None, 80_000: evidence.BytePool} {
+		f, settings := situation{line: literal, live: live, liveNow: live, callers: []made.Call{{Function: "main.main"}, {Function: "runtime.main"}}}.facts(t)
+		f.Heap.Collections = 3
+		if got := Make(f, settings).Sites[0]; got.Advice != string(want) {
+			t.Errorf("%d alive: %s, %s; want %s", live, got.Advice, got.Why, want)
+		}
+	}
+}

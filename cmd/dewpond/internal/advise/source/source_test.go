@@ -144,7 +144,7 @@ func TestAt(t *testing.T) {
 		}
 	}
 	for address, says := range map[string]string{
-		"http://joe:hunter2@localhost:9x/":        "is no address: give one such as",
+		"HTTP://joe:hunter2@localhost:9x/":        "is no address: give one such as",
 		"http://joe:hun ter2@h/":                  "is no address: give one such as",
 		"http://joe:hun/ter2@h/":                  "is no address: give one such as",
 		"http://joe:12/hunter2@h/":                "is no address: give one such as",

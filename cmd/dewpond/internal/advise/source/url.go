@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,11 +51,7 @@ func Address(address, example string) (*url.URL, error) {
 	switch {
 	// A password with a slash that is not escaped ends the host, and is in the path.
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Path+u.Fragment, "@"):
-		shown := strconv.Quote(address)
-		if strings.ContainsAny(address, "@?#") {
-			shown = "the URL (not shown, as it may have a password)"
-		}
-		return nil, fmt.Errorf("%s is no address: give one such as %s", shown, example)
+		return nil, fmt.Errorf("%s is no address: give one such as %s", plain.Address(address), example)
 	case !ours(u.RawQuery):
 		return nil, errors.New("the URL has a query, which dewpond advise does not send: give the address without what follows the question mark")
 	}
