@@ -349,7 +349,7 @@ func TestGetBatchAllocations(t *testing.T) {
 		}
 		putAll(p, blocks)
 	}
-	if n := testing.AllocsPerRun(100, round); n != 0 && !sanitized {
+	if n := allocsPerRun(100, round); n != 0 && !sanitized {
 		t.Errorf("%v allocations", n)
 	}
 }

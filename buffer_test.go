@@ -450,7 +450,7 @@ func TestBufferAllocations(t *testing.T) {
 		f    func()
 		want float64
 	}{{"a local one", local, 0}, {"a zero one", zero, 0}, {"a local TryBuffer", try, 0}, {"one of a Pool", pooled, 0}, {"an escaping one", escaping, 1}} {
-		if got := testing.AllocsPerRun(1000, tt.f); got != tt.want {
+		if got := allocsPerRun(1000, tt.f); got != tt.want {
 			t.Errorf("%s makes %v allocations, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -222,7 +222,7 @@ func TestHitDoesNotAllocate(t *testing.T) {
 		for _, size := range []int{0, 128, 8192, 32768, 64 << 10} {
 			p.Put(p.Get(size))
 			misses := p.Stats().Misses
-			allocs := testing.AllocsPerRun(1000, func() { p.Put(p.Get(size)) })
+			allocs := allocsPerRun(1000, func() { p.Put(p.Get(size)) })
 			if misses = p.Stats().Misses - misses; misses > 20 {
 				t.Fatalf("%d misses in 1000 Gets of %d: this tests nothing", misses, size)
 			}
@@ -250,7 +250,7 @@ func TestExchangeDoesNotAllocate(t *testing.T) {
 		round()
 	}
 	// A goroutine that moves to another P may need a magazine or a block more.
-	if allocs := testing.AllocsPerRun(100, round); allocs > 5 {
+	if allocs := allocsPerRun(100, round); allocs > 5 {
 		t.Errorf("%v allocations for a thousand Gets and Puts", allocs)
 	}
 }

@@ -204,7 +204,7 @@ func TestLeasesOfAllKindsReuseHandles(t *testing.T) {
 		},
 	} {
 		f()
-		if n := testing.AllocsPerRun(1000, f); n != 0 {
+		if n := allocsPerRun(1000, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
@@ -302,7 +302,7 @@ func TestReturn(t *testing.T) {
 	if s := p.Stats(); s.Puts != 1 {
 		t.Errorf("%d Puts", s.Puts)
 	}
-	if n := testing.AllocsPerRun(100, func() { b := p.Get(100); p.Return(&b) }); n != 0 && !watched {
+	if n := allocsPerRun(100, func() { b := p.Get(100); p.Return(&b) }); n != 0 && !watched {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -165,7 +165,7 @@ func TestLeaseReusesHandles(t *testing.T) {
 	}
 	large := func() { p.Lease(100_000).Release() }
 	for name, f := range map[string]func(){"pair": pair, "retain": retain, "large": large} {
-		if n := testing.AllocsPerRun(1000, f); n != 0 {
+		if n := allocsPerRun(1000, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -416,7 +416,7 @@ func TestPoolHitDoesNotAllocate(t *testing.T) {
 		"keep":    func() { keep.Put(keep.Get()) },
 		"limited": func() { limited.Put(limited.Get()) },
 	} {
-		if n := testing.AllocsPerRun(1000, pair); n != 0 {
+		if n := allocsPerRun(1000, pair); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -228,7 +228,7 @@ func TestScopeAllocations(t *testing.T) {
 		t.Skip("a local Scope is on the heap here")
 	}
 	p := newPool(t, dewpond.BytePoolOptions{})
-	local := testing.AllocsPerRun(1000, func() {
+	local := allocsPerRun(1000, func() {
 		s := p.Scope()
 		for range 50 {
 			s.Get(128)[0] = 1
@@ -238,7 +238,7 @@ func TestScopeAllocations(t *testing.T) {
 		s.Get(5000)
 		s.Close()
 	})
-	escaping := testing.AllocsPerRun(1000, func() {
+	escaping := allocsPerRun(1000, func() {
 		s := p.Scope()
 		escapedScope = s
 		s.Get(128)[0] = 1

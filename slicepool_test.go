@@ -686,7 +686,7 @@ func TestSlicesDecay(t *testing.T) {
 func TestSlicesDoNotAllocate(t *testing.T) {
 	notWatched(t, countsAlloc)
 	entries, floats := newSlices(t, dewpond.SlicePoolOptions[entry]{}), newSlices(t, dewpond.SlicePoolOptions[float64]{})
-	if n := testing.AllocsPerRun(100, func() {
+	if n := allocsPerRun(100, func() {
 		s := entries.Get(100)
 		entries.Return(&s)
 		floats.Put(floats.Get(100))
