@@ -15,12 +15,14 @@ import (
 
 	"github.com/dewpond/dewpond/poolvet/badget"
 	"github.com/dewpond/dewpond/poolvet/buffer"
+	"github.com/dewpond/dewpond/poolvet/deferput"
 	"github.com/dewpond/dewpond/poolvet/doubleput"
 	"github.com/dewpond/dewpond/poolvet/ignore"
 	"github.com/dewpond/dewpond/poolvet/lease"
 	"github.com/dewpond/dewpond/poolvet/missingput"
 	"github.com/dewpond/dewpond/poolvet/needless"
 	"github.com/dewpond/dewpond/poolvet/noreset"
+	"github.com/dewpond/dewpond/poolvet/overwrite"
 	"github.com/dewpond/dewpond/poolvet/percall"
 	"github.com/dewpond/dewpond/poolvet/returnput"
 	"github.com/dewpond/dewpond/poolvet/scope"
@@ -42,6 +44,8 @@ func Analyzers() []*analysis.Analyzer {
 		unfit.Analyzer,
 		badget.Analyzer,
 		percall.Analyzer,
+		overwrite.Analyzer,
+		deferput.Analyzer,
 		missingput.Analyzer,
 		ignore.Analyzer,
 	}

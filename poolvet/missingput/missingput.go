@@ -2,7 +2,11 @@
 // forgotten.
 package missingput
 
-import "github.com/dewpond/dewpond/poolvet/internal/flow"
+import (
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/dewpond/dewpond/poolvet/internal/flow"
+)
 
 // Doc is the analyzer's documentation.
 const Doc = `find a return without a Put where another way has one
@@ -12,6 +16,9 @@ Objects that are handed on do not count. With -missingput.sync it looks at sync.
 as well, where such a loss costs little.`
 
 // Analyzer is the check.
-var Analyzer = flow.Check("missingput", Doc)
+var Analyzer = withFlag(flow.Check("missingput", Doc))
 
-func init() { Analyzer.Flags.Bool("sync", false, "look at sync.Pool and other pools too") }
+func withFlag(a *analysis.Analyzer) *analysis.Analyzer {
+	a.Flags.Bool("sync", false, "look at sync.Pool and other pools too")
+	return a
+}

@@ -45,6 +45,9 @@ func newProgram(t *testing.T, files map[string]string) program {
 
 func (p program) write(name, text string) {
 	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
@@ -112,8 +115,8 @@ func TestAlone(t *testing.T) {
 	if status != 1 || out != "" || err != finding+"\n" {
 		t.Errorf("status %d, %q, %q", status, out, err)
 	}
-	if status, out, err := p.run(ours(t), "-unfit", "./..."); status != 0 || out+err != "" {
-		t.Errorf("unfit alone: status %d, %q, %q", status, out, err)
+	if status, out, err := p.run(ours(t), "-unfit", "-useafterput=false", "./..."); status != 0 || out+err != "" {
+		t.Errorf("without useafterput: status %d, %q, %q", status, out, err)
 	}
 	if status, _, err := p.run(ours(t), "-nonsense"); status != 2 || !strings.Contains(err, "nonsense") {
 		t.Errorf("a flag that does not exist: status %d, %q", status, err)
@@ -209,6 +212,67 @@ func TestOnRequest(t *testing.T) {
 		t.Errorf("vet: status %d, %q", status, err)
 	}
 }
+
+// TestFlagsAdd holds a check that is asked for to leave the others on, and one that is switched off to
+// leave the others on too.
+func TestFlagsAdd(t *testing.T) {
+	const late, dirty = "b is used after its Put", "c is put back with what its owner left in n"
+	p := newProgram(t, map[string]string{"a.go": left, "b.go": used})
+	for _, command := range [][]string{{ours(t)}, {"go", "vet", "-vettool=" + ours(t)}} {
+		_, _, err := p.run(command[0], append(command[1:], "-noreset", "./...")...)
+		if !strings.Contains(err, late) || !strings.Contains(err, dirty) {
+			t.Errorf("%s: %q, want %q and %q", command[0], err, late, dirty)
+		}
+	}
+	if _, _, err := p.run(ours(t), "-noreset", "-useafterput=false", "./..."); strings.Contains(err, late) || !strings.Contains(err, dirty) {
+		t.Errorf("%q, want %q and not %q", err, dirty, late)
+	}
+}
+
+// TestImportsBroken holds a package of which nothing is known, because what it imports does not compile,
+// to be one line.
+func TestImportsBroken(t *testing.T) {
+	p := newProgram(t, map[string]string{"user/a.go": entries, "broken/a.go": broken})
+	status, _, err := p.run(ours(t), "./...")
+	if want := "program.example/user was not checked: it imports program.example/broken, which does not compile"; status != 2 || !strings.Contains(err, want) {
+		t.Errorf("status %d, %q, want %q", status, err, want)
+	}
+	if strings.Contains(err, "internal error") {
+		t.Errorf("%q", err)
+	}
+}
+
+const used = `package program
+
+import (
+	"bytes"
+	"sync"
+)
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func late() int {
+	b := buffers.Get().(*bytes.Buffer)
+	buffers.Put(b)
+	return b.Len()
+}
+`
+
+const broken = `package broken
+
+import "nowhere.example/push"
+
+type Entry = push.Entry
+
+type Stream struct{ Entries []Entry }
+`
+
+const entries = `package user
+
+import "program.example/broken"
+
+func f() any { return broken.Stream{Entries: []broken.Entry{{}}} }
+`
 
 const foreign = `package program
 

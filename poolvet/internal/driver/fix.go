@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/tools/go/analysis"
 )
 
 // An edit replaces bytes start to end of a file.
@@ -108,13 +106,4 @@ func rewrite(name string, edits []edit) error {
 		return err
 	}
 	return os.Rename(tmp.Name(), name)
-}
-
-// wanted are the analyzers that run: the ones whose flags are set, or else those that are on.
-func wanted(on, all []*analysis.Analyzer, set map[*analysis.Analyzer]*bool) []*analysis.Analyzer {
-	named := slices.DeleteFunc(slices.Clone(all), func(a *analysis.Analyzer) bool { return !*set[a] })
-	if len(named) > 0 {
-		return named
-	}
-	return on
 }

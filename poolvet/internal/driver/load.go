@@ -25,10 +25,11 @@ type Config struct {
 	Patterns []string
 	Tests    bool
 	Shallow  bool // functions of other modules have no bodies, so they give no facts
+	Syntax   bool // the packages keep their syntax and its types, which take most of the memory
 	Env      []string
 }
 
-// A Package is type-checked, and has what the flow found.
+// A Package is type-checked, and has what the flow found. Files and Info are for a Config with Syntax.
 type Package struct {
 	Path     string
 	Fset     *token.FileSet
@@ -41,6 +42,7 @@ type Package struct {
 	Errors   []error
 	Note     string // why it was not looked at, where that is no fault of the package
 	Initial  bool
+	broken   string // the package that does not compile: this, or one that it imports
 	listed   *packages.Package
 	imported map[string]*Package
 	done     chan struct{}
@@ -146,7 +148,7 @@ func (l *loader) check(p *Package) {
 		p.parse(name, nil)
 	}
 	l.typeCheck(p)
-	if !p.Initial {
+	if !p.Initial || !l.config.Syntax {
 		p.Files, p.Info = nil, nil
 	}
 }
@@ -162,7 +164,7 @@ func (p *Package) parse(name string, src any) {
 	}
 }
 
-// With returns the package with other texts of some of its files, by name, type-checked and
+// With returns a package, which has kept its syntax, with other texts of some of its files, by name, type-checked and
 // followed anew. Packages that import it stay as they are.
 func (p *Package) With(texts map[string][]byte) *Package {
 	q := *p
@@ -207,7 +209,14 @@ func (l *loader) typeCheck(p *Package) {
 			return
 		}
 	}
-	if bodies && len(p.Errors) == 0 {
+	for _, dep := range p.imported {
+		if dep.broken != "" {
+			p.broken = dep.broken
+		}
+	}
+	if len(p.Errors) > 0 {
+		p.broken = p.Path
+	} else if bodies {
 		l.flow(p)
 	}
 }
@@ -226,6 +235,10 @@ func (p *Package) leftOut(err error) bool {
 // flow runs the flow's analyzer.
 func (l *loader) flow(p *Package) {
 	result, err := flow.Analyzer.Run(l.pass(flow.Analyzer, p, nil))
+	if err != nil && p.broken != "" { // a type that it uses has no meaning
+		p.Note = fmt.Sprintf("%s was not checked: it imports %s, which does not compile", p.Path, p.broken)
+		return
+	}
 	if err != nil {
 		p.Errors = append(p.Errors, err)
 		return

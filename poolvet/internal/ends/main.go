@@ -92,7 +92,7 @@ func source() (c count, err error) {
 		return c, err
 	}
 	for _, pattern := range []string{"std", "cmd"} { // one by one: each takes gigabytes
-		found, pkgs, err := driver.Run(driver.Config{Dir: filepath.Join(root, "src"), Patterns: []string{pattern}, Tests: true, Env: []string{"GOWORK=off"}}, poolvet.Analyzers())
+		found, pkgs, err := driver.Run(driver.Config{Syntax: true, Dir: filepath.Join(root, "src"), Patterns: []string{pattern}, Tests: true, Env: []string{"GOWORK=off"}}, poolvet.Analyzers())
 		if err != nil {
 			return c, err
 		}

@@ -1,10 +1,12 @@
 package flow
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -12,14 +14,16 @@ import (
 // This file is about what pooled objects have in them: what the last owner left, and what
 // nobody writes.
 
-// A poolUse is a Get or a Put of one sync.Pool, in a variable or a field.
+// A poolUse is a Get or a Put of one pool, in a variable or a field.
 type poolUse struct {
-	call ssa.CallInstruction
-	obj  ssa.Value // the object, as a pointer to its struct
-	put  bool
+	call    ssa.CallInstruction
+	obj     ssa.Value // the object, as a pointer to its struct
+	put     bool
+	dewpond bool // a dewpond.Pool, otherwise a sync.Pool
 }
 
-// whatIsLeft looks at each sync.Pool of which this package has all Gets and Puts.
+// whatIsLeft looks at each sync.Pool, and each dewpond.Pool with New and without Reset, of which this
+// package has all Gets and Puts.
 func (a *flowPass) whatIsLeft() {
 	uses := map[types.Object][]poolUse{}
 	for _, f := range a.fns {
@@ -36,21 +40,24 @@ func (a *flowPass) whatIsLeft() {
 	written := a.fieldsWritten()
 	for pool, all := range uses {
 		if t := a.element(all); t != nil && !pool.Exported() {
-			a.needless(pool, all, t, written)
+			if !all[0].dewpond {
+				a.needless(pool, all, t, written)
+			}
 			a.noReset(all, t, written)
 		}
 	}
 }
 
-// poolUse splits a call of a sync.Pool's Get or Put.
+// poolUse splits a call of a pool's Get or Put.
 func (a *flowPass) poolUse(call ssa.CallInstruction) (types.Object, poolUse, bool) {
 	c := call.Common()
 	fn := called(c)
 	if fn == nil || c.IsInvoke() || len(c.Args) == 0 {
 		return nil, poolUse{}, false
 	}
-	name := fullName(fn)
-	if name != "sync.Pool.Get" && name != "sync.Pool.Put" {
+	name, ours := strings.CutPrefix(fullName(fn), dewpondPath+".")
+	name, ofSync := strings.CutPrefix(name, "sync.")
+	if ours == ofSync || name != "Pool.Get" && name != "Pool.Put" {
 		return nil, poolUse{}, false
 	}
 	var pool types.Object
@@ -67,10 +74,17 @@ func (a *flowPass) poolUse(call ssa.CallInstruction) (types.Object, poolUse, boo
 	if pool == nil || pool.Pkg() != a.pass.Pkg {
 		return nil, poolUse{}, false
 	}
-	if name == "sync.Pool.Put" {
-		return pool, poolUse{call, unboxed(c.Args[1]), true}, true
+	if ours && !a.withoutReset()[pool] {
+		return nil, poolUse{}, false
 	}
-	u := poolUse{call: call}
+	if name == "Pool.Put" {
+		return pool, poolUse{call, unboxed(c.Args[1]), true, ours}, true
+	}
+	u := poolUse{call: call, dewpond: ours}
+	if ours {
+		u.obj = call.Value()
+		return pool, u, u.obj != nil
+	}
 	if get, ok := call.(*ssa.Call); ok {
 		for _, r := range *get.Referrers() {
 			if as, ok := r.(*ssa.TypeAssert); ok && !as.CommaOk {
@@ -81,6 +95,80 @@ func (a *flowPass) poolUse(call ssa.CallInstruction) (types.Object, poolUse, boo
 		}
 	}
 	return pool, u, true
+}
+
+// withoutReset is the package variables and fields that get a dewpond.Pool with a New and without a Reset:
+// what they hand out is as the last owner has left it.
+func (a *flowPass) withoutReset() map[types.Object]bool {
+	if a.noResets != nil {
+		return a.noResets
+	}
+	a.noResets = map[types.Object]bool{}
+	resets := map[types.Object]bool{} // pools that also get one with a Reset
+	note := func(obj types.Object, e ast.Expr) {
+		if set := a.optionsOf(e); obj != nil && set["New"] {
+			a.noResets[obj] = !set["Reset"]
+			resets[obj] = resets[obj] || set["Reset"]
+		}
+	}
+	for _, file := range a.pass.Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.ValueSpec:
+				if len(x.Values) > 0 {
+					note(a.pass.TypesInfo.Defs[x.Names[0]], x.Values[0])
+				}
+				for i := 1; i < len(x.Names) && i < len(x.Values); i++ {
+					note(a.pass.TypesInfo.Defs[x.Names[i]], x.Values[i])
+				}
+			case *ast.AssignStmt:
+				for i, to := range x.Lhs {
+					if i < len(x.Rhs) {
+						note(a.poolNamed(to), x.Rhs[i])
+					}
+				}
+			case *ast.KeyValueExpr:
+				note(a.poolNamed(x.Key), x.Value)
+			}
+			return true
+		})
+	}
+	for obj := range resets {
+		a.noResets[obj] = a.noResets[obj] && !resets[obj]
+	}
+	return a.noResets
+}
+
+// poolNamed is the variable or the field that an expression names.
+func (a *syntax) poolNamed(e ast.Expr) types.Object {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		return a.pass.TypesInfo.Uses[x.Sel]
+	case *ast.Ident:
+		return a.pass.TypesInfo.Uses[x]
+	}
+	return nil
+}
+
+// optionsOf is the options that a call which makes a dewpond.Pool sets.
+func (a *syntax) optionsOf(e ast.Expr) map[string]bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return nil
+	}
+	lit, ok := call.Args[0].(*ast.CompositeLit)
+	if !ok || typeName(a.pass.TypesInfo.TypeOf(lit)) != dewpondPath+".PoolOptions" {
+		return nil
+	}
+	set := map[string]bool{}
+	for _, el := range lit.Elts {
+		if kv, ok := el.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok {
+				set[key.Name] = true
+			}
+		}
+	}
+	return set
 }
 
 // unboxed is what an interface was made of.
@@ -105,7 +193,7 @@ func fieldOf(x *ssa.FieldAddr) *types.Var {
 
 // element is the type of a pool's objects, if it is a struct of this package and the same in
 // every use.
-func (a *flowPass) element(uses []poolUse) *types.Named {
+func (a *syntax) element(uses []poolUse) *types.Named {
 	var t *types.Named
 	for _, u := range uses {
 		if u.obj == nil {

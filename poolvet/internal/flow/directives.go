@@ -10,7 +10,7 @@ import (
 // Checks are the names that //poolvet:ignore may have.
 var Checks = []string{
 	"useafterput", "doubleput", "returnput", "wrongput", "lease", "scope", "buffer", "unfit", "needless", "badget", "percall",
-	"missingput", "noreset",
+	"missingput", "noreset", "overwrite", "deferput",
 }
 
 // annotations reads what comments say of functions and of interfaces' methods:

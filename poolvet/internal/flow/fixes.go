@@ -17,7 +17,7 @@ import (
 // the code still compiles and that nothing is left to find; elsewhere there is none.
 
 // enclosing is the syntax around a position, the innermost first, up to its function.
-func (a *flowPass) enclosing(pos token.Pos) []ast.Node {
+func (a *syntax) enclosing(pos token.Pos) []ast.Node {
 	for _, file := range a.pass.Files {
 		if pos < file.FileStart || file.FileEnd <= pos {
 			continue
@@ -54,7 +54,7 @@ func (s statement) inLoop() bool {
 }
 
 // statementAt is the statement at a position for which is holds.
-func (a *flowPass) statementAt(pos token.Pos, is func(ast.Stmt) bool) (statement, bool) {
+func (a *syntax) statementAt(pos token.Pos, is func(ast.Stmt) bool) (statement, bool) {
 	path := a.enclosing(pos)
 	for i, n := range path {
 		stmt, ok := n.(ast.Stmt)
@@ -79,7 +79,7 @@ func (a *flowPass) statementAt(pos token.Pos, is func(ast.Stmt) bool) (statement
 }
 
 // alone is the statement that is nothing but a call.
-func (a *flowPass) alone(call ssa.CallInstruction) (statement, bool) {
+func (a *syntax) alone(call ssa.CallInstruction) (statement, bool) {
 	if _, ok := call.(*ssa.Call); !ok {
 		return statement{}, false
 	}
@@ -94,7 +94,7 @@ func (a *flowPass) alone(call ssa.CallInstruction) (statement, bool) {
 }
 
 // out removes a statement, and its line if nothing else is on it.
-func (a *flowPass) out(s statement) analysis.TextEdit {
+func (a *syntax) out(s statement) analysis.TextEdit {
 	stmt := s.stmt()
 	file := a.pass.Fset.File(stmt.Pos())
 	first, last := file.Line(stmt.Pos()), file.Line(stmt.End())
@@ -241,7 +241,7 @@ func (a *flowPass) behindLastUse(call ssa.CallInstruction, t target) *analysis.S
 }
 
 // leaves reports whether one of the statements may go elsewhere than to its next one.
-func (a *flowPass) leaves(stmts []ast.Stmt) bool {
+func (a *syntax) leaves(stmts []ast.Stmt) bool {
 	out := false
 	for _, s := range stmts {
 		ast.Inspect(s, func(n ast.Node) bool {
@@ -259,7 +259,7 @@ func (a *flowPass) leaves(stmts []ast.Stmt) bool {
 
 // assigns reports whether one of the statements may change a variable or a field that is
 // named in put.
-func (a *flowPass) assigns(stmts []ast.Stmt, put ast.Stmt) bool {
+func (a *syntax) assigns(stmts []ast.Stmt, put ast.Stmt) bool {
 	named := map[types.Object]bool{}
 	ast.Inspect(put, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {

@@ -87,26 +87,68 @@ func Check(name, doc string) *analysis.Analyzer {
 	return c
 }
 
+// A flowPass looks at one package. What it knows is in types with a job each, which know each other only as far as they embed
+// each other; the checks are its own methods.
 type flowPass struct {
+	*reporter
+	*syntax
+	*graph
+	*calls
+	*fieldUses
+	*walker
+	pass     *analysis.Pass
+	pkg      *ssa.Package
+	notes    map[types.Object]*Summary
+	noResets map[types.Object]bool // the pools of dewpond that hand out what the last owner has left
+}
+
+// A reporter collects the findings.
+type reporter struct {
+	pass   *analysis.Pass
+	seen   map[Finding]bool
+	result *Result
+}
+
+// syntax is the package as it is written.
+type syntax struct {
+	pass  *analysis.Pass
+	nodes map[token.Pos]ast.Node  // calls by their left parenthesis, defers by their keyword
+	ends  map[token.Pos]token.Pos // closing braces of functions, by where SSA has the function
+	names map[token.Pos]string    // variables by the parenthesis or brace of the call or literal that is assigned to them
+}
+
+// graph is where control goes in a function, and which of its variables others have.
+type graph struct {
+	conds   map[*ssa.Function]map[string]bool
+	sharing map[*ssa.Alloc]sharing
+	onward  map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool
+}
+
+// calls is what is known of functions: which get and which put, and which results are whose memory.
+type calls struct {
+	*graph
 	pass      *analysis.Pass
-	pkg       *ssa.Package
 	fns       []*ssa.Function
 	more      Pools
 	globals   map[*ssa.Global]ssa.Value
-	notes     map[types.Object]*Summary
 	facts     map[*types.Func]*Summary
 	summaries map[*ssa.Function]*Summary
 	putCalls  map[*ssa.Function][]ssa.CallInstruction
-	conds     map[*ssa.Function]map[string]bool
-	sharing   map[*ssa.Alloc]sharing
-	onward    map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool
-	nodes     map[token.Pos]ast.Node  // calls by their left parenthesis, defers by their keyword
-	ends      map[token.Pos]token.Pos // closing braces of functions, by where SSA has the function
-	names     map[token.Pos]string    // variables by the parenthesis or brace of the call or literal that is assigned to them
-	given     map[ssa.Value]bool      // slices that a deferred call ends, as they are handed out
-	seen      map[Finding]bool
-	spent     map[*ssa.Function]int // what the walks through a function have cost
-	result    *Result
+}
+
+// fieldUses is what the package stores in fields, and so what an object keeps there.
+type fieldUses struct {
+	*calls
+	fields   map[*types.Var]fieldUse
+	replaced map[*types.TypeName]bool // structs that it stores as a whole
+}
+
+// A walker follows the paths through a function.
+type walker struct {
+	*fieldUses
+	*reporter
+	given map[ssa.Value]bool    // slices that a deferred call ends, as they are handed out
+	spent map[*ssa.Function]int // what the walks through a function have cost
 }
 
 func run(pass *analysis.Pass) (result any, err error) {
@@ -122,19 +164,26 @@ func run(pass *analysis.Pass) (result any, err error) {
 }
 
 func newFlowPass(pass *analysis.Pass) *flowPass {
-	return &flowPass{
-		pass: pass, more: More,
+	a := &flowPass{
+		pass:     pass,
+		reporter: &reporter{pass: pass, seen: map[Finding]bool{}, result: &Result{}},
+		syntax:   &syntax{pass: pass, names: map[token.Pos]string{}},
+		graph: &graph{
+			conds:   map[*ssa.Function]map[string]bool{},
+			sharing: map[*ssa.Alloc]sharing{},
+			onward:  map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool{},
+		},
+	}
+	a.calls = &calls{
+		graph: a.graph,
+		pass:  pass, more: More,
 		facts:     map[*types.Func]*Summary{},
 		summaries: map[*ssa.Function]*Summary{},
 		putCalls:  map[*ssa.Function][]ssa.CallInstruction{},
-		names:     map[token.Pos]string{},
-		conds:     map[*ssa.Function]map[string]bool{},
-		sharing:   map[*ssa.Alloc]sharing{},
-		onward:    map[*ssa.BasicBlock]map[*ssa.BasicBlock]bool{},
-		seen:      map[Finding]bool{},
-		spent:     map[*ssa.Function]int{},
-		result:    &Result{},
 	}
+	a.fieldUses = &fieldUses{calls: a.calls}
+	a.walker = &walker{fieldUses: a.fieldUses, reporter: a.reporter, spent: map[*ssa.Function]int{}}
+	return a
 }
 
 func (a *flowPass) run() (*Result, error) {
@@ -163,6 +212,7 @@ func (a *flowPass) run() (*Result, error) {
 		}
 	}
 	a.poolsMade()
+	a.overwrittenPools()
 	a.whatIsLeft()
 	a.ignore()
 	slices.SortFunc(a.result.Findings, func(x, y Finding) int { return int(x.Pos - y.Pos) })
@@ -170,7 +220,7 @@ func (a *flowPass) run() (*Result, error) {
 }
 
 // giveUp notes a function that is not looked at, or not to the end.
-func (a *flowPass) giveUp(pos token.Pos, name, why string) {
+func (a *reporter) giveUp(pos token.Pos, name, why string) {
 	a.result.GivenUp = append(a.result.GivenUp, fmt.Sprintf("%v: %s %s", a.pass.Fset.Position(pos), name, why))
 }
 
@@ -200,6 +250,7 @@ func (a *flowPass) worthwhile() bool {
 func (a *flowPass) summarizeAll() {
 	for range 6 {
 		changed := false
+		a.fields = nil // they depend on what puts back
 		for _, f := range a.fns {
 			a.putCalls[f] = a.callsThatPut(f)
 			s := a.summarize(f)
@@ -232,7 +283,7 @@ func (a *flowPass) callsThatPut(f *ssa.Function) []ssa.CallInstruction {
 }
 
 // index finds the syntax of calls by the position that SSA gives them.
-func (a *flowPass) index() {
+func (a *syntax) index() {
 	a.nodes, a.ends = map[token.Pos]ast.Node{}, map[token.Pos]token.Pos{}
 	for _, file := range a.pass.Files {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -262,7 +313,7 @@ func (a *flowPass) index() {
 }
 
 // returnPos is where a return is: the function's closing brace if it is not written.
-func (a *flowPass) returnPos(ret *ssa.Return) token.Pos {
+func (a *syntax) returnPos(ret *ssa.Return) token.Pos {
 	if ret.Pos().IsValid() {
 		return ret.Pos()
 	}
@@ -270,7 +321,7 @@ func (a *flowPass) returnPos(ret *ssa.Return) token.Pos {
 }
 
 // assigned notes the name that the result of a call, or a literal, gets.
-func (a *flowPass) assigned(to, from ast.Expr) {
+func (a *syntax) assigned(to, from ast.Expr) {
 	for {
 		switch x := from.(type) {
 		case *ast.ParenExpr:
@@ -301,7 +352,7 @@ func (a *flowPass) assigned(to, from ast.Expr) {
 	}
 }
 
-func (a *flowPass) report(check string, pos token.Pos, fix *analysis.SuggestedFix, format string, args ...any) {
+func (a *reporter) report(check string, pos token.Pos, fix *analysis.SuggestedFix, format string, args ...any) {
 	if !pos.IsValid() {
 		return
 	}
@@ -316,7 +367,7 @@ func (a *flowPass) report(check string, pos token.Pos, fix *analysis.SuggestedFi
 }
 
 // at is a position as messages name it.
-func (a *flowPass) at(pos token.Pos) string {
+func (a *syntax) at(pos token.Pos) string {
 	p := a.pass.Fset.Position(pos)
 	return fmt.Sprintf("%s:%d:%d", filepath.Base(p.Filename), p.Line, p.Column)
 }

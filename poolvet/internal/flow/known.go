@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
@@ -139,7 +140,7 @@ func called(c *ssa.CallCommon) *types.Func {
 	return nil
 }
 
-func (a *flowPass) roleOf(c *ssa.CallCommon) (role, bool) {
+func (a *calls) roleOf(c *ssa.CallCommon) (role, bool) {
 	f := called(c)
 	if f == nil {
 		return role{}, false
@@ -172,6 +173,9 @@ var inMemory = map[string]bool{
 	"github.com/valyala/bytebufferpool.ByteBuffer.Bytes": true,
 	dewpondPath + ".Lease.Truncate":                      true,
 	"bytes.TrimSpace":                                    true,
+	"bytes.TrimFunc":                                     true,
+	"bytes.TrimLeftFunc":                                 true,
+	"bytes.TrimRightFunc":                                true,
 	"bytes.TrimRight":                                    true,
 	"bytes.TrimLeft":                                     true,
 	"bytes.TrimSuffix":                                   true,
@@ -179,15 +183,119 @@ var inMemory = map[string]bool{
 	"bytes.Trim":                                         true,
 }
 
-// holding are functions whose result holds their first argument.
-var holding = map[string]bool{
-	"bytes.NewReader":     true,
-	"bytes.NewBuffer":     true,
-	"bufio.NewReader":     true,
-	"bufio.NewReaderSize": true,
-	"bufio.NewScanner":    true,
-	"io.NopCloser":        true,
-	"io.LimitReader":      true,
+// cutting are functions whose first results, as many as it says, are memory of the first argument.
+var cutting = map[string]int{
+	"bytes.Cut":       2,
+	"bytes.CutPrefix": 1,
+	"bytes.CutSuffix": 1,
+}
+
+// appending are functions that return one of their arguments, which may have moved: by its number in the call,
+// where a method's receiver is one.
+var appending = map[string]int{
+	"slices.Insert":                             0,
+	"slices.Grow":                               0,
+	"slices.Replace":                            0,
+	"slices.Delete":                             0,
+	"slices.Compact":                            0,
+	"strconv.AppendInt":                         0,
+	"strconv.AppendUint":                        0,
+	"strconv.AppendFloat":                       0,
+	"strconv.AppendQuote":                       0,
+	"strconv.AppendBool":                        0,
+	"fmt.Append":                                0,
+	"fmt.Appendf":                               0,
+	"fmt.Appendln":                              0,
+	"unicode/utf8.AppendRune":                   0,
+	"encoding/binary.AppendUvarint":             0,
+	"encoding/binary.AppendVarint":              0,
+	"encoding/binary.bigEndian.AppendUint16":    1,
+	"encoding/binary.bigEndian.AppendUint32":    1,
+	"encoding/binary.bigEndian.AppendUint64":    1,
+	"encoding/binary.littleEndian.AppendUint16": 1,
+	"encoding/binary.littleEndian.AppendUint32": 1,
+	"encoding/binary.littleEndian.AppendUint64": 1,
+	"encoding/hex.AppendEncode":                 0,
+	"encoding/base64.Encoding.AppendEncode":     1,
+	"encoding/binary.Append":                    0,
+	"crypto/cipher.AEAD.Seal":                   0,
+	"crypto/cipher.AEAD.Open":                   0,
+	"time.Time.AppendFormat":                    1,
+	"net/netip.Addr.AppendTo":                   1,
+}
+
+// appendedTo is the argument that a function of the standard library appends to, and nil for other calls.
+func appendedTo(call *ssa.Call) ssa.Value {
+	f := called(call.Common())
+	if f == nil {
+		return nil
+	}
+	i, ok := appending[fullName(f)]
+	if !ok || i >= len(call.Call.Args) {
+		return nil
+	}
+	return call.Call.Args[i]
+}
+
+// holding are functions whose first result holds an argument, by its number.
+var holding = map[string]int{
+	"bytes.Split":                    0,
+	"bytes.SplitN":                   0,
+	"bytes.SplitAfter":               0,
+	"bytes.SplitAfterN":              0,
+	"bytes.Fields":                   0,
+	"bytes.FieldsFunc":               0,
+	"bytes.NewReader":                0,
+	"bytes.NewBuffer":                0,
+	"bufio.NewReader":                0,
+	"bufio.NewReaderSize":            0,
+	"bufio.NewWriter":                0,
+	"bufio.NewScanner":               0,
+	"encoding/json.NewDecoder":       0,
+	"encoding/json.NewEncoder":       0,
+	"io.NopCloser":                   0,
+	"io.LimitReader":                 0,
+	"io.TeeReader":                   0,
+	"net/http.ReadRequest":           0,
+	"net/http.ReadResponse":          0,
+	"net/http.NewRequest":            2,
+	"net/http.NewRequestWithContext": 3,
+}
+
+// splitting are functions whose result has slices of the first argument's memory.
+var splitting = map[string]bool{
+	"bytes.Split": true, "bytes.SplitN": true, "bytes.SplitAfter": true, "bytes.SplitAfterN": true, "bytes.Fields": true, "bytes.FieldsFunc": true,
+}
+
+// isPiece reports whether v is an element of what a function has split.
+func (a *calls) isPiece(v ssa.Value) bool {
+	load, ok := v.(*ssa.UnOp)
+	if !ok || load.Op != token.MUL {
+		return false
+	}
+	element, ok := load.X.(*ssa.IndexAddr)
+	if !ok {
+		return false
+	}
+	call, ok := a.root(element.X).(*ssa.Call)
+	return ok && called(call.Common()) != nil && splitting[fullName(called(call.Common()))]
+}
+
+// keeping are functions that keep an argument for as long as they like, by its number in the call.
+var keeping = map[string]int{
+	"net/http.Client.Do": 1, "net/http.Client.Post": 3, "net/http.Post": 2,
+	"net/http.Transport.RoundTrip": 1, "net/http.RoundTripper.RoundTrip": 0,
+}
+
+// storingIn are methods that store an argument, by its number, in their receiver.
+var storingIn = map[string]int{
+	"sync.Map.Store": 2, "sync.Map.LoadOrStore": 2, "sync.Map.Swap": 2, "sync/atomic.Value.Store": 1, "sync/atomic.Pointer.Store": 1,
+	"container/list.List.PushBack": 1, "container/list.List.PushFront": 1,
+}
+
+// taking are the names of methods that take out again what was stored.
+var taking = map[string]bool{
+	"Delete": true, "LoadAndDelete": true, "CompareAndDelete": true, "Clear": true, "Remove": true, "Swap": true, "CompareAndSwap": true, "Init": true,
 }
 
 // standardPath reports whether a path is of Go's own packages.

@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,12 @@ import (
 type taint uint8
 
 const (
-	own   taint = 1 << iota // it is the object, or memory of it
-	holds                   // it was built from the object and refers to it
+	own    taint = 1 << iota // it is the object, or memory of it
+	holds                    // it was built from the object and refers to it
+	inside                   // it is memory that the object keeps in a field
+	ended                    // it is a handle whose slices have ended
+
+	memory = own | inside // what a read or a write of it touches
 )
 
 // A place is a variable that is in memory: a local one that a closure captures, a field, a
@@ -23,7 +28,7 @@ const (
 // between them.
 type place struct {
 	base ssa.Value
-	path string // ".N" is a field, "*" what a pointer points to
+	path string // ".N" is a field, "*" what a pointer points to, "(T)" what an interface has if it has that type
 }
 
 func (p place) within(q place) bool {
@@ -72,6 +77,11 @@ func placeOf(addr ssa.Value) (place, bool) {
 
 // pointee is the place that a pointer points to, whatever the pointer is.
 func pointee(pointer ssa.Value) (place, bool) {
+	if x, t := assertedOk(pointer); x != nil { // an object of another type is at another place
+		p, ok := pointee(x)
+		p.path += "(" + strings.TrimPrefix(typeString(t), "*") + ")"
+		return p, ok
+	}
 	pointer = bare(pointer)
 	if p, ok := placeOf(pointer); ok {
 		return p, true
@@ -83,6 +93,23 @@ func pointee(pointer ssa.Value) (place, bool) {
 		}
 	}
 	return place{base: pointer}, true
+}
+
+// assertedOk is the field or the variable that a value was asserted from, where the assertion asks whether it has the
+// type, and that type if it is no interface.
+func assertedOk(v ssa.Value) (ssa.Value, types.Type) {
+	e, ok := v.(*ssa.Extract)
+	if !ok || e.Index != 0 {
+		return nil, nil
+	}
+	as, ok := e.Tuple.(*ssa.TypeAssert)
+	if !ok || types.IsInterface(as.AssertedType) {
+		return nil, nil
+	}
+	if _, ok := loaded(as.X); !ok {
+		return nil, nil
+	}
+	return as.X, as.AssertedType
 }
 
 // loaded is the place that a value was loaded from.
@@ -125,7 +152,7 @@ func isZero(v ssa.Value) bool {
 
 // source is what v derives from in the same memory, and nil for a value that begins
 // something.
-func (a *flowPass) source(v ssa.Value) ssa.Value {
+func (a *calls) source(v ssa.Value) ssa.Value {
 	switch x := v.(type) {
 	case *ssa.ChangeType:
 		return x.X
@@ -176,7 +203,7 @@ func (a *flowPass) source(v ssa.Value) ssa.Value {
 
 // contents is the pointer whose own memory a load reads as a whole: *p of a *[]byte,
 // the bytes of a ByteBuffer, and a string that a slice is read as.
-func (a *flowPass) contents(load *ssa.UnOp) ssa.Value {
+func (a *calls) contents(load *ssa.UnOp) ssa.Value {
 	if boxesSlice(load.X.Type()) {
 		switch x := load.X.(type) {
 		case *ssa.Alloc, *ssa.FreeVar, *ssa.Global, *ssa.IndexAddr:
@@ -214,7 +241,7 @@ func copies(c *ssa.Convert) bool {
 }
 
 // sameAs is the argument that result i of a call is memory of.
-func (a *flowPass) sameAs(call *ssa.Call, i int) ssa.Value {
+func (a *calls) sameAs(call *ssa.Call, i int) ssa.Value {
 	c := call.Common()
 	if b, ok := c.Value.(*ssa.Builtin); ok {
 		switch b.Name() {
@@ -224,6 +251,9 @@ func (a *flowPass) sameAs(call *ssa.Call, i int) ssa.Value {
 			}
 		}
 		return nil
+	}
+	if f := called(c); f != nil && cutting[fullName(f)] > i {
+		return c.Args[0]
 	}
 	if f := called(c); f != nil && i == 0 && inMemory[fullName(f)] {
 		if c.IsInvoke() {
@@ -235,26 +265,125 @@ func (a *flowPass) sameAs(call *ssa.Call, i int) ssa.Value {
 		return c.Args[0]
 	}
 	if s := a.summaryOf(c); s != nil {
-		for _, pair := range s.Same {
-			if pair[0] == i {
-				return a.actual(c, pair[1])
+		for _, l := range s.Same {
+			if v := a.actual(c, l.Param); l.Result == i && v != nil && mayBe(v, l.As) {
+				return v
 			}
 		}
 	}
 	return nil
 }
 
+// assertedOn is the type that an interface must have for v to be memory of it, and "" if any will do.
+func (a *calls) assertedOn(v ssa.Value) (as string) {
+	for range 100 {
+		from := a.source(v)
+		if from == nil {
+			break
+		}
+		t := v.Type()
+		switch x := v.(type) {
+		case *ssa.Call:
+			as = a.linkedAs(x, 0, as)
+		case *ssa.Extract:
+			if call, ok := x.Tuple.(*ssa.Call); ok {
+				as = a.linkedAs(call, x.Index, as)
+			} else if !types.IsInterface(t) {
+				as = typeString(t)
+			}
+		case *ssa.TypeAssert:
+			if !types.IsInterface(t) {
+				as = typeString(t)
+			}
+		}
+		v = from
+	}
+	return as
+}
+
+// linkedAs is the type that a callee asserts its argument to have, and as if it asserts none.
+func (a *calls) linkedAs(call *ssa.Call, i int, as string) string {
+	if s := a.summaryOf(call.Common()); s != nil {
+		for _, l := range s.Same {
+			if l.Result == i && l.As != "" {
+				return l.As
+			}
+		}
+	}
+	return as
+}
+
+// mayBe reports whether a value is known to have the type that a callee asserts it to have: where
+// only the callee looks, nothing is known.
+func mayBe(v ssa.Value, as string) bool {
+	for as != "" {
+		switch x := v.(type) {
+		case *ssa.ChangeInterface:
+			v = x.X
+		case *ssa.MakeInterface:
+			return typeString(x.X.Type()) == as
+		default:
+			return typeString(v.Type()) == as
+		}
+	}
+	return true
+}
+
+func typeString(t types.Type) string { return types.TypeString(types.Unalias(t), nil) }
+
+// grownFrom reports whether v is p, or what append has made of it, on one of the paths to it.
+func (a *calls) grownFrom(v, p ssa.Value, seen map[ssa.Value]bool) bool {
+	if seen[v] || !isSlice(v.Type()) {
+		return false
+	}
+	seen[v] = true
+	switch x := v.(type) {
+	case *ssa.Phi:
+		return slices.ContainsFunc(x.Edges, func(e ssa.Value) bool { return a.grownFrom(e, p, seen) })
+	case *ssa.Call:
+		if b, ok := x.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" {
+			from := x.Call.Args[0]
+			return a.mayBegin(from, p, map[ssa.Value]bool{}) || a.grownFrom(from, p, seen)
+		}
+		if from := appendedTo(x); from != nil {
+			return a.mayBegin(from, p, map[ssa.Value]bool{}) || a.grownFrom(from, p, seen)
+		}
+		if s := a.summaryOf(x.Common()); s != nil {
+			return slices.ContainsFunc(s.Grows, func(l Link) bool {
+				from := a.actual(x.Common(), l.Param)
+				return l.Result == 0 && from != nil && (a.root(from) == p || a.grownFrom(from, p, seen))
+			})
+		}
+	}
+	if from := a.source(v); from != nil {
+		return a.grownFrom(from, p, seen)
+	}
+	return false
+}
+
+// mayBegin reports whether p is the root of v on one of the paths to it.
+func (a *calls) mayBegin(v, p ssa.Value, seen map[ssa.Value]bool) bool {
+	phi, ok := v.(*ssa.Phi)
+	if !ok || seen[v] {
+		return a.root(v) == p
+	}
+	seen[v] = true
+	return slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return a.mayBegin(e, p, seen) })
+}
+
 // heldBy is the argument that a call's result i refers to.
-func (a *flowPass) heldBy(call *ssa.Call, i int) []ssa.Value {
+func (a *calls) heldBy(call *ssa.Call, i int) []ssa.Value {
 	c := call.Common()
-	if f := called(c); f != nil && i == 0 && !c.IsInvoke() && len(c.Args) > 0 && holding[fullName(f)] {
-		return c.Args[:1]
+	if f := called(c); f != nil && i == 0 && !c.IsInvoke() {
+		if n, ok := holding[fullName(f)]; ok && n < len(c.Args) {
+			return c.Args[n : n+1]
+		}
 	}
 	var held []ssa.Value
 	if s := a.summaryOf(c); s != nil {
-		for _, pair := range s.Holds {
-			if pair[0] == i {
-				if v := a.actual(c, pair[1]); v != nil {
+		for _, l := range s.Holds {
+			if l.Result == i {
+				if v := a.actual(c, l.Param); v != nil {
 					held = append(held, v)
 				}
 			}
@@ -265,7 +394,7 @@ func (a *flowPass) heldBy(call *ssa.Call, i int) []ssa.Value {
 
 // root is the value that the memory of v begins with, as far back as this function shows
 // without a choice of ways.
-func (a *flowPass) root(v ssa.Value) ssa.Value {
+func (a *calls) root(v ssa.Value) ssa.Value {
 	for range 100 {
 		if phi, ok := v.(*ssa.Phi); ok {
 			one := a.oneRoot(phi)
@@ -302,7 +431,7 @@ func (a *flowPass) root(v ssa.Value) ssa.Value {
 }
 
 // origin is root, also through the box that a slice is in.
-func (a *flowPass) origin(v ssa.Value) ssa.Value {
+func (a *calls) origin(v ssa.Value) ssa.Value {
 	for range 4 {
 		v = a.root(v)
 		load, ok := v.(*ssa.UnOp)
@@ -315,7 +444,7 @@ func (a *flowPass) origin(v ssa.Value) ssa.Value {
 }
 
 // oneRoot is the root of all edges of phi, if they have but one.
-func (a *flowPass) oneRoot(phi *ssa.Phi) ssa.Value {
+func (a *calls) oneRoot(phi *ssa.Phi) ssa.Value {
 	var one ssa.Value
 	for _, e := range phi.Edges {
 		for {
@@ -346,7 +475,7 @@ func (a *flowPass) oneRoot(phi *ssa.Phi) ssa.Value {
 
 // closure is every value that is known to be memory of v, or holds it, without a choice of
 // ways.
-func (a *flowPass) closure(v ssa.Value) map[ssa.Value]taint {
+func (a *calls) closure(v ssa.Value) map[ssa.Value]taint {
 	all := map[ssa.Value]taint{}
 	var add func(v ssa.Value, t taint)
 	add = func(v ssa.Value, t taint) {
@@ -416,6 +545,8 @@ func (a *flowPass) closure(v ssa.Value) map[ssa.Value]taint {
 			case ssa.Value:
 				if a.source(x) == v {
 					add(x, t)
+				} else if a.isPiece(x) {
+					add(x, own)
 				}
 			}
 		}
@@ -426,7 +557,7 @@ func (a *flowPass) closure(v ssa.Value) map[ssa.Value]taint {
 
 // storedOnce is the only store to a variable, in whatever function, and nil if there are
 // several or its address goes elsewhere than into closures.
-func (a *flowPass) storedOnce(cell *ssa.Alloc) *ssa.Store {
+func (a *graph) storedOnce(cell *ssa.Alloc) *ssa.Store {
 	var one *ssa.Store
 	for _, r := range *cell.Referrers() {
 		switch x := r.(type) {
@@ -454,7 +585,7 @@ func (a *flowPass) storedOnce(cell *ssa.Alloc) *ssa.Store {
 
 // writesFree reports whether a closure, or one inside it, stores to the variable that it
 // captures.
-func (a *flowPass) writesFree(c *ssa.MakeClosure, cell ssa.Value) bool {
+func (a *graph) writesFree(c *ssa.MakeClosure, cell ssa.Value) bool {
 	f := c.Fn.(*ssa.Function)
 	for i, b := range c.Bindings {
 		if b == cell && a.writesVar(f.FreeVars[i], 0) {
@@ -464,7 +595,37 @@ func (a *flowPass) writesFree(c *ssa.MakeClosure, cell ssa.Value) bool {
 	return false
 }
 
-func (a *flowPass) writesVar(v ssa.Value, depth int) bool {
+// growsFree reports whether all that a literal stores to the variable that it captures is what append has made of it.
+func growsFree(c *ssa.MakeClosure, cell ssa.Value) bool {
+	f := c.Fn.(*ssa.Function)
+	for i, b := range c.Bindings {
+		if b != cell {
+			continue
+		}
+		for _, r := range *f.FreeVars[i].Referrers() {
+			switch x := r.(type) {
+			case *ssa.UnOp:
+			case *ssa.Store:
+				call, ok := x.Val.(*ssa.Call)
+				if !ok {
+					return false
+				}
+				b, ok := call.Call.Value.(*ssa.Builtin)
+				if !ok || b.Name() != "append" {
+					return false
+				}
+				if load, ok := call.Call.Args[0].(*ssa.UnOp); !ok || load.X != ssa.Value(f.FreeVars[i]) {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (a *graph) writesVar(v ssa.Value, depth int) bool {
 	if depth > 4 || v.Referrers() == nil {
 		return depth > 4
 	}

@@ -27,7 +27,7 @@ func (a *flowPass) missing(f *ssa.Function) {
 }
 
 // got is what a call has got out of a pool, and nil if it has not.
-func (a *flowPass) got(call *ssa.Call) ssa.Value {
+func (a *calls) got(call *ssa.Call) ssa.Value {
 	if r, ok := a.roleOf(call.Common()); ok && r.moves {
 		return nil
 	}
@@ -36,10 +36,16 @@ func (a *flowPass) got(call *ssa.Call) ssa.Value {
 			return nil
 		}
 	}
+	if s := a.summaryOf(call.Common()); s != nil && len(s.Same)+len(s.Maybe) > 0 {
+		return nil // it may return its argument, and the caller may own that
+	}
 	if a.isGet(call) && call.Common().Signature().Results().Len() == 1 {
 		return call
 	}
 	if call.Referrers() == nil {
+		return nil
+	}
+	if a.givesRelease(call) {
 		return nil
 	}
 	for _, r := range *call.Referrers() {
@@ -50,20 +56,32 @@ func (a *flowPass) got(call *ssa.Call) ssa.Value {
 	return nil
 }
 
+// givesRelease reports whether one of a call's results is a function that puts back another, and does
+// more here than be called: then the function that has it puts the other back.
+func (a *calls) givesRelease(call *ssa.Call) bool {
+	s := a.summaryOf(call.Common())
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Ends, func(pair [2]int) bool {
+		f := resultNumber(call, pair[0])
+		return f != nil && slices.ContainsFunc(*f.Referrers(), func(in ssa.Instruction) bool {
+			c, ok := in.(ssa.CallInstruction)
+			return !ok || c.Common().Value != f
+		})
+	})
+}
+
 func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 	has := false
 	for _, put := range a.putCalls[f] {
 		for _, t := range a.puts(put) {
 			switch {
 			case t.inPlace:
-				if cell, ok := t.place.base.(*ssa.Alloc); ok && t.place.path == "" {
-					for _, r := range *cell.Referrers() {
-						if st, ok := r.(*ssa.Store); ok && st.Addr == cell && a.root(st.Val) == v {
-							has = true
-						}
-					}
-				}
+				has = has || t.place.path == "" && a.hasStored(t.place.base, v)
 			case a.origin(t.val) == v || a.boxed(t.val) == v:
+				has = true
+			case a.hasStored(bare(t.val), v): // &b
 				has = true
 			default:
 				if phi, ok := a.root(t.val).(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return a.root(e) == v }) {
@@ -120,9 +138,18 @@ func (a *flowPass) missingFrom(f *ssa.Function, call *ssa.Call, v ssa.Value) {
 	})
 }
 
+// hasStored reports whether a variable gets v, or the slice in the box v, in one of the stores to it.
+func (a *calls) hasStored(variable, v ssa.Value) bool {
+	cell, ok := variable.(*ssa.Alloc)
+	return ok && slices.ContainsFunc(*cell.Referrers(), func(in ssa.Instruction) bool {
+		st, ok := in.(*ssa.Store)
+		return ok && st.Addr == cell && a.origin(st.Val) == v
+	})
+}
+
 // putIfOfSize reports whether a branch puts the object back unless it is too large or too small to
 // keep, which is as good as a Put.
-func (a *flowPass) putIfOfSize(branch *ssa.If, s *state) bool {
+func (a *calls) putIfOfSize(branch *ssa.If, s *state) bool {
 	b, ok := branch.Cond.(*ssa.BinOp)
 	if !ok || !measures(b.X, 0) && !measures(b.Y, 0) {
 		return false
@@ -137,10 +164,10 @@ func (a *flowPass) putIfOfSize(branch *ssa.If, s *state) bool {
 
 // handedOver reports whether an instruction other than a call gives the object to another
 // owner.
-func (a *flowPass) handedOver(in ssa.Instruction, s *state) bool {
+func (a *calls) handedOver(in ssa.Instruction, s *state) bool {
 	switch x := in.(type) {
 	case *ssa.Store:
-		return has(s, x.Val) && (!localPlace(x.Addr) || a.putLater(x.Addr))
+		return has(s, x.Val) && (!localPlace(x.Addr) || a.putLater(x.Addr) || inArray(x.Addr))
 	case *ssa.Send:
 		return has(s, x.X)
 	case *ssa.Select:
@@ -159,9 +186,20 @@ func (a *flowPass) handedOver(in ssa.Instruction, s *state) bool {
 	return false
 }
 
+// inArray reports whether an address is of an element of an array that has a name, and is not what a call
+// with a variable number of arguments makes.
+func inArray(addr ssa.Value) bool {
+	i, ok := addr.(*ssa.IndexAddr)
+	if !ok {
+		return false
+	}
+	cell, ok := i.X.(*ssa.Alloc)
+	return ok && cell.Comment != "varargs"
+}
+
 // has reports whether a value is the object, or a struct with the object in it.
 func has(s *state, v ssa.Value) bool {
-	if s.of(v) != 0 {
+	if carries(v, s) {
 		return true
 	}
 	cell, ok := bare(v).(*ssa.Alloc)
@@ -180,7 +218,7 @@ func has(s *state, v ssa.Value) bool {
 
 // putLater reports whether a variable is one that a closure captures that has a Put, as a deferred
 // one that puts back whatever the variable has at the end.
-func (a *flowPass) putLater(addr ssa.Value) bool {
+func (a *calls) putLater(addr ssa.Value) bool {
 	cell, ok := addr.(*ssa.Alloc)
 	return ok && slices.ContainsFunc(*cell.Referrers(), func(in ssa.Instruction) bool {
 		c, ok := in.(*ssa.MakeClosure)
@@ -234,7 +272,7 @@ func (a *flowPass) neverPut(call *ssa.Call, v ssa.Value, name string) {
 
 // mayKeep reports whether a call may keep what the state follows, as far as is known of the
 // function: what is not known may.
-func (a *flowPass) mayKeep(call ssa.CallInstruction, s *state) bool {
+func (a *walker) mayKeep(call ssa.CallInstruction, s *state) bool {
 	c := call.Common()
 	if _, builtin := c.Value.(*ssa.Builtin); builtin {
 		return slices.ContainsFunc(c.Args, func(v ssa.Value) bool { return s.of(v) != 0 && a.handsOn(call, v) })
@@ -311,7 +349,7 @@ func changesWay(in ssa.Instruction) bool {
 }
 
 // noObject reports whether the Get is known to have failed.
-func (a *flowPass) noObject(call *ssa.Call, s *state) bool {
+func (a *calls) noObject(call *ssa.Call, s *state) bool {
 	for _, r := range *call.Referrers() {
 		e, ok := r.(*ssa.Extract)
 		if !ok {
@@ -335,9 +373,9 @@ func (a *flowPass) noObject(call *ssa.Call, s *state) bool {
 }
 
 // partOfResult reports whether what is returned has the object, or was made of it.
-func (a *flowPass) partOfResult(ret *ssa.Return, s *state) bool {
+func (a *calls) partOfResult(ret *ssa.Return, s *state) bool {
 	for _, v := range ret.Results {
-		if has(s, v) || s.places[place{base: bare(v)}] != 0 {
+		if has(s, v) || returnsCarried(ret, v, s) || s.places[place{base: bare(v)}] != 0 {
 			return true
 		}
 	}
@@ -346,7 +384,7 @@ func (a *flowPass) partOfResult(ret *ssa.Return, s *state) bool {
 
 // onlyBorrowed reports whether a closure is but called or deferred by this function, and does
 // not put back what it captures, for whatever reason.
-func (a *flowPass) onlyBorrowed(c *ssa.MakeClosure, cell ssa.Value) bool {
+func (a *calls) onlyBorrowed(c *ssa.MakeClosure, cell ssa.Value) bool {
 	for _, r := range *c.Referrers() {
 		if call, ok := r.(ssa.CallInstruction); !ok || call.Common().Value != c {
 			return false
@@ -359,8 +397,17 @@ func (a *flowPass) onlyBorrowed(c *ssa.MakeClosure, cell ssa.Value) bool {
 
 // passesOn reports whether a call may keep what the state follows. Interfaces of the standard
 // library borrow.
-func (a *flowPass) passesOn(call ssa.CallInstruction, s *state) bool {
+func (a *calls) passesOn(call ssa.CallInstruction, s *state) bool {
 	c := call.Common()
+	if v := call.Value(); v != nil && appendsCarried(v, s) {
+		return true
+	}
+	if sum := a.summaryOf(c); sum != nil && slices.ContainsFunc(sum.MayPut, func(ref Ref) bool {
+		v := a.actual(c, ref.Param)
+		return v != nil && s.of(v) != 0
+	}) {
+		return true
+	}
 	for _, v := range c.Args {
 		if s.of(v) == 0 {
 			continue
@@ -388,11 +435,11 @@ func (a *flowPass) passesOn(call ssa.CallInstruction, s *state) bool {
 }
 
 // mayPut reports whether a function of this package has a Put somewhere.
-func (a *flowPass) mayPut(f *ssa.Function, depth int) bool {
+func (a *calls) mayPut(f *ssa.Function, depth int) bool {
 	return len(a.putCalls[f]) > 0 && depth < 2 && a.putsAParameter(f)
 }
 
-func (a *flowPass) putsAParameter(f *ssa.Function) bool {
+func (a *calls) putsAParameter(f *ssa.Function) bool {
 	for _, call := range a.putCalls[f] {
 		for _, t := range a.puts(call) {
 			if _, ok := a.parameter(f, t); ok {
@@ -412,13 +459,21 @@ func (a *flowPass) handedOn(f *ssa.Function) {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			s := newState()
-			how := "sent"
+			how, timer := "sent", false
 			switch x := in.(type) {
 			case *ssa.Send:
 				if pointerLike(x.X.Type()) {
 					for w, t := range a.closure(a.root(x.X)) {
 						s.vals[w] |= t
 					}
+				}
+			case *ssa.Call:
+				if f := called(x.Common()); f == nil || fullName(f) != "time.AfterFunc" || len(*x.Referrers()) > 0 {
+					continue
+				}
+				how, timer = "given to a timer that nothing stops", true
+				if c, ok := x.Call.Args[1].(*ssa.MakeClosure); ok {
+					a.captures(c, in, s)
 				}
 			case *ssa.Go:
 				how = "given to a goroutine"
@@ -433,23 +488,24 @@ func (a *flowPass) handedOn(f *ssa.Function) {
 					}
 				}
 				if c, ok := x.Call.Value.(*ssa.MakeClosure); ok {
-					for _, cell := range c.Bindings {
-						s.places[place{base: cell}] = own
-						if alloc, ok := cell.(*ssa.Alloc); ok {
-							if v := a.lastStored(alloc, in); v != nil {
-								for w, t := range a.closure(a.root(v)) {
-									s.vals[w] |= t
-								}
-							}
-						}
-					}
+					a.captures(c, in, s)
 				}
 			}
 			if !s.follows() {
 				continue
 			}
+			sp, spawns := spawned(in)
+			var waited map[*ssa.BasicBlock]bool
+			if spawns {
+				waited = a.waitedIn(sp)
+			}
 			a.walk(in, s, func(at ssa.Instruction, s *state) verdict {
-				if mayWait(at) {
+				_, selects := at.(*ssa.Select)
+				if timer {
+					if waitsLong(at) {
+						return stop
+					}
+				} else if waited[at.Block()] || mayWait(at) && !(spawns && selects && !a.mayWaitFor(at, sp, 0)) {
 					return stop
 				}
 				call, ok := at.(ssa.CallInstruction)
@@ -469,6 +525,34 @@ func (a *flowPass) handedOn(f *ssa.Function) {
 			})
 		}
 	}
+}
+
+// captures adds to a state what a literal has captured when it is made.
+func (a *calls) captures(c *ssa.MakeClosure, in ssa.Instruction, s *state) {
+	for _, cell := range c.Bindings {
+		s.places[place{base: cell}] = own
+		if alloc, ok := cell.(*ssa.Alloc); ok {
+			if v := a.lastStored(alloc, in); v != nil {
+				for w, t := range a.closure(a.root(v)) {
+					s.vals[w] |= t
+				}
+			}
+		}
+	}
+}
+
+// waitsLong reports whether an instruction may wait for a timer: what is not known does not.
+func waitsLong(in ssa.Instruction) bool {
+	switch x := in.(type) {
+	case *ssa.UnOp:
+		return x.Op == token.ARROW
+	case *ssa.Select:
+		return true
+	case *ssa.Call:
+		f := called(x.Common())
+		return f != nil && (f.Name() == "Wait" || f.Name() == "Sleep" || f.Name() == "Lock" || f.Name() == "RLock")
+	}
+	return false
 }
 
 // mayWait reports whether an instruction may wait for another goroutine.

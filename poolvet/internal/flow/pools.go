@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -61,6 +63,16 @@ func (a *flowPass) poolsMade() {
 				}
 			case *ast.CompositeLit:
 				a.options(x)
+				if typeName(a.pass.TypesInfo.TypeOf(x)) == "sync.Pool" {
+					made := &kind{}
+					a.literal(x, made)
+					for _, t := range made.news {
+						a.unfit(x.Pos(), t)
+					}
+					if !slices.ContainsFunc(made.news, func(t types.Type) bool { return handles[typeName(t)] }) {
+						a.opens(x)
+					}
+				}
 			}
 			return true
 		})
@@ -94,13 +106,16 @@ func (a *flowPass) poolsMade() {
 				continue
 			}
 			if v := argument(call.Common(), r.puts-1); v != nil {
-				a.unfit(call.Pos(), bare(v).Type())
+				for c, ok := v.(*ssa.ChangeInterface); ok; c, ok = v.(*ssa.ChangeInterface) {
+					v = c.X
+				}
+				a.unfit(call.Pos(), unboxed(v).Type())
 			}
 		}
 	}
 }
 
-func (a *flowPass) object(e ast.Expr) types.Object {
+func (a *syntax) object(e ast.Expr) types.Object {
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
 		return a.pass.TypesInfo.Uses[id]
 	}
@@ -113,8 +128,54 @@ func (a *flowPass) unfit(pos token.Pos, t types.Type) {
 	}
 }
 
+// opens finds a New that opens a handle, which it neither closes nor returns as such: it is in what New returns.
+func (a *flowPass) opens(pool *ast.CompositeLit) {
+	var body *ast.BlockStmt
+	for _, el := range pool.Elts {
+		if kv, ok := el.(*ast.KeyValueExpr); ok {
+			if f, ok := kv.Value.(*ast.FuncLit); ok {
+				body = f.Body
+			}
+		}
+	}
+	if body == nil {
+		return
+	}
+	var opened *ast.CallExpr
+	var handle types.Type
+	ends := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		switch f.Sel.Name {
+		case "Close", "SetFinalizer", "AddCleanup":
+			ends = true
+		}
+		fn, ok := a.pass.TypesInfo.Uses[f.Sel].(*types.Func)
+		if !ok || fn.Pkg() == nil || !inStandardLibrary(fn) || fn.Signature().Results().Len() == 0 || fn.Signature().Results().Len() > 2 {
+			return true
+		}
+		t := fn.Signature().Results().At(0).Type()
+		switch name := typeName(t); {
+		case name == "context.Context" || strings.HasPrefix(name, "sync."):
+		case handles[name]:
+			opened, handle = call, t
+		}
+		return true
+	})
+	if opened != nil && !ends {
+		a.report("unfit", opened.Pos(), nil, "New opens a %s, which nothing closes when the pool drops what has it (unfit)", types.TypeString(handle, (*types.Package).Name))
+	}
+}
+
 // literal reads what New of a sync.Pool literal returns.
-func (a *flowPass) literal(e ast.Expr, k *kind) {
+func (a *syntax) literal(e ast.Expr, k *kind) {
 	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok {
 		e = u.X
 	}

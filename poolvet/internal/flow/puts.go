@@ -1,8 +1,11 @@
 package flow
 
 import (
+	"cmp"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +22,7 @@ type target struct {
 }
 
 // puts is what a call puts back.
-func (a *flowPass) puts(call ssa.CallInstruction) []target {
+func (a *calls) puts(call ssa.CallInstruction) []target {
 	c := call.Common()
 	if r, ok := a.roleOf(c); ok {
 		if r.puts == 0 {
@@ -37,6 +40,9 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 		}
 		return []target{{val: v, role: r}}
 	}
+	if v := a.endedBy(c); v != nil {
+		return []target{{val: v, wrapped: true, role: role{dewpond: a.getsDewpond(v)}}}
+	}
 	s := a.summaryOf(c)
 	if s == nil {
 		return nil
@@ -44,12 +50,12 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 	var all []target
 	for _, ref := range s.Puts {
 		v := a.actual(c, ref.Param)
-		if v == nil || isNil(v) || isCopied(v) {
+		if v == nil || isNil(v) || isCopied(v) || !mayBe(v, ref.As) {
 			continue
 		}
 		t := target{val: v, wrapped: true, role: role{dewpond: s.Dewpond}}
-		for _, same := range s.Same { // it grows: what it returns is the caller's, whether or not it has moved
-			t.role.moves = t.role.moves || same[1] == ref.Param && ref.Path == "" && len(s.Gets) > 0
+		for _, same := range slices.Concat(s.Same, s.Maybe) { // it grows: what it returns is the caller's, whether or not it has moved
+			t.role.moves = t.role.moves || same.Param == ref.Param && ref.Path == ""
 		}
 		if ref.Param < 0 || ref.Path != "" {
 			p, ok := pointee(v)
@@ -64,6 +70,47 @@ func (a *flowPass) puts(call ssa.CallInstruction) []target {
 	return all
 }
 
+// endedBy is the result of a call whose other result, a function, is called here and puts it back.
+func (a *calls) endedBy(c *ssa.CallCommon) ssa.Value {
+	if c.IsInvoke() || len(c.Args) > 0 {
+		return nil
+	}
+	v := c.Value
+	if cell, ok := loadedCell(v); ok {
+		if st := a.storedOnce(cell); st != nil {
+			v = st.Val
+		}
+	}
+	e, ok := v.(*ssa.Extract)
+	if !ok {
+		return nil
+	}
+	call, ok := e.Tuple.(*ssa.Call)
+	if !ok {
+		return nil
+	}
+	s := a.summaryOf(call.Common())
+	if s == nil {
+		return nil
+	}
+	for _, pair := range s.Ends {
+		if pair[0] == e.Index {
+			return resultNumber(call, pair[1])
+		}
+	}
+	return nil
+}
+
+// resultNumber is the i-th of several results of a call, and nil if nothing uses it.
+func resultNumber(call *ssa.Call, i int) ssa.Value {
+	for _, r := range *call.Referrers() {
+		if e, ok := r.(*ssa.Extract); ok && e.Index == i {
+			return e
+		}
+	}
+	return nil
+}
+
 // isCopied reports whether v, as a number or a string that is put back, is no object that others could
 // share.
 func isCopied(v ssa.Value) bool {
@@ -73,7 +120,7 @@ func isCopied(v ssa.Value) bool {
 }
 
 // isPut reports whether a call puts back what the state follows.
-func (a *flowPass) putsFollowed(call ssa.CallInstruction, s *state) bool {
+func (a *calls) putsFollowed(call ssa.CallInstruction, s *state) bool {
 	for _, t := range a.puts(call) {
 		if a.follows(t, s) {
 			return true
@@ -82,7 +129,7 @@ func (a *flowPass) putsFollowed(call ssa.CallInstruction, s *state) bool {
 	return false
 }
 
-func (a *flowPass) follows(t target, s *state) bool {
+func (a *calls) follows(t target, s *state) bool {
 	if t.inPlace {
 		return s.places[t.place]&own != 0
 	}
@@ -96,7 +143,7 @@ func (a *flowPass) follows(t target, s *state) bool {
 }
 
 // whole reports whether v is the object and not a field's address, which other pools keep.
-func (a *flowPass) whole(v ssa.Value, s *state) bool {
+func (a *calls) whole(v ssa.Value, s *state) bool {
 	for v != nil {
 		if _, ok := v.(*ssa.FieldAddr); ok {
 			return false
@@ -107,13 +154,24 @@ func (a *flowPass) whole(v ssa.Value, s *state) bool {
 }
 
 // after is the state behind a Put: every value and place that has what was put back.
-func (a *flowPass) after(call ssa.CallInstruction, t target) *state {
+func (a *walker) after(call ssa.CallInstruction, t target) *state {
 	s := a.before(call)
 	add := func(v ssa.Value) {
-		for w, taint := range a.closure(a.root(v)) {
+		all := a.closure(a.root(v))
+		for w, taint := range all {
 			s.vals[w] |= taint
 		}
+		for w := range all {
+			for _, within := range append(a.slicesIn(w), a.sliceStored(w, call)...) {
+				for x, taint := range a.closure(within) {
+					if all[x] == 0 {
+						s.vals[x] |= taint&holds | inside
+					}
+				}
+			}
+		}
 	}
+	defer a.inVariables(call, s)
 	if t.inPlace {
 		if !t.role.boxed {
 			s.places[t.place] = own
@@ -141,9 +199,60 @@ func (a *flowPass) after(call ssa.CallInstruction, t target) *state {
 	return s
 }
 
+// sliceStored is what the only store to a field that is used again has left in the object, on every path to the Put.
+func (a *fieldUses) sliceStored(v ssa.Value, put ssa.CallInstruction) []ssa.Value {
+	field, ok := v.(*ssa.FieldAddr)
+	if !ok || !a.reused(field) || field.Parent() != put.Parent() {
+		return nil
+	}
+	p, ok := placeOf(field)
+	if !ok {
+		return nil
+	}
+	var one *ssa.Store
+	for _, b := range field.Parent().Blocks {
+		for _, in := range b.Instrs {
+			if st, ok := in.(*ssa.Store); ok {
+				if q, ok := placeOf(st.Addr); ok && q == p {
+					if one != nil {
+						return nil
+					}
+					one = st
+				}
+			}
+		}
+	}
+	if one == nil || isNil(one.Val) || !runsBefore(one, put) {
+		return nil
+	}
+	return []ssa.Value{one.Val}
+}
+
+// inVariables adds to the state at a deferred Put the captured variables that have the object's memory there.
+func (a *calls) inVariables(call ssa.CallInstruction, s *state) {
+	if _, deferred := call.(*ssa.Defer); !deferred {
+		return
+	}
+	for v, t := range maps.Clone(s.vals) {
+		if v.Referrers() == nil || t&memory == 0 {
+			continue
+		}
+		for _, r := range *v.Referrers() {
+			st, ok := r.(*ssa.Store)
+			if !ok || st.Val != v {
+				continue
+			}
+			cell, ok := st.Addr.(*ssa.Alloc)
+			if ok && s.places[place{base: cell}] == 0 && a.lastStored(cell, call) == v {
+				s.places[place{base: cell}] = t
+			}
+		}
+	}
+}
+
 // lastStored is the value that was last stored through an address before an instruction:
 // in the same block, or the only one of the function if it is on every way here.
-func (a *flowPass) lastStored(addr ssa.Value, in ssa.Instruction) ssa.Value {
+func (a *calls) lastStored(addr ssa.Value, in ssa.Instruction) ssa.Value {
 	b := in.Block()
 	for i := slices.Index(b.Instrs, in) - 1; i >= 0; i-- {
 		if st, ok := b.Instrs[i].(*ssa.Store); ok && st.Addr == addr {
@@ -173,7 +282,7 @@ func (a *flowPass) lastStored(addr ssa.Value, in ssa.Instruction) ssa.Value {
 }
 
 // fresh reports whether a place still has what load read when in is reached.
-func (a *flowPass) fresh(load *ssa.UnOp, p place, in ssa.Instruction) bool {
+func (a *walker) fresh(load *ssa.UnOp, p place, in ssa.Instruction) bool {
 	s := newState()
 	s.places[p] = own
 	fresh := false
@@ -199,7 +308,7 @@ func (a *flowPass) fresh(load *ssa.UnOp, p place, in ssa.Instruction) bool {
 
 // putsBack is the parameters that f puts back on every way, but for ways that find the
 // object nil, or too large or small to keep.
-func (a *flowPass) putsBack(f *ssa.Function, known []Ref) []Ref {
+func (a *calls) putsBack(f *ssa.Function, known []Ref) (refs, may []Ref) {
 	at := map[Ref][]ssa.CallInstruction{}
 	for _, call := range a.putCalls[f] {
 		for _, t := range a.puts(call) {
@@ -211,28 +320,54 @@ func (a *flowPass) putsBack(f *ssa.Function, known []Ref) []Ref {
 			}
 		}
 	}
-	var refs []Ref
 	for ref, calls := range at {
-		if !slices.Contains(known, ref) && a.always(f, ref, calls) && !a.overwritten(f, ref, calls) {
+		if slices.Contains(known, ref) {
+			continue
+		}
+		always, told := a.always(f, ref, calls)
+		switch {
+		case always && !told && !a.overwritten(f, ref, calls) && !a.once(f, ref):
 			refs = append(refs, ref)
+		case always:
+			may = append(may, ref)
 		}
 	}
-	slices.SortFunc(refs, func(x, y Ref) int {
-		if x.Param != y.Param {
-			return x.Param - y.Param
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if call, ok := in.(ssa.CallInstruction); ok {
+				if s := a.summaryOf(call.Common()); s != nil && len(s.MayPut) > 0 {
+					may = a.mayPass(f, call, s, may)
+				}
+			}
 		}
-		return strings.Compare(x.Path, y.Path)
-	})
-	return refs
+	}
+	compare := func(x, y Ref) int { return cmp.Or(x.Param-y.Param, strings.Compare(x.Path, y.Path)) }
+	slices.SortFunc(refs, compare)
+	slices.SortFunc(may, compare)
+	return refs, may
+}
+
+// mayPass adds the parameters of f that a call hands to a function which may put them back.
+func (a *calls) mayPass(f *ssa.Function, call ssa.CallInstruction, s *Summary, may []Ref) []Ref {
+	for _, ref := range s.MayPut {
+		v := a.actual(call.Common(), ref.Param)
+		if v == nil {
+			continue
+		}
+		if mine, ok := a.parameter(f, target{val: v}); ok {
+			may = appendNew(may, mine)
+		}
+	}
+	return may
 }
 
 // parameter is the parameter of f that a target is, or is in.
-func (a *flowPass) parameter(f *ssa.Function, t target) (Ref, bool) {
+func (a *calls) parameter(f *ssa.Function, t target) (Ref, bool) {
 	p := t.place
 	if !t.inPlace {
 		for _, r := range []ssa.Value{a.root(t.val), a.boxed(t.val)} {
 			if i := slices.IndexFunc(f.Params, func(p *ssa.Parameter) bool { return r == p }); i >= 0 {
-				return Ref{Param: i}, true
+				return Ref{Param: i, As: a.assertedOn(t.val)}, true
 			}
 		}
 		r := a.root(t.val)
@@ -253,7 +388,7 @@ func (a *flowPass) parameter(f *ssa.Function, t target) (Ref, bool) {
 	}
 	for i, v := range f.FreeVars {
 		if p.base == v {
-			return Ref{-1 - i, p.path}, true
+			return Ref{Param: -1 - i, Path: p.path}, true
 		}
 	}
 	if cell, ok := p.base.(*ssa.Alloc); ok && strings.HasPrefix(p.path, "*") {
@@ -266,14 +401,46 @@ func (a *flowPass) parameter(f *ssa.Function, t target) (Ref, bool) {
 	}
 	for i, v := range f.Params {
 		if p.base == v {
-			return Ref{i, p.path}, true
+			return Ref{Param: i, Path: p.path}, true
 		}
 	}
 	return Ref{}, false
 }
 
+// once reports whether f tests what it stores itself, in a place that belongs to a parameter: what it
+// does under such a condition a second call does not do again.
+func (a *calls) once(f *ssa.Function, ref Ref) bool {
+	set := map[Ref]bool{}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if st, ok := in.(*ssa.Store); ok {
+				if p, ok := placeOf(st.Addr); ok {
+					if q, ok := a.parameter(f, target{place: p, inPlace: true}); ok && q.Param == ref.Param {
+						set[q] = true
+					}
+				}
+			}
+		}
+	}
+	if len(set) == 0 {
+		return false
+	}
+	for _, b := range f.Blocks {
+		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+		if !ok || aboutLength(branch.Cond) { // what is too large to keep says nothing of a second call
+			continue
+		}
+		for _, p := range termOf(branch.Cond).at {
+			if q, ok := a.parameter(f, target{place: p, inPlace: true}); ok && set[q] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // overwritten reports whether a place of a parameter gets something else after the Put.
-func (a *flowPass) overwritten(f *ssa.Function, ref Ref, calls []ssa.CallInstruction) bool {
+func (a *calls) overwritten(f *ssa.Function, ref Ref, calls []ssa.CallInstruction) bool {
 	if ref.Param >= 0 && ref.Path == "" {
 		return false
 	}
@@ -291,7 +458,7 @@ func (a *flowPass) overwritten(f *ssa.Function, ref Ref, calls []ssa.CallInstruc
 			if !ok && p.path == "" {
 				for i, v := range f.FreeVars {
 					if p.base == v {
-						q, ok = Ref{-1 - i, ""}, true
+						q, ok = Ref{Param: -1 - i}, true
 					}
 				}
 			}
@@ -305,13 +472,15 @@ func (a *flowPass) overwritten(f *ssa.Function, ref Ref, calls []ssa.CallInstruc
 
 // always reports whether every way through f comes by one of the calls, where a branch that
 // looks at the object's length, cap or whether it is nil may leave them out.
-func (a *flowPass) always(f *ssa.Function, ref Ref, calls []ssa.CallInstruction) bool {
+// Where told is true, the result says whether it did.
+func (a *graph) always(f *ssa.Function, ref Ref, calls []ssa.CallInstruction) (always, told bool) {
 	at := map[*ssa.BasicBlock]bool{}
 	for _, c := range calls {
 		at[c.Block()] = true
 	}
 	reach := reaching(at)
 	seen := map[*ssa.BasicBlock]bool{}
+	var leftOut []*ssa.BasicBlock
 	var misses func(b *ssa.BasicBlock) bool
 	misses = func(b *ssa.BasicBlock) bool {
 		if seen[b] || at[b] {
@@ -326,13 +495,86 @@ func (a *flowPass) always(f *ssa.Function, ref Ref, calls []ssa.CallInstruction)
 			excused = a.aboutSize(last.Cond) || leavesLoop(b, at)
 		}
 		for _, succ := range b.Succs {
-			if !(excused && !reach[succ]) && misses(succ) {
+			if excused && !reach[succ] {
+				leftOut = append(leftOut, succ)
+			} else if misses(succ) {
 				return true
 			}
 		}
 		return false
 	}
-	return !misses(f.Blocks[0])
+	return !misses(f.Blocks[0]), a.told(leftOut, at)
+}
+
+// told reports whether the result says if one of the calls was made: they lead to an error or to one
+// of true and false, and the paths that leave them out do not.
+func (a *graph) told(leftOut []*ssa.BasicBlock, at map[*ssa.BasicBlock]bool) bool {
+	without, with := map[string]bool{}, map[string]bool{}
+	for _, b := range leftOut {
+		a.outcomes(b, without)
+	}
+	for b := range at {
+		a.outcomes(b, with)
+	}
+	if len(without) == 0 || without[""] || with[""] {
+		return false
+	}
+	for o := range with {
+		if without[o] {
+			return false
+		}
+	}
+	return true
+}
+
+// outcomes notes what the returns that a block leads to say: whether there was an error, or which of
+// true and false the last result is, and "" where that is not known.
+func (a *graph) outcomes(from *ssa.BasicBlock, out map[string]bool) {
+	look := func(b *ssa.BasicBlock) {
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok {
+			return
+		}
+		if len(ret.Results) == 0 {
+			out[""] = true
+			return
+		}
+		last := ret.Results[len(ret.Results)-1]
+		if v := resultStored(last, ret); v != nil {
+			last = v
+		}
+		c, isConst := last.(*ssa.Const)
+		switch {
+		case isError(last.Type()) && isNil(last):
+			out["nil"] = true
+		case isError(last.Type()) && a.failed(last, newState()):
+			out["error"] = true
+		case isConst && c.Value != nil && c.Value.Kind() == constant.Bool:
+			out[c.Value.String()] = true
+		default:
+			out[""] = true
+		}
+	}
+	look(from)
+	for b := range a.reaches(from) {
+		look(b)
+	}
+}
+
+// resultStored is the value that a return loads from the variable of a result, where the return's own
+// block has stored it, and nil for other values.
+func resultStored(v ssa.Value, ret *ssa.Return) ssa.Value {
+	cell, ok := loadedCell(v)
+	if !ok {
+		return nil
+	}
+	b := ret.Block()
+	for i := len(b.Instrs) - 1; i >= 0; i-- {
+		if st, ok := b.Instrs[i].(*ssa.Store); ok && st.Addr == cell {
+			return st.Val
+		}
+	}
+	return nil
 }
 
 // reaching is the blocks from which a way leads to one of the given.
@@ -370,7 +612,7 @@ func leavesLoop(b *ssa.BasicBlock, at map[*ssa.BasicBlock]bool) bool {
 
 // aboutSize reports whether a condition looks at a length, at a cap, or at whether
 // something that is no error is nil.
-func (a *flowPass) aboutSize(cond ssa.Value) bool {
+func (a *graph) aboutSize(cond ssa.Value) bool {
 	switch x := cond.(type) {
 	case *ssa.UnOp:
 		return x.Op == token.NOT && a.aboutSize(x.X)
@@ -386,6 +628,12 @@ func (a *flowPass) aboutSize(cond ssa.Value) bool {
 		return ok && x.Index == 1
 	}
 	return false
+}
+
+// aboutLength reports whether a condition compares a length or a cap.
+func aboutLength(cond ssa.Value) bool {
+	b, ok := cond.(*ssa.BinOp)
+	return ok && (measures(b.X, 0) || measures(b.Y, 0))
 }
 
 func measures(v ssa.Value, depth int) bool {

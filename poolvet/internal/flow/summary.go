@@ -13,19 +13,34 @@ import (
 // 0, a method's receiver included; -1-i is the i-th captured variable of a literal.
 type Summary struct {
 	Puts    []Ref
+	MayPut  []Ref    // put back on the first call alone, or where the result says so
 	Gets    []int    // results that are out of a pool
 	Dewpond bool     // the pools are dewpond's
 	Only    bool     // it puts back, and does nothing else
-	Same    [][2]int // result, parameter: the result is memory of the parameter
-	Holds   [][2]int // result, parameter: the result refers to the parameter
+	Same    []Link   // the result is memory of the parameter
+	Maybe   []Link   // it is on some paths, and other memory on others
+	Holds   []Link   // the result refers to the parameter
+	Inside  []Link   // the result is memory that the parameter keeps when it goes back to its pool
+	Grows   []Link   // the result is the parameter, which append may have moved
+	Ends    [][2]int // results: the first, a function, puts back the second
+	Lends   []Link   // the parameter Param is a function that is called with an object, as argument Result, which is put back then
 	Keeps   []int    // stored, sent or queued
 	Borrows []int    // as annotated: used until it returns and no longer
 }
 
-// A Ref is a parameter, or what is in a field of it.
+// A Ref is a parameter, or what is in a field of it. If As is set, it is one only where the
+// parameter, an interface, has a value of that type.
 type Ref struct {
 	Param int
 	Path  string
+	As    string
+}
+
+// A Link is between a result and a parameter. If As is set, it holds only where the parameter, an
+// interface, has a value of that type.
+type Link struct {
+	Result, Param int
+	As            string
 }
 
 // AFact makes a Summary a fact.
@@ -46,24 +61,25 @@ func (s *Summary) String() string {
 }
 
 func (s *Summary) empty() bool {
-	return len(s.Puts)+len(s.Gets)+len(s.Same)+len(s.Holds)+len(s.Keeps)+len(s.Borrows) == 0
+	return len(s.Puts)+len(s.MayPut)+len(s.Gets)+len(s.Same)+len(s.Maybe)+len(s.Holds)+len(s.Inside)+len(s.Grows)+len(s.Ends)+len(s.Lends)+len(s.Keeps)+len(s.Borrows) == 0
 }
 
 func (s *Summary) equal(t *Summary) bool {
-	return t != nil && s.Only == t.Only && slices.Equal(s.Puts, t.Puts) && slices.Equal(s.Gets, t.Gets) && slices.Equal(s.Same, t.Same) &&
-		slices.Equal(s.Holds, t.Holds) && slices.Equal(s.Keeps, t.Keeps) && slices.Equal(s.Borrows, t.Borrows)
+	return t != nil && s.Only == t.Only && slices.Equal(s.Puts, t.Puts) && slices.Equal(s.MayPut, t.MayPut) && slices.Equal(s.Gets, t.Gets) && slices.Equal(s.Same, t.Same) && slices.Equal(s.Maybe, t.Maybe) &&
+		slices.Equal(s.Holds, t.Holds) && slices.Equal(s.Inside, t.Inside) && slices.Equal(s.Grows, t.Grows) && slices.Equal(s.Ends, t.Ends) && slices.Equal(s.Lends, t.Lends) &&
+		slices.Equal(s.Keeps, t.Keeps) && slices.Equal(s.Borrows, t.Borrows)
 }
 
 // callee is the function that a call calls, if this package has it, and what it captures.
-func (a *flowPass) callee(c *ssa.CallCommon) (*ssa.Function, []ssa.Value) {
+func (a *calls) callee(c *ssa.CallCommon) (*ssa.Function, []ssa.Value) {
 	if c.IsInvoke() {
 		return nil, nil
 	}
 	return a.functionOf(c.Value, 0)
 }
 
-func (a *flowPass) functionOf(v ssa.Value, depth int) (*ssa.Function, []ssa.Value) {
-	if depth > 4 {
+func (a *calls) functionOf(v ssa.Value, depth int) (*ssa.Function, []ssa.Value) {
+	if v == nil || depth > 4 {
 		return nil, nil
 	}
 	switch x := v.(type) {
@@ -95,7 +111,7 @@ func (a *flowPass) functionOf(v ssa.Value, depth int) (*ssa.Function, []ssa.Valu
 	return nil, nil
 }
 
-func (a *flowPass) summaryOf(c *ssa.CallCommon) *Summary {
+func (a *calls) summaryOf(c *ssa.CallCommon) *Summary {
 	if f, _ := a.callee(c); f != nil {
 		if s := a.summaries[f]; s != nil {
 			return s
@@ -108,7 +124,7 @@ func (a *flowPass) summaryOf(c *ssa.CallCommon) *Summary {
 }
 
 // imported is the fact of a function, which may be of another package.
-func (a *flowPass) imported(f *types.Func) *Summary {
+func (a *calls) imported(f *types.Func) *Summary {
 	if s, ok := a.facts[f]; ok {
 		return s
 	}
@@ -121,7 +137,7 @@ func (a *flowPass) imported(f *types.Func) *Summary {
 }
 
 // actual is the argument, or the captured variable, that a summary numbers so.
-func (a *flowPass) actual(c *ssa.CallCommon, n int) ssa.Value {
+func (a *calls) actual(c *ssa.CallCommon, n int) ssa.Value {
 	if n < 0 {
 		_, bindings := a.callee(c)
 		if -1-n < len(bindings) {
@@ -168,7 +184,8 @@ func (a *flowPass) summarize(f *ssa.Function) *Summary {
 	if note := a.notes[f.Object()]; note != nil {
 		*s = *note
 	}
-	s.Puts = append(s.Puts, a.putsBack(f, s.Puts)...)
+	puts, may := a.putsBack(f, s.Puts)
+	s.Puts, s.MayPut = append(s.Puts, puts...), may
 	s.Only = len(s.Puts) > 0 && a.doesNothingElse(f)
 	for _, b := range f.Blocks {
 		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
@@ -179,12 +196,111 @@ func (a *flowPass) summarize(f *ssa.Function) *Summary {
 			a.returns(f, s, i, v)
 		}
 	}
+	s.Maybe = slices.DeleteFunc(slices.Clone(s.Same), func(l Link) bool { return a.everyResult(f, l) })
+	s.Same = slices.DeleteFunc(s.Same, func(l Link) bool { return slices.Contains(s.Maybe, l) })
+	a.releases(f, s)
+	a.lends(f, s)
 	for i, p := range f.Params {
 		if a.keeps(p, 0) && !slices.Contains(s.Borrows, i) {
 			s.Keeps = appendNew(s.Keeps, i)
 		}
 	}
 	return s
+}
+
+// everyResult reports whether a result is memory of the parameter at each return that has one.
+func (a *calls) everyResult(f *ssa.Function, l Link) bool {
+	p := f.Params[l.Param]
+	var is func(v ssa.Value, seen map[ssa.Value]bool) bool
+	is = func(v ssa.Value, seen map[ssa.Value]bool) bool {
+		if seen[v] || isNil(v) {
+			return true
+		}
+		seen[v] = true
+		if cell, ok := loadedCell(v); ok {
+			for _, r := range *cell.Referrers() {
+				if st, ok := r.(*ssa.Store); ok && st.Addr == cell && !is(st.Val, seen) {
+					return false
+				}
+			}
+			return true
+		}
+		if r := a.root(v); r == p || a.boxed(r) == p {
+			return true
+		} else if phi, ok := r.(*ssa.Phi); ok {
+			return !slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return !is(e, seen) })
+		}
+		return a.grownFrom(v, p, map[ssa.Value]bool{})
+	}
+	for _, b := range f.Blocks {
+		if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && !is(ret.Results[l.Result], map[ssa.Value]bool{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// releases notes the results that are functions and put back another result, whichever return it is: one
+// whose function does something else has nothing there to put back.
+func (a *calls) releases(f *ssa.Function, s *Summary) {
+	n := f.Signature.Results().Len()
+	for i := range n {
+		if _, ok := f.Signature.Results().At(i).Type().Underlying().(*types.Signature); !ok {
+			continue
+		}
+		for j := range n {
+			if i != j && a.releasesResult(f, i, j) {
+				s.Ends = appendNew(s.Ends, [2]int{i, j})
+			}
+		}
+	}
+}
+
+func (a *calls) releasesResult(f *ssa.Function, i, j int) (ends bool) {
+	for _, b := range f.Blocks {
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
+		}
+		value := func(v ssa.Value) ssa.Value {
+			if st := resultStored(v, ret); st != nil {
+				return st
+			}
+			return v
+		}
+		release, result := value(ret.Results[i]), value(ret.Results[j])
+		switch {
+		case isNil(release) || isNil(result):
+		case a.putsWhat(release) != nil && a.root(result) == a.root(a.putsWhat(release)):
+			ends = true
+		default:
+			return false
+		}
+	}
+	return ends
+}
+
+// putsWhat is what a closure without parameters puts back, if that is one variable that it captures.
+func (a *calls) putsWhat(v ssa.Value) ssa.Value {
+	c, ok := v.(*ssa.MakeClosure)
+	if !ok || len(c.Fn.(*ssa.Function).Params) > 0 {
+		return nil
+	}
+	s := a.summaries[c.Fn.(*ssa.Function)]
+	if s == nil || len(s.Puts) != 1 {
+		return nil
+	}
+	ref := s.Puts[0]
+	if ref.Param >= 0 || ref.Path != "" || -1-ref.Param >= len(c.Bindings) {
+		return nil
+	}
+	put := c.Bindings[-1-ref.Param]
+	if cell, ok := put.(*ssa.Alloc); ok {
+		if st := a.storedOnce(cell); st != nil {
+			return st.Val
+		}
+	}
+	return put
 }
 
 func appendNew[T comparable](all []T, x T) []T {
@@ -195,7 +311,7 @@ func appendNew[T comparable](all []T, x T) []T {
 }
 
 // returns notes what one returned value is.
-func (a *flowPass) returns(f *ssa.Function, s *Summary, i int, v ssa.Value) {
+func (a *fieldUses) returns(f *ssa.Function, s *Summary, i int, v ssa.Value) {
 	if cell, ok := loadedCell(v); ok {
 		for _, r := range *cell.Referrers() {
 			if st, ok := r.(*ssa.Store); ok && st.Addr == cell {
@@ -216,7 +332,7 @@ func loadedCell(v ssa.Value) (*ssa.Alloc, bool) {
 	return cell, ok
 }
 
-func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) {
+func (a *fieldUses) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) {
 	if isNil(v) {
 		return
 	}
@@ -236,16 +352,20 @@ func (a *flowPass) resultValue(f *ssa.Function, s *Summary, i int, v ssa.Value) 
 		for n, p := range f.Params {
 			switch {
 			case r == p || a.boxed(r) == p:
-				s.Same = appendNew(s.Same, [2]int{i, n})
+				s.Same = appendNew(s.Same, Link{i, n, a.assertedOn(v)})
+			case a.grownFrom(v, p, map[ssa.Value]bool{}):
+				s.Grows = appendNew(s.Grows, Link{Result: i, Param: n})
 			case a.builtFrom(r, p):
-				s.Holds = appendNew(s.Holds, [2]int{i, n})
+				s.Holds = appendNew(s.Holds, Link{Result: i, Param: n})
+			case isSlice(v.Type()) && a.insideOf(v) == p:
+				s.Inside = appendNew(s.Inside, Link{Result: i, Param: n})
 			}
 		}
 	}
 }
 
 // putAtTheEnd reports whether a deferred call of f puts v back: then it is not the caller's.
-func (a *flowPass) putAtTheEnd(f *ssa.Function, v ssa.Value) bool {
+func (a *calls) putAtTheEnd(f *ssa.Function, v ssa.Value) bool {
 	for _, call := range a.putCalls[f] {
 		if _, deferred := call.(*ssa.Defer); deferred {
 			for _, t := range a.puts(call) {
@@ -260,7 +380,7 @@ func (a *flowPass) putAtTheEnd(f *ssa.Function, v ssa.Value) bool {
 
 // boxed is the value that a variable has for good whose address v is, or that v was loaded
 // from.
-func (a *flowPass) boxed(v ssa.Value) ssa.Value {
+func (a *calls) boxed(v ssa.Value) ssa.Value {
 	cell, ok := bare(v).(*ssa.Alloc)
 	if !ok {
 		if cell, ok = loadedCell(bare(v)); !ok {
@@ -275,7 +395,7 @@ func (a *flowPass) boxed(v ssa.Value) ssa.Value {
 
 // builtFrom reports whether v is a new object with p in one of its fields, or what a
 // function that holds p has returned.
-func (a *flowPass) builtFrom(v, p ssa.Value) bool {
+func (a *calls) builtFrom(v, p ssa.Value) bool {
 	switch x := v.(type) {
 	case *ssa.Alloc:
 		for _, r := range *x.Referrers() {
@@ -317,7 +437,7 @@ func pointerLike(t types.Type) bool {
 }
 
 // isGet reports whether v is what a pool has handed out.
-func (a *flowPass) isGet(v ssa.Value) bool {
+func (a *calls) isGet(v ssa.Value) bool {
 	i := 0
 	if e, ok := v.(*ssa.Extract); ok {
 		i, v = e.Index, e.Tuple
@@ -336,7 +456,7 @@ func (a *flowPass) isGet(v ssa.Value) bool {
 	return s != nil && slices.Contains(s.Gets, i)
 }
 
-func (a *flowPass) getsDewpond(v ssa.Value) bool {
+func (a *calls) getsDewpond(v ssa.Value) bool {
 	if e, ok := v.(*ssa.Extract); ok {
 		v = e.Tuple
 	}
@@ -353,7 +473,7 @@ func (a *flowPass) getsDewpond(v ssa.Value) bool {
 
 // keeps reports whether what v points to is stored where it outlives the call, sent, or
 // given to what keeps it.
-func (a *flowPass) keeps(v ssa.Value, depth int) bool {
+func (a *calls) keeps(v ssa.Value, depth int) bool {
 	if depth > 6 || !pointerLike(v.Type()) || v.Referrers() == nil {
 		return false
 	}
@@ -404,7 +524,7 @@ func startsGoroutine(c *ssa.MakeClosure) bool {
 }
 
 // handsOn reports whether a call keeps one of its arguments.
-func (a *flowPass) handsOn(call ssa.CallInstruction, v ssa.Value) bool {
+func (a *calls) handsOn(call ssa.CallInstruction, v ssa.Value) bool {
 	c := call.Common()
 	if b, ok := c.Value.(*ssa.Builtin); ok {
 		// append(queue, v) keeps v; it has it in an array of one

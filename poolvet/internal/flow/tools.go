@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -154,12 +156,18 @@ func scopeSlice(call ssa.CallInstruction) (v, scope ssa.Value) {
 func (a *flowPass) usedAfterEnd(end ssa.CallInstruction, recv ssa.Value, s *state, t tool, said string) {
 	handle := a.handle(recv)
 	if t.check != "buffer" {
-		s.vals[handle] |= holds // keeps the walk alive, and ends when the handle is made anew
+		s.vals[handle] |= ended // keeps the walk alive, and ends when the handle is made again
+		if v := bare(recv); v != handle {
+			s.vals[v] |= ended
+		}
+		if p, ok := loaded(recv); ok && a.fresh(bare(recv).(*ssa.UnOp), p, end) {
+			s.places[p] |= ended
+		}
 	}
 	a.walk(end, s, func(in ssa.Instruction, s *state) verdict {
 		if call, ok := in.(ssa.CallInstruction); ok {
-			_, _, name, isMethod := method(call)
-			if isMethod && call != end && a.sameHandle(call.Common().Args[0], recv) && t.check != "buffer" && s.vals[handle] != 0 {
+			_, v, name, isMethod := method(call)
+			if isMethod && call != end && t.check != "buffer" && (s.vals[v]|s.vals[bare(v)]|s.vals[a.handle(v)])&ended != 0 {
 				switch {
 				case name == "Close" || name == "Len" || name == "String":
 					return goOn
@@ -174,12 +182,7 @@ func (a *flowPass) usedAfterEnd(end ssa.CallInstruction, recv ssa.Value, s *stat
 				return stop
 			}
 		}
-		saved := s.vals[handle]
-		delete(s.vals, handle)
 		pos, how := a.use(in, s)
-		if saved != 0 {
-			s.vals[handle] = saved
-		}
 		if how != "" {
 			a.report(t.check, pos, nil, "a slice of the %s is %s after %s at %s (%s)", t.check, how, said, a.at(end.Pos()), t.check)
 			return stop
@@ -208,14 +211,23 @@ func (a *flowPass) givenAway(end ssa.CallInstruction, recv ssa.Value, s *state, 
 				a.report(check, pos, nil, "a slice of the %s is returned, but the deferred %s at %s ends it (%s)", check, said, a.at(end.Pos()), check)
 			}
 		case *ssa.Send:
-			if s.of(x.X)&own != 0 {
+			if carries(x.X, s) && !waits(x) {
 				a.report(check, x.Pos(), nil, "a slice of the %s is sent, but the deferred %s at %s ends it (%s)", check, said, a.at(end.Pos()), check)
 			}
 		case *ssa.Store:
-			if s.of(x.Val)&own != 0 && outlives(x) && !a.takenBack(x) {
+			if a.storedForGood(x, s) {
+				a.report(check, x.Pos(), nil, "a slice of the %s is stored in what outlives the call, but the deferred %s at %s ends it (%s)", check, said, a.at(end.Pos()), check)
+			}
+		case *ssa.MapUpdate:
+			if a.mappedForGood(x, s) {
 				a.report(check, x.Pos(), nil, "a slice of the %s is stored in what outlives the call, but the deferred %s at %s ends it (%s)", check, said, a.at(end.Pos()), check)
 			}
 		case *ssa.Go:
+			if sp, _ := spawned(x); check != "scope" && a.hasHandle(sp, handle) {
+				a.outlived(sp, func(pos token.Pos, _ string) {
+					a.report(check, pos, nil, "a goroutine uses the %s, which the deferred %s at %s ends (%s)", check, said, a.at(end.Pos()), check)
+				})
+			}
 			for _, v := range x.Call.Args {
 				if s.of(v)&own != 0 {
 					a.report(check, x.Pos(), nil, "a goroutine gets a slice of the %s, but the deferred %s at %s ends it (%s)", check, said, a.at(end.Pos()), check)
@@ -230,6 +242,24 @@ func (a *flowPass) givenAway(end ssa.CallInstruction, recv ssa.Value, s *state, 
 			}
 		}
 		return goOn
+	})
+}
+
+// hasHandle reports whether a goroutine gets or captures a handle.
+func (a *flowPass) hasHandle(sp spawn, handle ssa.Value) bool {
+	return slices.ContainsFunc(sp.shared, func(v ssa.Value) bool {
+		if isLease(v.Type()) {
+			return false // handleGiven tells of it
+		}
+		if a.handle(v) == handle {
+			return true
+		}
+		cell, ok := v.(*ssa.Alloc)
+		if !ok {
+			return false
+		}
+		st := a.storedOnce(cell)
+		return st != nil && a.handle(st.Val) == handle
 	})
 }
 
@@ -263,38 +293,117 @@ func (a *flowPass) wrongPut(f *ssa.Function) {
 			continue
 		}
 		v := argument(call.Common(), r.puts-1)
-		expr := a.expr(call, target{val: v})
-		for v != nil {
-			switch x := v.(type) {
-			case *ssa.Slice:
-				if !isZero(x.Low) && a.isGet(a.root(x.X)) {
-					a.report("wrongput", call.Pos(), nil, "%s starts later than its block: put back the block (wrongput)", expr)
-				}
-			case *ssa.Call:
-				if b, ok := x.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" && a.getsDewpond(a.root(x.Call.Args[0])) {
-					a.report("wrongput", call.Pos(), nil, "append may have moved %s to memory that is no pool's: use the pool's Append or Grow, or Bodies (wrongput)", expr)
-				}
-			case *ssa.MakeSlice:
-				a.report("wrongput", call.Pos(), nil, "%s was never the pool's: Adopt takes such memory (wrongput)", expr)
-			case *ssa.Alloc:
-				if _, ok := x.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array); ok {
-					a.report("wrongput", call.Pos(), nil, "%s was never the pool's: Adopt takes such memory (wrongput)", expr)
-				}
-			}
-			next := a.source(v)
-			if next == nil {
-				if cell, ok := loadedCell(v); ok {
-					if st := a.storedOnce(cell); st != nil {
-						next = st.Val
-					}
-				}
-			}
-			if next == nil {
-				a.otherPool(call, v, expr)
-			}
-			v = next
-		}
+		a.wrongFrom(call, v, a.expr(call, target{val: v}), map[ssa.Value]bool{})
 	}
+}
+
+// wrongFrom follows back where what a Put gets comes from, on each way.
+func (a *flowPass) wrongFrom(call ssa.CallInstruction, v ssa.Value, expr string, seen map[ssa.Value]bool) {
+	for v != nil && !seen[v] {
+		seen[v] = true
+		switch x := v.(type) {
+		case *ssa.Phi:
+			for _, e := range x.Edges {
+				a.wrongFrom(call, e, expr, seen)
+			}
+			return
+		case *ssa.Slice:
+			if !isZero(x.Low) && a.isGet(a.begins(x.X, map[ssa.Value]bool{})) {
+				a.report("wrongput", call.Pos(), nil, "%s starts later than its block: put back the block (wrongput)", expr)
+			}
+		case *ssa.Call:
+			var to ssa.Value
+			if b, ok := x.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" {
+				to = x.Call.Args[0]
+			} else {
+				to = a.grown(x, 0)
+			}
+			if get := a.begins(to, map[ssa.Value]bool{}); get != nil && a.getsDewpond(get) && !fits(get) {
+				a.report("wrongput", call.Pos(), nil, "append may have moved %s to memory that is no pool's: use the pool's Append or Grow, or Bodies (wrongput)", expr)
+			}
+			if to != nil {
+				v = to
+				continue
+			}
+		case *ssa.MakeSlice:
+			a.report("wrongput", call.Pos(), nil, "%s was never the pool's: Adopt takes such memory (wrongput)", expr)
+		case *ssa.Alloc:
+			if _, ok := x.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array); ok {
+				a.report("wrongput", call.Pos(), nil, "%s was never the pool's: Adopt takes such memory (wrongput)", expr)
+			}
+		}
+		next := a.source(v)
+		if next == nil {
+			if cell, ok := loadedCell(v); ok {
+				if st := a.storedOnce(cell); st != nil {
+					next = st.Val
+				}
+			}
+		}
+		if next == nil {
+			a.otherPool(call, v, expr)
+		}
+		v = next
+	}
+}
+
+// begins is what v was made of by slicing and appending, where that is one value on all paths.
+func (a *flowPass) begins(v ssa.Value, seen map[ssa.Value]bool) ssa.Value {
+	for v != nil && !seen[v] {
+		seen[v] = true
+		switch x := v.(type) {
+		case *ssa.Phi:
+			var one ssa.Value
+			for _, e := range x.Edges {
+				from := a.begins(e, seen)
+				if from == nil || from == one {
+					continue
+				}
+				if one != nil {
+					return nil
+				}
+				one = from
+			}
+			return one
+		case *ssa.Call:
+			if to := a.grown(x, 0); to != nil {
+				v = to
+				continue
+			}
+		}
+		from := a.source(v)
+		if from == nil {
+			return v
+		}
+		v = from
+	}
+	return nil
+}
+
+// fits reports whether a Get asks for a size that was computed from a length: then what is appended may
+// be known to fit.
+func fits(get ssa.Value) bool {
+	if e, ok := get.(*ssa.Extract); ok {
+		get = e.Tuple
+	}
+	call, ok := get.(*ssa.Call)
+	return ok && slices.ContainsFunc(call.Call.Args, func(v ssa.Value) bool { return ofLength(v, map[ssa.Value]bool{}) })
+}
+
+func ofLength(v ssa.Value, seen map[ssa.Value]bool) bool {
+	if seen[v] {
+		return false
+	}
+	seen[v] = true
+	switch x := v.(type) {
+	case *ssa.Phi:
+		return slices.ContainsFunc(x.Edges, func(e ssa.Value) bool { return ofLength(e, seen) })
+	case *ssa.Convert:
+		return ofLength(x.X, seen)
+	case *ssa.BinOp:
+		return ofLength(x.X, seen) || ofLength(x.Y, seen)
+	}
+	return measures(v, 0)
 }
 
 // otherPool compares the pool that a slice is out of with the one that it goes to, where

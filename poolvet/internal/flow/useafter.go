@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -14,8 +16,10 @@ import (
 func (a *flowPass) check(f *ssa.Function) {
 	for _, call := range a.putCalls[f] {
 		for _, t := range a.puts(call) {
-			if _, deferred := call.(*ssa.Defer); deferred {
+			if d, deferred := call.(*ssa.Defer); deferred {
 				a.deferredPut(call, t)
+				a.deferredLate(d, t)
+				a.outgrown(d, t)
 			} else {
 				a.explicitPut(call, t)
 			}
@@ -23,6 +27,8 @@ func (a *flowPass) check(f *ssa.Function) {
 	}
 	a.handedOn(f)
 	a.wrongPut(f)
+	a.putsNil(f)
+	a.lent(f)
 	a.tools(f)
 	a.leases(f)
 	a.shares(f)
@@ -37,17 +43,49 @@ func (a *flowPass) explicitPut(call ssa.CallInstruction, t target) {
 	s := a.after(call, t)
 	if t.role.moves {
 		if v := call.Value(); v != nil { // what it returns is not what it has put back
-			for w := range a.closure(v) {
-				delete(s.vals, w)
+			results := []ssa.Value{v}
+			for _, r := range *v.Referrers() {
+				if e, ok := r.(*ssa.Extract); ok {
+					results = append(results, e)
+				}
+			}
+			for _, v := range results {
+				for w := range a.closure(v) {
+					delete(s.vals, w)
+				}
 			}
 		}
+	}
+	if st := a.justMade(call, t); st != nil {
+		a.report("useafterput", where, nil, "%s is put back, but was stored at %s in what outlives the call (useafterput)", expr, a.at(st.Pos()))
+		return
+	}
+	if other := a.keptBy(call, s); other != nil {
+		a.report("useafterput", where, nil, "%s is put back, but the call at %s has stored it in what outlives the call (useafterput)", expr, a.at(other.Pos()))
+		return
+	}
+	kept := a.heldBefore(call, t, s)
+	if movedAway(call) {
+		maps.DeleteFunc(s.vals, func(_ ssa.Value, t taint) bool { return t == holds })
+		maps.DeleteFunc(s.places, func(_ place, t taint) bool { return t == holds })
 	}
 	type use struct {
 		pos token.Pos
 		how string
 	}
 	var found []use
+	never := notAfter(call, t)
 	a.walk(call, s, func(in ssa.Instruction, s *state) verdict {
+		if never(in.Block(), s) {
+			return stop
+		}
+		if _, ok := in.(*ssa.Return); ok {
+			for p, st := range kept {
+				if s.places[p] != 0 {
+					a.report("useafterput", where, nil, "%s is put back, but was stored at %s in what outlives the call (useafterput)", expr, a.at(st.Pos()))
+				}
+			}
+		}
 		if other, ok := in.(ssa.CallInstruction); ok && a.putsFollowed(other, s) {
 			if other == call {
 				a.report("doubleput", where, nil, "%s is put back again on the next turn of the loop (doubleput)", expr)
@@ -80,55 +118,248 @@ func (a *flowPass) explicitPut(call ssa.CallInstruction, t target) {
 	}
 }
 
+// keptBy is the call of a function of this package that stores the object, with no other call between it and the
+// Put that could take it out again.
+func (a *walker) keptBy(put ssa.CallInstruction, s *state) *ssa.Call {
+	b := put.Block()
+	for i := slices.Index(b.Instrs, ssa.Instruction(put)) - 1; i >= 0; i-- {
+		call, ok := b.Instrs[i].(*ssa.Call)
+		if !ok {
+			continue
+		}
+		f, _ := a.callee(call.Common())
+		if f == nil || f.Blocks == nil {
+			if fn := called(call.Common()); fn != nil && inStandardLibrary(fn) {
+				continue
+			}
+			if _, builtin := call.Call.Value.(*ssa.Builtin); builtin {
+				continue
+			}
+			return nil
+		}
+		for n, v := range call.Call.Args {
+			if s.of(v)&own != 0 && a.storesParameter(f, n) {
+				return call
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// storesParameter reports whether a function stores a parameter in what another one, or a package variable, has
+// for good, on every path.
+func (a *walker) storesParameter(f *ssa.Function, n int) bool {
+	if n >= len(f.Params) || !pointerLike(f.Params[n].Type()) || len(a.putCalls[f]) > 0 {
+		return false
+	}
+	s := newState()
+	for v, t := range a.closure(f.Params[n]) {
+		s.vals[v] |= t
+	}
+	escapes := false
+	complete := a.walkFrom(f.Blocks[0], 0, s, func(in ssa.Instruction, s *state) verdict {
+		switch x := in.(type) {
+		case *ssa.Store:
+			p, ok := placeOf(x.Addr)
+			if ok && p.base != ssa.Value(f.Params[n]) && a.storedForGood(x, s) {
+				return stop
+			}
+		case *ssa.Return:
+			escapes = true
+		}
+		return goOn
+	})
+	return complete && !escapes
+}
+
+// justMade is the store of what the function has made to a field, where the next call puts it back and nothing
+// else is stored there: then the field keeps what has been put back, and what the field had is lost.
+func (a *calls) justMade(call ssa.CallInstruction, t target) *ssa.Store {
+	p, ok := t.place, t.inPlace
+	if !ok {
+		p, ok = loaded(t.val)
+	}
+	if _, param := p.base.(*ssa.Parameter); !ok || !param || p.path == "" {
+		return nil
+	}
+	b := call.Block()
+	for i := slices.Index(b.Instrs, ssa.Instruction(call)) - 1; i >= 0; i-- {
+		switch x := b.Instrs[i].(type) {
+		case ssa.CallInstruction:
+			return nil
+		case *ssa.Store:
+			if q, ok := placeOf(x.Addr); !ok || q != p {
+				continue
+			}
+			if _, made := bare(x.Val).(*ssa.Alloc); made && a.onlyStore(p.base, p) == x {
+				return x
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// heldBefore adds to the state behind a Put what has been made to hold the object on every way from
+// where it was got. kept are the places among it that outlive the call, with the only store to each.
+func (a *walker) heldBefore(call ssa.CallInstruction, t target, s *state) (kept map[place]*ssa.Store) {
+	if t.inPlace || t.role.moves {
+		return nil
+	}
+	got, ok := a.root(t.val).(ssa.Instruction)
+	if !ok || got.Parent() != call.Parent() {
+		return nil
+	}
+	object := a.closure(got.(ssa.Value))
+	stores := false
+	for v := range object {
+		if v.Referrers() == nil {
+			continue
+		}
+		for _, r := range *v.Referrers() {
+			switch x := r.(type) {
+			case *ssa.Store:
+				stores = stores || x.Val == v
+			case *ssa.MapUpdate:
+				stores = true
+			}
+		}
+	}
+	if !stores {
+		return nil
+	}
+	from := a.stillBefore(got)
+	for v, t := range object {
+		from.vals[v] |= t
+	}
+	var vals map[ssa.Value]taint
+	var places map[place]taint
+	complete := a.walk(got, from, func(in ssa.Instruction, now *state) verdict {
+		if in != ssa.Instruction(call) {
+			return goOn
+		}
+		if places == nil {
+			vals, places = maps.Clone(now.vals), maps.Clone(now.places)
+		} else {
+			maps.DeleteFunc(vals, func(v ssa.Value, _ taint) bool { return now.vals[v] == 0 })
+			maps.DeleteFunc(places, func(p place, _ taint) bool { return now.places[p] == 0 })
+		}
+		return stop
+	})
+	if !complete {
+		return nil
+	}
+	put, isLoad := loaded(t.val)
+	for p, t := range places {
+		if isLoad && p == put || s.places[p] != 0 {
+			continue
+		}
+		switch base := p.base.(type) {
+		case *ssa.Alloc:
+			if !strings.Contains(p.path, "*") && (p.path != "" || t&own == 0) {
+				s.places[p] = t
+			}
+		case *ssa.Parameter, *ssa.Global:
+			if st := a.onlyStore(base, p); st != nil && outlives(st) && !a.takenBack(st) {
+				s.places[p] = t
+				if kept == nil {
+					kept = map[place]*ssa.Store{}
+				}
+				kept[p] = st
+			}
+		}
+	}
+	for v, t := range vals {
+		if t == holds && s.vals[v] == 0 {
+			s.vals[v] = holds
+		}
+	}
+	return kept
+}
+
+// onlyStore is the store to a place, and nil if a function has several.
+func (a *calls) onlyStore(base ssa.Value, p place) (one *ssa.Store) {
+	f := base.Parent()
+	if g, ok := base.(*ssa.Global); ok && f == nil {
+		for _, fn := range a.fns {
+			for _, b := range fn.Blocks {
+				for _, in := range b.Instrs {
+					if st, ok := in.(*ssa.Store); ok && st.Addr == ssa.Value(g) {
+						if one != nil {
+							return nil
+						}
+						one = st
+					}
+				}
+			}
+		}
+		return one
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if st, ok := in.(*ssa.Store); ok {
+				if q, ok := placeOf(st.Addr); ok && q == p {
+					if one != nil {
+						return nil
+					}
+					one = st
+				}
+			}
+		}
+	}
+	return one
+}
+
 // use reports where and how an instruction uses what the state follows.
-func (a *flowPass) use(in ssa.Instruction, s *state) (token.Pos, string) {
+func (a *calls) use(in ssa.Instruction, s *state) (token.Pos, string) {
 	pos := in.Pos()
 	switch x := in.(type) {
 	case *ssa.UnOp:
-		if x.Op == token.MUL && s.of(x.X)&own != 0 {
+		if x.Op == token.MUL && s.of(x.X)&memory != 0 {
 			if !pos.IsValid() {
 				pos = x.X.Pos()
 			}
 			return pos, "used"
 		}
 	case *ssa.Store:
-		if s.of(x.Addr)&own != 0 {
+		if s.of(x.Addr)&memory != 0 {
 			if !pos.IsValid() {
 				pos = x.Addr.Pos()
 			}
 			return pos, "written"
 		}
-		if s.of(x.Val) != 0 && !localPlace(x.Addr) {
+		if carries(x.Val, s) && !localPlace(x.Addr) {
 			return pos, "stored"
 		}
 	case *ssa.Send:
-		if s.of(x.X) != 0 {
+		if carries(x.X, s) {
 			return pos, "sent"
 		}
 	case *ssa.Select:
 		for _, st := range x.States {
-			if st.Send != nil && s.of(st.Send) != 0 {
+			if st.Send != nil && carries(st.Send, s) {
 				return st.Pos, "sent"
 			}
 		}
 	case *ssa.MapUpdate:
-		if s.of(x.Value) != 0 || s.of(x.Map)&own != 0 || s.of(x.Key) != 0 {
+		if !madeHere(x.Map) && (carries(x.Value, s) || carries(x.Key, s)) || s.of(x.Map)&memory != 0 {
 			return pos, "stored"
 		}
 	case *ssa.Lookup:
-		if s.of(x.X)&own != 0 || s.of(x.Index)&own != 0 {
+		if s.of(x.X)&memory != 0 || s.of(x.Index)&memory != 0 {
 			return pos, "used"
 		}
 	case *ssa.Range:
-		if s.of(x.X)&own != 0 {
+		if s.of(x.X)&memory != 0 {
 			return pos, "used"
 		}
 	case *ssa.Convert:
-		if copies(x) && s.of(x.X)&own != 0 {
+		if copies(x) && s.of(x.X)&memory != 0 {
 			return pos, "used"
 		}
 	case *ssa.BinOp:
-		if isString(x.X.Type()) && (s.of(x.X)|s.of(x.Y))&own != 0 {
+		if isString(x.X.Type()) && (s.of(x.X)|s.of(x.Y))&memory != 0 {
 			return pos, "used"
 		}
 	case *ssa.Return:
@@ -156,29 +387,66 @@ func localPlace(addr ssa.Value) bool {
 
 // returned reports whether a return hands out what the state follows. Beside an error that
 // is not nil nobody looks at it.
-func (a *flowPass) returned(ret *ssa.Return, s *state) (token.Pos, string) {
+func (a *calls) returned(ret *ssa.Return, s *state) (token.Pos, string) {
 	if n := len(ret.Results); n > 1 && isError(ret.Results[n-1].Type()) && a.failed(ret.Results[n-1], s) {
+		if madeWithIt(ret, ret.Results[n-1], s) {
+			return ret.Pos(), "returned"
+		}
 		return token.NoPos, ""
 	}
 	for _, v := range ret.Results {
-		if s.of(v) != 0 {
+		if isError(v.Type()) && s.of(v)&memory == 0 && !madeWithIt(ret, v, s) {
+			continue // an error is not looked at for memory
+		}
+		if returnsCarried(ret, v, s) {
 			return ret.Pos(), "returned"
-		}
-		cell, ok := bare(v).(*ssa.Alloc)
-		if !ok {
-			continue
-		}
-		for p := range s.places {
-			if p.base == cell && p.path != "" {
-				return ret.Pos(), "returned"
-			}
 		}
 	}
 	return token.NoPos, ""
 }
 
+// madeWithIt reports whether an error is a struct that the function has made, with memory of the object in one of
+// its fields.
+func madeWithIt(ret *ssa.Return, v ssa.Value, s *state) bool {
+	if st := resultStored(v, ret); st != nil {
+		v = st
+	}
+	cell, ok := bare(v).(*ssa.Alloc)
+	if !ok {
+		cell, ok = loadedCell(bare(v))
+	}
+	if !ok {
+		return false
+	}
+	for p, t := range s.places {
+		if p.base == cell && p.path != "" && t&memory != 0 && !strings.Contains(p.path, "*") {
+			return true
+		}
+	}
+	return false
+}
+
+// returnsCarried reports whether one result of a return has what the state follows. Where a function
+// defers, each result is a variable that the return's block stores first.
+func returnsCarried(ret *ssa.Return, v ssa.Value, s *state) bool {
+	if carries(v, s) {
+		return true
+	}
+	stored := resultStored(v, ret)
+	return stored != nil && carries(stored, s)
+}
+
+// madeHere reports whether a map is one that the function has made, which the walk follows on.
+func madeHere(m ssa.Value) bool {
+	switch m.(type) {
+	case *ssa.MakeMap, *ssa.Phi:
+		return true
+	}
+	return false
+}
+
 // failed reports whether an error is known not to be nil.
-func (a *flowPass) failed(err ssa.Value, s *state) bool {
+func (a *graph) failed(err ssa.Value, s *state) bool {
 	if f, ok := s.known[nilKey(err)]; ok {
 		return !f.true
 	}
@@ -227,22 +495,22 @@ func hasError(args []ssa.Value) bool {
 }
 
 // argumentUse reports whether a call uses what the state follows.
-func (a *flowPass) argumentUse(call ssa.CallInstruction, s *state) (token.Pos, string) {
+func (a *calls) argumentUse(call ssa.CallInstruction, s *state) (token.Pos, string) {
 	c := call.Common()
 	pos := call.Pos()
 	if b, ok := c.Value.(*ssa.Builtin); ok {
 		switch b.Name() {
 		case "append", "copy", "clear", "print", "println", "delete", "min", "max":
 			for i, v := range c.Args {
-				if s.of(v)&own != 0 && !(b.Name() == "append" && i == 0) {
+				if s.of(v)&memory != 0 && !(b.Name() == "append" && i == 0) {
 					return pos, "used"
 				}
 			}
-			if b.Name() == "append" && s.of(c.Args[0])&own != 0 && len(c.Args) > 1 && !isNil(c.Args[1]) {
+			if b.Name() == "append" && s.of(c.Args[0])&memory != 0 && len(c.Args) > 1 && !isNil(c.Args[1]) {
 				return pos, "used"
 			}
 		case "len", "cap":
-			if _, ok := c.Args[0].Type().Underlying().(*types.Map); ok && s.of(c.Args[0])&own != 0 {
+			if _, ok := c.Args[0].Type().Underlying().(*types.Map); ok && s.of(c.Args[0])&memory != 0 {
 				return pos, "used"
 			}
 		}
@@ -251,11 +519,11 @@ func (a *flowPass) argumentUse(call ssa.CallInstruction, s *state) (token.Pos, s
 	if f := called(c); f != nil && harmless[fullName(f)] {
 		return token.NoPos, ""
 	}
-	if c.IsInvoke() && s.of(c.Value)&own != 0 {
+	if c.IsInvoke() && s.of(c.Value)&memory != 0 {
 		return pos, "used"
 	}
 	for _, v := range c.Args {
-		if s.of(v)&own != 0 {
+		if s.of(v)&memory != 0 {
 			return pos, "used"
 		}
 	}
@@ -268,7 +536,7 @@ var harmless = map[string]bool{
 }
 
 // expr is what a call puts back, as it is written.
-func (a *flowPass) expr(call ssa.CallInstruction, t target) string {
+func (a *syntax) expr(call ssa.CallInstruction, t target) string {
 	var c *ast.CallExpr
 	switch n := a.nodes[call.Pos()].(type) {
 	case *ast.CallExpr:
@@ -286,6 +554,11 @@ func (a *flowPass) expr(call ssa.CallInstruction, t target) string {
 		}
 	}
 	args := call.Common().Args
+	if e, ok := t.val.(*ssa.Extract); ok && len(args) == 0 && !call.Common().IsInvoke() {
+		if got, ok := e.Tuple.(*ssa.Call); ok && e.Index == 0 && a.names[got.Pos()] != "" {
+			return a.names[got.Pos()]
+		}
+	}
 	for i, v := range args {
 		if v != t.val {
 			continue
@@ -321,7 +594,7 @@ func short(e ast.Expr) string {
 }
 
 // placeName is a variable, or a field of one, as it is written.
-func (a *flowPass) placeName(p place) string {
+func (a *syntax) placeName(p place) string {
 	var name string
 	t := p.base.Type()
 	switch b := p.base.(type) {
@@ -340,6 +613,9 @@ func (a *flowPass) placeName(p place) string {
 		return ""
 	}
 	for rest := p.path; rest != ""; {
+		if rest[0] == '(' {
+			return ""
+		}
 		if rest[0] == '*' {
 			rest = rest[1:]
 			if pt, ok := t.Underlying().(*types.Pointer); ok {

@@ -65,7 +65,7 @@ func (s *state) of(v ssa.Value) taint {
 	if v == nil {
 		return 0
 	}
-	return s.vals[v]
+	return s.vals[v] &^ ended
 }
 
 // What a visit says of the way that it is on.
@@ -84,7 +84,7 @@ const (
 
 // spend counts what a walk costs, and reports whether the function has had its share. A generated
 // function may have thousands of Puts, each of which is the start of a walk.
-func (a *flowPass) spend(f *ssa.Function, n int) (enough bool) {
+func (a *walker) spend(f *ssa.Function, n int) (enough bool) {
 	before := a.spent[f]
 	if before >= mostSpent {
 		return true
@@ -99,9 +99,13 @@ func (a *flowPass) spend(f *ssa.Function, n int) (enough bool) {
 
 // walk follows every way on from the instruction after start. visit sees each instruction
 // with the state before it. complete is false if there were too many ways to see them all.
-func (a *flowPass) walk(start ssa.Instruction, s *state, visit func(ssa.Instruction, *state) verdict) (complete bool) {
+func (a *walker) walk(start ssa.Instruction, s *state, visit func(ssa.Instruction, *state) verdict) (complete bool) {
 	block := start.Block()
-	from := slices.Index(block.Instrs, start) + 1
+	return a.walkFrom(block, slices.Index(block.Instrs, start)+1, s, visit)
+}
+
+// walkFrom is walk from an instruction of a block, by its number.
+func (a *walker) walkFrom(block *ssa.BasicBlock, from int, s *state, visit func(ssa.Instruction, *state) verdict) (complete bool) {
 	type item struct {
 		block *ssa.BasicBlock
 		from  int
@@ -366,7 +370,7 @@ func (t *term) name(v ssa.Value) string {
 
 // repeated is the conditions that a function tests more than once, and comparisons of
 // errors with nil.
-func (a *flowPass) repeated(f *ssa.Function) map[string]bool {
+func (a *graph) repeated(f *ssa.Function) map[string]bool {
 	if r := a.conds[f]; r != nil {
 		return r
 	}
@@ -411,12 +415,12 @@ func isError(t types.Type) bool { return types.Identical(t, errorType) }
 // before is a state that knows what was tested on every way to an instruction. What a place in memory
 // had when it was tested it is taken to have still, which leaves out ways rather than seeing some
 // that nothing goes; see stillBefore.
-func (a *flowPass) before(in ssa.Instruction) *state { return a.tested(in, false) }
+func (a *fieldUses) before(in ssa.Instruction) *state { return a.tested(in, false) }
 
 // stillBefore is before, without what calls and stores between the test and behind the instruction may have changed.
-func (a *flowPass) stillBefore(in ssa.Instruction) *state { return a.tested(in, true) }
+func (a *fieldUses) stillBefore(in ssa.Instruction) *state { return a.tested(in, true) }
 
-func (a *flowPass) tested(in ssa.Instruction, still bool) *state {
+func (a *fieldUses) tested(in ssa.Instruction, still bool) *state {
 	s := newState()
 	repeated := a.repeated(in.Parent())
 	for b := in.Block(); b.Idom() != nil; b = b.Idom() {
@@ -438,7 +442,7 @@ func (a *flowPass) tested(in ssa.Instruction, still bool) *state {
 
 // unwritten reports whether nothing from the beginning of a block to an instruction, that included,
 // may write one of the places.
-func (a *flowPass) unwritten(at []place, from *ssa.BasicBlock, in ssa.Instruction) bool {
+func (a *fieldUses) unwritten(at []place, from *ssa.BasicBlock, in ssa.Instruction) bool {
 	if len(at) == 0 {
 		return true
 	}
@@ -468,12 +472,17 @@ func (a *flowPass) unwritten(at []place, from *ssa.BasicBlock, in ssa.Instructio
 }
 
 // step applies an instruction to the state.
-func (a *flowPass) step(in ssa.Instruction, s *state) {
+func (a *walker) step(in ssa.Instruction, s *state) {
 	switch x := in.(type) {
 	case *ssa.Phi:
 		return // enter did
 	case *ssa.Store:
 		a.stepStore(x, s)
+		return
+	case *ssa.MapUpdate:
+		if s.of(x.Map)&memory == 0 && (carries(x.Value, s) || carries(x.Key, s)) {
+			s.vals[x.Map] |= holds
+		}
 		return
 	case *ssa.RunDefers:
 		for p := range s.places {
@@ -493,9 +502,10 @@ func (a *flowPass) step(in ssa.Instruction, s *state) {
 	}
 }
 
-func (a *flowPass) stepStore(x *ssa.Store, s *state) {
+func (a *calls) stepStore(x *ssa.Store, s *state) {
 	p, ok := placeOf(x.Addr)
 	if !ok {
+		a.stepElement(x, s)
 		return
 	}
 	for q := range s.places {
@@ -510,8 +520,10 @@ func (a *flowPass) stepStore(x *ssa.Store, s *state) {
 			}
 		}
 	}
-	if t := s.of(x.Val); t != 0 {
+	if t := s.vals[x.Val]; t != 0 {
 		s.places[p] = t
+	} else if carries(x.Val, s) && !isStruct(x.Val.Type()) {
+		s.places[p] = holds
 	}
 	for q, t := range s.places {
 		// A whole struct that is copied takes its fields along.
@@ -521,8 +533,79 @@ func (a *flowPass) stepStore(x *ssa.Store, s *state) {
 	}
 }
 
+// stepElement has the array or the slice of which one element is stored hold what that element has.
+func (a *calls) stepElement(x *ssa.Store, s *state) {
+	element, ok := x.Addr.(*ssa.IndexAddr)
+	if !ok || !carries(x.Val, s) || s.of(element.X)&memory != 0 {
+		return
+	}
+	if p, ok := placeOf(element.X); ok {
+		if _, local := p.base.(*ssa.Alloc); local {
+			s.places[place{p.base, p.path + "[]"}] = holds
+		}
+		return
+	}
+	for v := element.X; v != nil; v = a.source(v) {
+		if isSlice(v.Type()) {
+			s.vals[v] |= holds
+		}
+	}
+}
+
+func isStruct(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return false
+}
+
+// carries reports whether a value is the object, or has it in it: a struct that is a variable of the
+// function's own, or the address of one, a slice of an array, a function that captures it.
+func carries(v ssa.Value, s *state) bool { return carriesAt(v, s, 0) }
+
+func carriesAt(v ssa.Value, s *state, depth int) bool {
+	if v == nil || depth > 6 {
+		return false
+	}
+	if s.of(v) != 0 {
+		return true
+	}
+	within := func(base ssa.Value, path string) bool {
+		for p, t := range s.places {
+			if p.base == base && t&^ended != 0 && strings.HasPrefix(p.path, path) && !strings.Contains(p.path, "*") {
+				return true
+			}
+		}
+		return false
+	}
+	switch x := v.(type) {
+	case *ssa.MakeInterface:
+		return carriesAt(x.X, s, depth+1)
+	case *ssa.ChangeInterface:
+		return carriesAt(x.X, s, depth+1)
+	case *ssa.ChangeType:
+		return carriesAt(x.X, s, depth+1)
+	case *ssa.Alloc:
+		return within(x, "")
+	case *ssa.Slice:
+		return carriesAt(x.X, s, depth+1)
+	case *ssa.UnOp:
+		if p, ok := loaded(x); ok && isStruct(x.Type()) {
+			return within(p.base, p.path)
+		}
+	case *ssa.MakeClosure:
+		for _, b := range x.Bindings {
+			if s.of(b) != 0 || s.places[place{base: b}]&^ended != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // stepCall forgets the places that a call may write.
-func (a *flowPass) stepCall(call ssa.CallInstruction, s *state) {
+func (a *fieldUses) stepCall(call ssa.CallInstruction, s *state) {
 	c := call.Common()
 	if _, builtin := c.Value.(*ssa.Builtin); builtin {
 		return
@@ -543,7 +626,7 @@ func (a *flowPass) stepCall(call ssa.CallInstruction, s *state) {
 }
 
 // mayWrite reports whether a call may store to a place.
-func (a *flowPass) mayWrite(call ssa.CallInstruction, p place) bool {
+func (a *fieldUses) mayWrite(call ssa.CallInstruction, p place) bool {
 	c := call.Common()
 	touches := func(base ssa.Value) bool {
 		for _, op := range c.Operands(nil) {
@@ -560,6 +643,9 @@ func (a *flowPass) mayWrite(call ssa.CallInstruction, p place) bool {
 		sh := a.shared(cell)
 		return sh.closure && a.mayBeMade(cell, call) || sh.escapes && touches(cell)
 	}
+	if a.neverSet(p) {
+		return false
+	}
 	if touches(p.base) {
 		return true
 	}
@@ -568,7 +654,7 @@ func (a *flowPass) mayWrite(call ssa.CallInstruction, p place) bool {
 }
 
 // mayBeMade reports whether a closure that writes a variable may exist when in is reached.
-func (a *flowPass) mayBeMade(cell *ssa.Alloc, in ssa.Instruction) bool {
+func (a *graph) mayBeMade(cell *ssa.Alloc, in ssa.Instruction) bool {
 	for _, r := range *cell.Referrers() {
 		c, ok := r.(*ssa.MakeClosure)
 		if !ok {
@@ -585,7 +671,7 @@ func (a *flowPass) mayBeMade(cell *ssa.Alloc, in ssa.Instruction) bool {
 }
 
 // reaches is the blocks that a way leads to from the end of b.
-func (a *flowPass) reaches(b *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+func (a *graph) reaches(b *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 	if r := a.onward[b]; r != nil {
 		return r
 	}
@@ -629,7 +715,7 @@ type sharing struct {
 	escapes bool // a call or a store takes it
 }
 
-func (a *flowPass) shared(cell *ssa.Alloc) sharing {
+func (a *graph) shared(cell *ssa.Alloc) sharing {
 	if s, ok := a.sharing[cell]; ok {
 		return s
 	}
@@ -639,7 +725,7 @@ func (a *flowPass) shared(cell *ssa.Alloc) sharing {
 		for _, r := range *v.Referrers() {
 			switch x := r.(type) {
 			case *ssa.MakeClosure:
-				s.closure = s.closure || a.writesFree(x, v)
+				s.closure = s.closure || a.writesFree(x, v) && !growsFree(x, v)
 			case *ssa.FieldAddr:
 				look(x)
 			case *ssa.Store:
@@ -656,7 +742,7 @@ func (a *flowPass) shared(cell *ssa.Alloc) sharing {
 }
 
 // derived is the taint of the value that an instruction makes.
-func (a *flowPass) derived(v ssa.Value, s *state) taint {
+func (a *walker) derived(v ssa.Value, s *state) taint {
 	if a.given[v] {
 		return own
 	}
@@ -674,25 +760,77 @@ func (a *flowPass) derived(v ssa.Value, s *state) taint {
 		}
 	}
 	if src := a.source(v); src != nil {
-		if t := s.of(src); t != 0 {
+		if t := s.vals[src]; t != 0 {
 			return t
 		}
 	}
+	if call, i := resultOf(v); call != nil {
+		if from := a.insideCall(call, i); from != nil && s.of(from)&memory != 0 {
+			return inside
+		}
+		if from := a.grown(call, i); from != nil && s.of(from) != 0 {
+			return s.of(from)
+		}
+		if to := appendedTo(call); to != nil && i == 0 && s.of(to) != 0 {
+			return s.of(to)
+		}
+	}
 	switch x := v.(type) {
+	case *ssa.UnOp:
+		if element, ok := x.X.(*ssa.IndexAddr); ok && s.of(element.X)&holds != 0 && a.isPiece(x) {
+			return own
+		}
+		if field, ok := x.X.(*ssa.FieldAddr); ok && s.of(field.X)&own != 0 && a.reused(field) {
+			return inside
+		}
+	case *ssa.Slice:
+		if carries(x.X, s) {
+			return holds
+		}
 	case *ssa.Call:
+		if appendsCarried(x, s) {
+			return holds
+		}
 		for _, held := range a.heldBy(x, 0) {
-			if s.of(held) != 0 {
+			if carries(held, s) {
 				return holds
 			}
 		}
 	case *ssa.Extract:
 		if call, ok := x.Tuple.(*ssa.Call); ok {
 			for _, held := range a.heldBy(call, x.Index) {
-				if s.of(held) != 0 {
+				if carries(held, s) {
 					return holds
 				}
 			}
 		}
 	}
 	return 0
+}
+
+// appendsCarried reports whether a call appends what has the object: as an element, since what a slice
+// itself has is copied.
+func appendsCarried(call *ssa.Call, s *state) bool {
+	b, ok := call.Call.Value.(*ssa.Builtin)
+	if !ok || b.Name() != "append" || len(call.Call.Args) < 2 {
+		return false
+	}
+	elements := call.Call.Args[1]
+	return s.of(elements)&memory == 0 && carries(elements, s)
+}
+
+// grown is the argument to which a callee may have appended, and which it returns.
+func (a *calls) grown(call *ssa.Call, i int) ssa.Value {
+	if _, pool := a.roleOf(call.Common()); pool {
+		return nil // it knows where the memory goes
+	}
+	if s := a.summaryOf(call.Common()); s != nil {
+		for _, l := range s.Grows {
+			puts := slices.ContainsFunc(s.Puts, func(r Ref) bool { return r.Param == l.Param })
+			if l.Result == i && !puts {
+				return a.actual(call.Common(), l.Param)
+			}
+		}
+	}
+	return nil
 }

@@ -79,7 +79,7 @@ func lost(l loss, tell bool) (map[string]bool, error) {
 		return nil, err
 	}
 	defer m.Close()
-	found, pkgs, err := driver.Run(driver.Config{Dir: m.Dir, Patterns: m.Packages, Env: m.Env}, []*analysis.Analyzer{missingput.Analyzer})
+	found, pkgs, err := driver.Run(driver.Config{Syntax: true, Dir: m.Dir, Patterns: m.Packages, Env: m.Env}, []*analysis.Analyzer{missingput.Analyzer})
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func seedModule(path, version string, patterns []string, counts map[group]*count
 		return err
 	}
 	defer m.Close()
-	_, pkgs, err := driver.Run(driver.Config{Dir: m.Dir, Patterns: m.Packages, Shallow: true, Env: m.Env}, poolvet.Analyzers())
+	_, pkgs, err := driver.Run(driver.Config{Syntax: true, Dir: m.Dir, Patterns: m.Packages, Shallow: true, Env: m.Env}, poolvet.Analyzers())
 	if err != nil {
 		return err
 	}

@@ -140,3 +140,22 @@ func noObjects(n int) {
 		pool.Put(n)
 	}
 }
+
+// A Put of what is not too large empties the object first: that is no guard against a second call.
+type line struct{ text []byte }
+
+var lines = sync.Pool{New: func() any { return new(line) }}
+
+func (l *line) free() {
+	if cap(l.text) > 1<<16 {
+		return
+	}
+	l.text = l.text[:0]
+	lines.Put(l)
+}
+
+func freedTwice() {
+	l := lines.Get().(*line)
+	l.free()
+	l.free() // want `l is put back again after its Put`
+}

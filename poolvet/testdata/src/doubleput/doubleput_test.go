@@ -10,6 +10,8 @@ import (
 	"testdata.example/src/wrap"
 )
 
+func init() { twin.Spoil(func(l *line) { l.text = []byte("put back") }) }
+
 func TestUnderCheckAll(t *testing.T) {
 	ran.Run(t, []ran.Shape{
 		twin.Bad("twice", func(tb testing.TB) { twice(wrap.Acquire()) }),
@@ -34,6 +36,7 @@ func TestUnderCheckAll(t *testing.T) {
 			}
 		}),
 		twin.Good("list", func(tb testing.TB) { list(&node{wrap.Acquire(), &node{wrap.Acquire(), nil}}) }),
+		twin.Bad("freedTwice", func(tb testing.TB) { freedTwice() }),
 		twin.Good("boxAndBlock", func(tb testing.TB) {
 			b := wrap.Get()
 			boxAndBlock(&b)

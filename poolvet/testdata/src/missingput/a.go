@@ -319,6 +319,8 @@ type closer struct {
 	wait   func()
 }
 
+func (c *closer) close() { c.closed = true }
+
 func (c *closer) take(p *dewpond.BytePool) []byte {
 	c.wait()
 	return p.Get(64)

@@ -3,6 +3,8 @@ package noreset
 import (
 	"encoding/json"
 	"sync"
+
+	"github.com/dewpond/dewpond"
 )
 
 // Fields of the last owner: https://github.com/prebid/prebid-cache/pull/64.
@@ -106,4 +108,78 @@ func throughWrappers(n int) int {
 	defer release(s)
 	s.depth += n
 	return s.depth
+}
+
+var dirty = dewpond.MustPool(dewpond.PoolOptions[state]{Name: "dirty", New: func() *state { return new(state) }})
+
+func fromDewpond() int {
+	s := dirty.Get()
+	s.depth++
+	n := s.depth
+	dirty.Put(s) // want `s is put back with what its owner left in depth`
+	return n
+}
+
+var clean = dewpond.MustPool(dewpond.PoolOptions[state]{Name: "clean", Reset: func(s *state) { s.depth = 0 }})
+
+func fromDewpondReset() int {
+	s := clean.Get()
+	s.depth++
+	n := s.depth
+	clean.Put(s)
+	return n
+}
+
+type service struct {
+	states, cleared, either *dewpond.Pool[state]
+	named                   *dewpond.Pool[state]
+}
+
+func newService() (*service, error) {
+	s := &service{
+		cleared: dewpond.MustPool(dewpond.PoolOptions[state]{Name: "cleared", New: newState, Reset: (*state).Reset}),
+		named:   dewpond.MustPool(dewpond.PoolOptions[state]{Name: "named", New: newState}),
+	}
+	var err error
+	s.states, err = dewpond.NewPool(dewpond.PoolOptions[state]{Name: "states", New: newState})
+	s.either = dewpond.MustPool(dewpond.PoolOptions[state]{Name: "either", New: newState})
+	return s, err
+}
+
+func (s *service) resetEither() {
+	s.either = dewpond.MustPool(dewpond.PoolOptions[state]{Name: "either", New: newState, Reset: (*state).Reset})
+}
+
+func newState() *state { return &state{seen: map[string]bool{}} }
+
+func (s *service) count() int {
+	v := s.states.Get()
+	v.depth++
+	n := v.depth
+	s.states.Put(v) // want `v is put back with what its owner left in depth`
+	return n
+}
+
+func (s *service) countNamed() int {
+	v := s.named.Get()
+	v.depth++
+	n := v.depth
+	s.named.Put(v) // want `v is put back with what its owner left in depth`
+	return n
+}
+
+func (s *service) countCleared() int {
+	v := s.cleared.Get()
+	v.depth++
+	n := v.depth
+	s.cleared.Put(v)
+	return n
+}
+
+func (s *service) countEither() int {
+	v := s.either.Get()
+	v.depth++
+	n := v.depth
+	s.either.Put(v)
+	return n
 }

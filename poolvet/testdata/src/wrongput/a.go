@@ -1,6 +1,10 @@
 package wrongput
 
-import "github.com/dewpond/dewpond"
+import (
+	"io"
+
+	"github.com/dewpond/dewpond"
+)
 
 var (
 	small = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "small"})
@@ -60,4 +64,47 @@ func returnedUse() byte {
 	c := b[1:]
 	small.Return(&b)
 	return c[0] // want `b is used after its Put`
+}
+
+func inALoop(x []byte) {
+	b := small.Get(64)[:0]
+	for _, c := range x {
+		b = append(b, c)
+	}
+	small.Put(b) // want `append may have moved b`
+}
+
+func write(b []byte, x []byte) []byte { return append(b, x...) }
+
+func byAHelper(x []byte) {
+	b := small.Get(64)[:0]
+	b = write(b, x)
+	small.Put(b) // want `append may have moved b`
+}
+
+func advanced(w io.Writer) {
+	b := small.Get(64)
+	for len(b) > 0 {
+		n, err := w.Write(b)
+		if err != nil {
+			break
+		}
+		b = b[n:]
+	}
+	small.Put(b) // want `b starts later than its block`
+}
+
+// The size that was asked for is that of what is appended.
+func fitting(x []byte) {
+	b := small.Get(len(x))[:0]
+	b = append(b, x...)
+	small.Put(b)
+}
+
+// The deferred Put has the block as it was got.
+func deferred(x []byte) int {
+	b := small.Get(64)[:0]
+	defer small.Put(b)
+	b = append(b, x...)
+	return len(b)
 }

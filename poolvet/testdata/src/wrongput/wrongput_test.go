@@ -1,6 +1,7 @@
 package wrongput
 
 import (
+	"io"
 	"testing"
 
 	"github.com/dewpond/dewpond"
@@ -25,6 +26,11 @@ func TestUnderCheckAll(t *testing.T) {
 		{"oldAfterGrow", true, run(func(tb testing.TB) { twin.Same(tb, oldAfterGrow(long), 0) })},
 		{"made", true, run(func(tb testing.TB) { made() })},
 		{"other", true, run(func(tb testing.TB) { other() })},
+		{"inALoop", true, run(func(tb testing.TB) { inALoop(long) })},
+		{"byAHelper", true, run(func(tb testing.TB) { byAHelper(long) })},
+		{"advanced", true, run(func(tb testing.TB) { advanced(io.Discard) })},
+		{"fitting", false, run(func(tb testing.TB) { fitting(long) })},
+		{"deferred", false, run(func(tb testing.TB) { deferred(long) })},
 		{"returned", false, run(func(tb testing.TB) { returned() })},
 		{"returnedUse", true, run(func(tb testing.TB) { twin.Same(tb, returnedUse(), 0) })},
 	})
