@@ -2,8 +2,6 @@ package dewpond
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/magazine"
@@ -34,9 +32,8 @@ func (b *batch) get(ctx context.Context) error {
 		}
 		return nil
 	}
-	if budget := p.gate.Budget(); budget != nil && int64(len(b.blocks)) > min(budget.Limit(), math.MaxInt)/int64(b.size) {
-		return fmt.Errorf("%w: %d blocks of %d bytes for pool %q are more than its Budget of %d will ever have",
-			ErrExhausted, len(b.blocks), b.size, p.name, budget.Limit())
+	if err := p.beyondBudget(len(b.blocks), b.size); err != nil {
+		return err
 	}
 	defer b.undo() // what is left after an error, or when a report or Source panics
 	if err := b.collect(ctx); err != nil {
@@ -102,20 +99,21 @@ func (b *batch) wait(ctx context.Context) error {
 	if err != ErrExhausted {
 		return waitErrorOf(p.name, err)
 	}
-	return fmt.Errorf("%w: of %d blocks for pool %q not all are idle, and its AllocLimit never allows so many misses at once", err, all, p.name)
+	return exhausted("of %d blocks for pool %q not all are idle, and its AllocLimit never allows that many misses at once", all, p.name)
 }
 
 // allocate uses one permission to allocate.
 func (b *batch) allocate() error {
 	b.charged--
 	var block []byte
+	var err error
 	if b.large {
-		block = b.pool.chargedOversize(b.n)
+		block, err = b.pool.chargedOversize(b.n)
 	} else {
-		var err error
-		if block, err = b.pool.allocateOrReuseIdle(b.class); err != nil {
-			return err
-		}
+		block, err = b.pool.allocateOrReuseIdle(b.class)
+	}
+	if err != nil {
+		return err
 	}
 	b.blocks[b.idle+b.ready] = block[:b.n]
 	b.ready++

@@ -216,7 +216,7 @@ func TestGetBatchServesInOrder(t *testing.T) {
 			if len(order) != 0 {
 				t.Errorf("%q was served after %d Puts", <-order, i)
 			}
-			if _, err := b.TryGet(512); err != dewpond.ErrExhausted {
+			if _, err := b.TryGet(512); !errors.Is(err, dewpond.ErrExhausted) {
 				t.Errorf("TryGet overtook: %v", err)
 			}
 			a.Put(block)
@@ -320,7 +320,7 @@ func (s *scriptedSource) Alloc(size int) ([]byte, error) {
 	return s.meter.Alloc(size)
 }
 
-// A slice that no memory is large enough for panics, as in Get, and is not charged.
+// A slice that no memory is large enough for is refused, as by TryGet, and is not charged.
 func TestGetBatchTooLargeForMemory(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("32 bits have memory for the largest size that an int can ask for")
@@ -328,8 +328,8 @@ func TestGetBatchTooLargeForMemory(t *testing.T) {
 	budget := dewpond.MustBudget("", math.MaxInt64)
 	p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
 	blocks := make([][]byte, 3)
-	if text := panics(func() { p.GetBatch(t.Context(), blocks, math.MaxInt/4) }); !strings.Contains(text, "len out of range") {
-		t.Errorf("panics with %q", text)
+	if err := p.GetBatch(t.Context(), blocks, math.MaxInt/4); !strings.Contains(fmt.Sprint(err), fmt.Sprintf("a slice of %d bytes for pool %q", math.MaxInt/4, p.Name())) {
+		t.Error(err)
 	}
 	noneOf(t, blocks)
 	if s := p.Stats(); budget.Used() != 0 || s.Gets != 0 {
@@ -512,6 +512,97 @@ func stressBatches(t *testing.T, allocLimit int) {
 	}
 	if waits == 0 || cancelled.Load() == 0 {
 		t.Error("nobody waited or gave up: this shows nothing")
+	}
+}
+
+// Batches with deadlines of up to 3 ms are served, or refused when their time is up, whether
+// AllocLimit or a Budget is what they wait for and whatever panics meanwhile. All of them together
+// never have more than the Budget.
+func TestGetBatchWithDeadlines(t *testing.T) {
+	notWatched(t, "its blocks are a Source's that panics")
+	calls := int64(10_000)
+	switch {
+	case *long:
+		calls = 1_500_000 // 10 million in all
+	case testing.Short():
+		calls = 1_000
+	}
+	for _, allocLimit := range []int{0, 1000, 20_000, 100_000} {
+		for _, limit := range []int64{0, 32 << 10} {
+			if allocLimit == 0 && limit == 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("AllocLimit=%d,Budget=%d", allocLimit, limit), func(t *testing.T) {
+				o := dewpond.BytePoolOptions{Classes: []int{1024}, AllocLimit: allocLimit, IdleTimeout: dewpond.NoDecay}
+				if limit > 0 {
+					o.Budget = dewpond.MustBudget("", limit)
+				}
+				batchesWithDeadlines(t, newPool(t, o), limit, calls)
+				source := &moodySource{panicsInFree: true}
+				o.Memory, o.Budget = source, nil
+				if limit > 0 {
+					o.Budget = dewpond.MustBudget("", limit)
+				}
+				p, err := makePool(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				batchesWithDeadlines(t, p, limit, min(calls, 100_000))
+				if limit > 0 && source.most.Load() > limit {
+					t.Errorf("there were %d bytes at once, of %d", source.most.Load(), limit)
+				}
+				panics(func() { p.Close() })
+			})
+		}
+	}
+}
+
+func batchesWithDeadlines(t *testing.T, p *dewpond.BytePool, limit, calls int64) {
+	var begun, served, inUse atomic.Int64
+	var wg go125.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(13, uint64(g)))
+			for begun.Add(1) <= calls {
+				blocks := make([][]byte, 1+rng.IntN(8))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(3000))*time.Microsecond)
+				err := errors.New("it panicked")
+				text := panics(func() { err = p.GetBatch(ctx, blocks, 1024) })
+				cancel()
+				if text != "" && text != "Alloc" && text != "Free" {
+					t.Errorf("GetBatch panics: %s", text)
+				}
+				if err != nil {
+					noneOf(t, blocks)
+					continue
+				}
+				served.Add(1)
+				if n := inUse.Add(int64(len(blocks)) * 1024); limit > 0 && n > limit {
+					t.Errorf("%d bytes are in use, of %d", n, limit)
+				}
+				inUse.Add(-int64(len(blocks)) * 1024)
+				for _, b := range blocks {
+					panics(func() { p.Put(b) })
+				}
+				if rng.IntN(50) == 0 {
+					panics(func() { p.Trim() }) // so that there are misses
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if served.Load() == 0 || dewpond.Waiting(p) {
+		t.Errorf("of %d calls %d were served; one waits: %v", calls, served.Load(), dewpond.Waiting(p))
+	}
+	if s := p.Stats(); s.InUseBytes != 0 || s.OverBudget != 0 {
+		t.Errorf("all is put back: %+v", s)
+	}
+	panics(func() { p.Trim() })
+	for p.Stats().IdleBytes != 0 { // what Free panicked for is freed all the same
+		panics(func() { p.Trim() })
+	}
+	if limit > 0 && p.Stats().BudgetUsed != 0 {
+		t.Errorf("all is released, and %d bytes are charged", p.Stats().BudgetUsed)
 	}
 }
 

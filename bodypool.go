@@ -30,6 +30,14 @@ import (
 // outgrows it, or none where all have one size. Fewer outgrow their blocks, because Get
 // also hands out larger ones that are idle.
 //
+// A few large bodies do not make the blocks of all others large. While most bodies fill less
+// than an eighth of the size it falls quickly, and up to three bodies in a row that are more
+// than eight times as large do not raise it. So where one body in 12 has 1 MiB and the others
+// 200 bytes, those hold at most 512. The price is that append allocates memory for each of the
+// large ones:
+// https://github.com/dewpond/dewpond/blob/main/docs/tuning.md#bodies-of-many-sizes has what
+// other sizes cost. Where callers know which bodies are large, a BodyPool for each kind avoids it.
+//
 // As append loses the block that it moves a body out of, the pool cannot count the blocks
 // of a BodyPool one by one. In [Stats.InUseBytes] a BodyPool has the number of its blocks
 // that were not put back, times its present size. With [CheckAll] they are no leaks when the
@@ -41,7 +49,8 @@ type BodyPool struct {
 	maker  []uintptr // stack of the call of BytePool.Bodies, with CheckAll
 
 	fits     learn.Bodies // which class Get hands out
-	out      atomic.Int64 // Gets minus Puts
+	out      atomic.Int64 // Gets minus Puts, at least 0
+	outBytes atomic.Int64 // of the blocks that are out, by what Get returned
 	reported atomic.Int64 // how many of these were reported as leaks
 }
 
@@ -52,7 +61,7 @@ func (p *BodyPool) Get() []byte {
 	blocks, class := p.blocks, p.fits.Class()
 	b := blocks.sampled(blocks.reuse(class))
 	// Bodies that have outgrown their blocks have left larger ones.
-	most := 2 * blocks.classes.Size(class)
+	most := learn.Spread * blocks.classes.Size(class)
 	for larger := class + 1; b == nil && int(larger) < blocks.classes.Len() && blocks.classes.Size(larger) <= most; larger++ {
 		if b = blocks.sampled(blocks.reuse(larger)); b != nil {
 			class = larger
@@ -62,6 +71,7 @@ func (p *BodyPool) Get() []byte {
 		b = blocks.sampled(blocks.getBlock(class))
 	}
 	blocks.count.class.At(class).bodies.Add(1)
+	p.outBytes.Add(int64(blocks.gate.Size(class)))
 	p.out.Add(1)
 	if blocks.onGet&watch != 0 {
 		blocks.checks.Excuse(addressOf(b))
@@ -70,14 +80,31 @@ func (p *BodyPool) Get() []byte {
 }
 
 // Put gives back a body that has grown from what [BodyPool.Get] returned, whether append has
-// moved it or not, as [BytePool.Adopt] does. The BodyPool learns from the length of b,
-// unless it is 0. Put ignores a slice of cap 0.
+// moved it or not, as [BytePool.Adopt] does. The BodyPool learns from the length of b, or if that is
+// 0, as of b[:0], from the cap: whether append has moved the body. Put ignores a slice of cap 0.
 func (p *BodyPool) Put(b []byte) {
 	if cap(b) == 0 {
 		return
 	}
-	p.out.Add(-1)
-	p.fits.Learn(len(b))
+	// The block that Get returned is b, or lost to it. Its size is not known, but that of all.
+	for out := p.out.Load(); out > 0; out = p.out.Load() {
+		if p.out.CompareAndSwap(out, out-1) {
+			mean := p.outBytes.Load() / out
+			p.outBytes.Add(-mean)
+			p.blocks.engine.GoneBytes(mean)
+			break
+		}
+	}
+	if len(b) > 0 {
+		p.fits.Learn(len(b))
+	} else {
+		p.fits.LearnCap(cap(b))
+	}
+	if class, ok := p.blocks.classes.Floor(cap(b)); ok {
+		if size, fits := p.blocks.classes.Size(class), p.fits.Size(); fits <= size && size <= 2*fits {
+			p.blocks.engine.Wanted(class, 1) // Get hands it out
+		}
+	}
 	p.blocks.noteAsked(len(b))
 	p.blocks.adoptOrPut(b, true)
 }

@@ -1,11 +1,13 @@
 package dewpond_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
@@ -15,8 +17,8 @@ import (
 // appended is what a caller makes of a BodyPool's block: n bytes, moved by append if need be.
 func appended(h *dewpond.BodyPool, n int) []byte { return append(h.Get(), make([]byte, n)...) }
 
-// The size follows the bodies: up at once, to what they need and no further, and down
-// slowly.
+// The size follows the bodies: up at once, to what they need and no further, and down by one
+// class at a time.
 func TestBodyPoolFollows(t *testing.T) {
 	leavesOut(t, "the block that the last body outgrows")
 	onlyOnHeap(t, "there are no BodyPools off the heap")
@@ -42,7 +44,7 @@ func TestBodyPoolFollows(t *testing.T) {
 	for ; dewpond.BodySize(h) > 64; steps++ {
 		h.Put(appended(h, 10))
 	}
-	if steps < 100 { // of 15 for each of 49 classes
+	if steps < 100 { // 4 for each of 37 classes, and then 15 for each of 9
 		t.Errorf("its size fell to the smallest class with %d bodies", steps)
 	}
 	for range 100 {
@@ -58,6 +60,43 @@ func TestBodyPoolFollows(t *testing.T) {
 	}
 	if n := 1<<20 + 1; cap(appended(h, n)) < n {
 		t.Error("no body")
+	}
+}
+
+// A body that is cut to length 0 before Put teaches by its cap: about one in 16 outgrows its block, and where bodies become
+// small, so do the blocks, however many large ones are idle.
+func TestBodyPoolFollowsCaps(t *testing.T) {
+	leavesOut(t, "the block that the last body outgrows")
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	notWatched(t, "what waits in quarantine is not idle")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // Get finds what is idle
+	for _, n := range []int{1000, 5000, 20_000, 300_000} {
+		h := newPool(t, dewpond.BytePoolOptions{}).Bodies()
+		body := make([]byte, n)
+		for range 20 {
+			h.Put(append(h.Get(), body...)[:0])
+		}
+		const bodies = 4000
+		outgrown := 0
+		for range bodies {
+			b := h.Get()
+			if cap(b) < n {
+				outgrown++
+			}
+			h.Put(append(b, body...)[:0])
+			if size := dewpond.BodySize(h); size < n/4 || size > 2*n {
+				t.Fatalf("bodies of %d bytes make the size %d", n, size)
+			}
+		}
+		if outgrown > bodies/12 {
+			t.Errorf("%d of %d bodies of %d bytes outgrow their blocks", outgrown, bodies, n)
+		}
+		for range 100_000 { // with idle blocks of n bytes
+			h.Put(append(h.Get(), body[:100]...)[:0])
+		}
+		if size := dewpond.BodySize(h); size > 256 {
+			t.Errorf("after small bodies the size for those of %d bytes is %d", n, size)
+		}
 	}
 }
 
@@ -78,6 +117,60 @@ func TestBodyPoolIsOutgrownByOneIn16(t *testing.T) {
 	}
 	if outgrown < bodies/24 || outgrown > bodies/12 {
 		t.Errorf("%d of %d bodies outgrew it, want about %d", outgrown, bodies, bodies/16)
+	}
+}
+
+// One body in 12 has 1 MiB and the others 200 bytes: none of those holds more than 16 times
+// its size, and of the Gets only those miss whose block a large body before has lost, whether
+// or not all bodies had 1 MiB at first.
+func TestBodiesOfTwoSizes(t *testing.T) {
+	notWatched(t, countsMiss)
+	onlyOnHeap(t, "there are no BodyPools off the heap")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // another P's shard may have the idle blocks
+	for _, before := range []bool{false, true} {
+		p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
+		words := newSlices(t, dewpond.SlicePoolOptions[uint64]{})
+		t.Run(fmt.Sprintf("bytes, 1 MiB before %t", before), func(t *testing.T) {
+			bodiesOfTwoSizes[byte](t, before, p.Bodies(), p.Stats)
+		})
+		t.Run(fmt.Sprintf("words, 1 MiB before %t", before), func(t *testing.T) {
+			bodiesOfTwoSizes[uint64](t, before, words.Bodies(), words.Stats)
+		})
+	}
+}
+
+func bodiesOfTwoSizes[T any](t *testing.T, before bool, bodies interface {
+	Get() []T
+	Put([]T)
+}, stats func() dewpond.Stats) {
+	const rounds, atOnce, oneIn, small, large = 150, 24, 12, 200, 1 << 20 // bytes
+	bytes := func(n int) int { return n * int(unsafe.Sizeof(*new(T))) }
+	elements := make([]T, large/bytes(1))
+	out := make([][]T, atOnce)
+	held := 0
+	var settled dewpond.Stats
+	for round := range rounds {
+		if round == rounds/2 {
+			settled, held = stats(), 0
+		}
+		for i := range out {
+			n := small / bytes(1)
+			if i%oneIn == 0 || before && round < 5 {
+				n = len(elements)
+			}
+			if out[i] = append(bodies.Get(), elements[:n]...); bytes(n) == small {
+				held = max(held, bytes(cap(out[i])))
+			}
+		}
+		for i, b := range out {
+			bodies.Put(b)
+			out[i] = nil
+		}
+	}
+	d := stats().Sub(settled)
+	few := d.HitRate() < 0.9 && !losesSome(d) // with -race the second tier drops blocks at random
+	if t.Logf("a body of %d bytes holds up to %d; %.1f %% hits", small, held, 100*d.HitRate()); held > 16*small || few {
+		t.Errorf("a body of %d bytes holds up to %d; %.1f %% hits", small, held, 100*d.HitRate())
 	}
 }
 

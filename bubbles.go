@@ -83,9 +83,9 @@ func (a *apart[P]) reportLeaks() (n int) {
 	return n
 }
 
-func (a *apart[P]) engines() (all []*magazine.Engine) {
+func (a *apart[P]) appendEngines(all []*magazine.Engine) []*magazine.Engine {
 	for _, p := range a.all() {
-		all = append(all, p.engines()...)
+		all = p.appendEngines(all)
 	}
 	return all
 }

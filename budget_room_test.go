@@ -205,7 +205,7 @@ func TestBudgetKeepsIdleBlocksFromTheRefused(t *testing.T) {
 		small.Put(b)
 	}
 	for _, n := range []int{128 << 10, 512 << 10} {
-		if _, err := large.TryGet(n); err != dewpond.ErrExhausted {
+		if _, err := large.TryGet(n); !errors.Is(err, dewpond.ErrExhausted) {
 			t.Errorf("TryGet(%d): %v", n, err)
 		}
 	}

@@ -305,7 +305,7 @@ func TestBudgetWaiterMissesNothing(t *testing.T) {
 		"Close": func(p *dewpond.BytePool) { p.Close() },
 		"Get":   func(p *dewpond.BytePool) { p.Get(1024) },
 		"TryGet": func(p *dewpond.BytePool) {
-			if _, err := p.TryGet(1024); err != nil && err != dewpond.ErrExhausted {
+			if _, err := p.TryGet(1024); err != nil && !errors.Is(err, dewpond.ErrExhausted) {
 				panic(err)
 			}
 		},
@@ -376,7 +376,7 @@ func TestBudgetServesInOrder(t *testing.T) {
 			if len(order) != 0 {
 				t.Errorf("%q was served after %d Puts", <-order, i)
 			}
-			if _, err := a.TryGet(1024); err != dewpond.ErrExhausted {
+			if _, err := a.TryGet(1024); !errors.Is(err, dewpond.ErrExhausted) {
 				t.Errorf("TryGet overtook: %v", err)
 			}
 			a.Put(block)
@@ -722,7 +722,7 @@ func TestForgottenBlockStaysCharged(t *testing.T) {
 		}
 		runtime.GC()
 		runtime.GC()
-		if _, err := other.TryGet(1024); err != dewpond.ErrExhausted || budget.Used() != 4096 {
+		if _, err := other.TryGet(1024); !errors.Is(err, dewpond.ErrExhausted) || budget.Used() != 4096 {
 			t.Errorf("%v, %d bytes are charged", err, budget.Used())
 		}
 		runtime.KeepAlive(p)

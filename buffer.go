@@ -92,13 +92,27 @@ func (b *Buffer) handOver() (block []byte, off int) {
 	return block, off
 }
 
-// Lease hands the unread bytes over as a [Lease], without a copy: the Lease owns the
-// Buffer's block, and the Buffer is empty, as after [Buffer.Release], and can be used
-// again. The cap of the Lease's bytes is their length. The Lease of an empty Buffer has
-// length 0, and must be released too. Lease panics if the Buffer, with what was read of
-// it, has 4 GiB or more.
+// Lease hands the unread bytes over as a [Lease]. The Buffer is empty, as after
+// [Buffer.Release], and can be used again. The cap of the Lease's bytes is their length.
+//
+// The Lease owns the Buffer's block, without a copy, if that fits. If it is two or more
+// classes larger than the unread bytes need, or more than twice as large, Lease copies them
+// to a block that fits and puts the Buffer's back, so that a Lease which is kept for long
+// holds little more than its bytes. It does not copy if AllocLimit or the [Budget] does not
+// allow another block now, nor what is larger than the largest class.
+//
+// The Lease of an empty Buffer has length 0 and no block, and must be released too. Lease
+// panics if it does not copy and the Buffer, with what was read of it, has 4 GiB or more.
 func (b *Buffer) Lease() Lease {
-	l := b.home().LeaseOf(b.buf)
+	p := b.home()
+	if n := b.Len(); n == 0 || p.isTooLarge(cap(b.buf), n) {
+		if fitting := p.getIfAllowed(n); fitting != nil {
+			copy(fitting, b.Bytes())
+			block, _ := b.handOver()
+			return p.newLease(moved(p, block, fitting)).Truncate(n)
+		}
+	}
+	l := p.LeaseOf(b.buf)
 	all, read := b.handOver()
 	if read == 0 {
 		return l.Truncate(len(all))
@@ -224,9 +238,14 @@ func (b *Buffer) WriteRune(r rune) (n int, err error) {
 // block. If the final size is roughly known, Grow saves growing step by step. If it is
 // refused a block, as only a Buffer of [BytePool.TryBuffer] may be, it does nothing:
 // [Buffer.TryGrow] says so. Grow panics if n is negative, and as Write does.
-func (b *Buffer) Grow(n int) { _ = b.TryGrow(n) }
+func (b *Buffer) Grow(n int) {
+	if _, ok := b.TryGrow(n).(lengthError); ok {
+		panic(bytes.ErrTooLarge)
+	}
+}
 
-// TryGrow is like [Buffer.Grow], but returns the error if it is refused a block. A Buffer
+// TryGrow is like [Buffer.Grow], but returns the error if it is refused a block. Of a Buffer that may be
+// refused it returns an error too, and does not panic, if no memory holds n more bytes. A Buffer
 // that is refused twice what it holds, which it asks for first, asks for what n needs, or
 // above the largest class for an eighth more than it holds.
 func (b *Buffer) TryGrow(n int) error {
@@ -337,10 +356,13 @@ func (b *Buffer) makeRoom(n int) (old []byte, err error) {
 // have to be copied again.
 func (b *Buffer) larger(unread, n int) ([]byte, error) {
 	has := cap(b.buf)
+	p := b.home()
 	if has > math.MaxInt-has-n {
+		if b.try {
+			return nil, p.answer(n, tooLong("a Buffer of pool %q that has %d bytes, and %d more: no memory holds them", p.name, unread, n))
+		}
 		panic(bytes.ErrTooLarge)
 	}
-	p := b.home()
 	first := 0
 	if b.buf == nil {
 		first = p.first.Size()
@@ -367,6 +389,13 @@ func (b *Buffer) larger(unread, n int) ([]byte, error) {
 // is impossible. Of a Buffer that may be refused it is TryGet, of least bytes if there is no block of size.
 func (b *Buffer) take(size, least int) (block []byte, err error) {
 	p := b.home()
+	if b.try {
+		if block, err = p.tryGetUncounted("TryBuffer", size); err != nil && least < size {
+			size = least
+			block, err = p.tryGetUncounted("TryBuffer", size)
+		}
+		return block, p.answer(size, err)
+	}
 	if size > p.classes.Largest() {
 		defer func() {
 			if recover() != nil {
@@ -374,14 +403,7 @@ func (b *Buffer) take(size, least int) (block []byte, err error) {
 			}
 		}()
 	}
-	if !b.try {
-		return p.Get(size), nil
-	}
-	if block, err = p.tryGetUncounted("TryBuffer", size); err != nil && least < size {
-		block, err = p.tryGetUncounted("TryBuffer", least)
-	}
-	p.countAnswer(len(block), err)
-	return block, err
+	return p.Get(size), nil
 }
 
 // Bytes returns the unread bytes. The slice is valid until the next call that

@@ -118,7 +118,7 @@ func TestTryBufferTakesWhatFits(t *testing.T) {
 			t.Fatalf("byte %d: %v, in a block of %d bytes", b.Len(), err, b.Cap())
 		}
 	}
-	if err := b.WriteByte('a'); err != dewpond.ErrExhausted {
+	if err := b.WriteByte('a'); !errors.Is(err, dewpond.ErrExhausted) {
 		t.Errorf("with %d of %d used: %v", budget.Used(), budget.Limit(), err)
 	}
 	p.Put(other)
@@ -139,7 +139,7 @@ func TestTryBufferGrowsAmortizedToItsLimit(t *testing.T) {
 	for err == nil {
 		err = b.WriteByte('a')
 	}
-	if err != dewpond.ErrExhausted || b.Len() < 1<<18 {
+	if !errors.Is(err, dewpond.ErrExhausted) || b.Len() < 1<<18 {
 		t.Errorf("%v after %d bytes", err, b.Len())
 	}
 	if s := p.Stats(); s.Oversize > 40 {
@@ -159,7 +159,7 @@ func TestTryBufferReadFrom(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{Name: name, Classes: []int{512, 1024}, Budget: dewpond.MustBudget("", 1536)})
 		b, r := p.TryBuffer(), strings.NewReader(text)
 		n, err := b.ReadFrom(reader(r))
-		if n != 1024 || err != dewpond.ErrExhausted || b.String() != text[:1024] || r.Len() != 2000-1024 {
+		if n != 1024 || !errors.Is(err, dewpond.ErrExhausted) || b.String() != text[:1024] || r.Len() != 2000-1024 {
 			t.Errorf("%s: %d, %v, holds %d bytes, and %d are left", name, n, err, b.Len(), r.Len())
 		}
 		if n := p.Stats().Refused; n > 4 { // it asks before its block is full, and then, each time twice

@@ -76,6 +76,8 @@ type BytePool struct {
 	zero  ZeroPolicy
 	guard *guarded // nil: no block is guarded
 	bare  string   // why not
+
+	exhausted error // what a call returns that is refused now: see answer
 }
 
 // Get and Put read the pool's first cache line, which includes the engine's first three
@@ -165,7 +167,7 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	} else if o.Zero == ZeroOnPut {
 		p.onPut |= clearBlock
 	}
-	if o.Zero == ZeroOnGet || p.onPut&clearBlock != 0 && p.onGet&watchAll != 0 { // there is poison in it
+	if o.Zero == ZeroOnGet || p.onPut&clearBlock != 0 && p.onGet&watchAll != 0 && !e.areSealed() { // there is poison in it
 		p.onGet |= clearBlock
 	}
 	sizes := o.Classes // what a block counts, in the bounds and in the Budget
@@ -179,6 +181,8 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 		MaxIdleBytes:    idle - p.checks.quarantined(),
 		MaxIdlePerClass: max(0, o.MaxIdlePerClass),
 		Beyond:          beyondIf(follows),
+		Tier:            tierUnless(o.NoSecondTier || idle == 0 || o.Memory != nil || o.Budget != nil || p.checks != nil),
+		Aging:           o.IdleTimeout > 0,
 		Sampled:         p.onGet&watchSome != 0,
 	})
 	if p.checks.everything() {
@@ -197,13 +201,14 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 		unit = 0
 	}
 	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.gate.Shed)
-	p.decay.Init(o.IdleTimeout, haste, trim, settle,
+	p.decay.Init(processTicker(), o.IdleTimeout, trim, settle,
 		decay.Part{Idle: &p.engine, Sizes: sizes, Unit: unit, Shed: shed},
 		decay.Part{Idle: &p.handles, Sizes: []int{1}, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
 	if !o.NoCollect {
-		p.decay.Asks(func() { p.count.collections.Add(1) })
+		p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
 	}
 	p.entry, p.name = entry, entry.Name()
+	p.exhausted = exhausted("pool %q is exhausted: no block is idle, and AllocLimit or the Budget allows no new one now", p.name)
 	p.gate.Init(admission.Config{
 		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: sizes, AllocLimit: o.AllocLimit,
 		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
@@ -405,7 +410,8 @@ func (p *BytePool) getBlock(class uint8) []byte {
 //   - in a pool with a [Budget], a slice that the pool has not handed out
 //     (DroppedForeign).
 //
-// Put drops a block that the pool has no room for (DroppedFull), every block while the
+// A block that the pool has no room for (DroppedFull) belongs to the garbage collector, and a Get may take
+// it until it is freed: see [BytePoolOptions.NoSecondTier]. Put drops every block while the
 // pool's Budget is overdrawn (DroppedFull), and every block after [BytePool.Close]
 // (DroppedClosed).
 //
@@ -696,10 +702,12 @@ func (p *BytePool) putUsed(b []byte) {
 	}
 }
 
-// TryGet is like [BytePool.Get], but returns [ErrExhausted] if no block of the class is
-// idle anywhere in the pool and the pool's AllocLimit or [Budget] does not allow it to
-// allocate one now. Before a Budget refuses, its pools let go of as many idle blocks as
-// needed, if that helps. Above the largest class only the Budget may refuse. Off the heap
+// TryGet is like [BytePool.Get], but returns an error that names the pool and wraps [ErrExhausted]
+// if no block of the class is idle anywhere in the pool and the pool's AllocLimit or [Budget] does
+// not allow it to allocate one now. Before a Budget refuses, its pools release as many idle blocks as
+// needed, if that helps. Above the largest class AllocLimit does not apply. If n is more than any memory
+// can hold, the error names the pool and n. A length that another machine has sent may still be
+// more than this one has, which ends the process: bound it, or give the pool a Budget. Off the heap
 // the system may refuse memory: then the error wraps the system's error. After
 // [BytePool.Close] TryGet returns [ErrClosed]. TryGet(0) needs no block, so nothing but
 // Close refuses it: see Get. It panics if n is negative.
@@ -711,8 +719,7 @@ func (p *BytePool) putUsed(b []byte) {
 func (p *BytePool) TryGet(n int) ([]byte, error) {
 	p = p.actual()
 	b, err := p.tryGetUncounted("TryGet", n)
-	p.countAnswer(n, err)
-	return b, err
+	return b, p.answer(n, err)
 }
 
 // GetContext is like [BytePool.TryGet], but instead of returning [ErrExhausted] it waits
@@ -741,20 +748,14 @@ func (p *BytePool) GetContext(ctx context.Context, n int) ([]byte, error) {
 	if err == ErrExhausted {
 		b, err = p.wait(ctx, n)
 	}
-	p.countAnswer(n, err)
-	return b, err
+	return b, p.answer(n, err)
 }
 
 // wait is GetContext after TryGet was refused.
 func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 	class, ok := p.classes.Index(n)
-	size := n
-	if ok {
-		size = p.gate.Size(class)
-	}
-	if budget := p.gate.Budget(); budget != nil && int64(size) > budget.Limit() {
-		return nil, fmt.Errorf("%w: a block of %d bytes for pool %q is more than its Budget of %d will ever have",
-			ErrExhausted, size, p.name, budget.Limit())
+	if err := p.beyondBudget(1, p.charge(n)); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil { // TryGet has looked for it everywhere
 		return nil, waitErrorOf(p.name, err)
@@ -763,7 +764,7 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 		if err := p.gate.WaitBytes(ctx, n); err != nil {
 			return nil, waitErrorOf(p.name, err)
 		}
-		return p.chargedOversize(n), nil
+		return p.chargedOversize(n)
 	}
 	blocks, err := p.gate.Wait(ctx, class, 1, nil)
 	switch {
@@ -782,16 +783,45 @@ func (p *BytePool) wait(ctx context.Context, n int) (b []byte, err error) {
 // returnOne gives back the permission to allocate a block that could not be made.
 func (p *BytePool) returnOne(class uint8) { p.gate.Return(class, 1) }
 
-// countAnswer counts any error that TryGet or GetContext returns, except ErrClosed, and else notes
-// what was asked for.
-func (p *BytePool) countAnswer(n int, err error) {
+// answer ends a call for n bytes that may be refused: it counts any error except ErrClosed, and else notes
+// what was asked for. It returns the error for the caller, in which ErrExhausted has the pool's name.
+func (p *BytePool) answer(n int, err error) error {
 	switch err {
 	case nil:
 		p.noteAsked(n)
+		return nil
 	case ErrClosed:
-	default:
-		p.count.refused.Add(1)
+		return err
 	}
+	p.count.refused.Add(1)
+	if err != ErrExhausted {
+		return err
+	}
+	if never := p.beyondBudget(1, p.charge(n)); never != nil {
+		return never
+	}
+	return p.exhausted
+}
+
+// charge returns how many bytes a Budget is charged for n bytes.
+func (p *BytePool) charge(n int) int {
+	if class, ok := p.classes.Index(n); ok {
+		return p.gate.Size(class)
+	}
+	return n
+}
+
+// beyondBudget returns an error if the whole Budget is less than count blocks that are charged size bytes
+// each, and nil if there is no Budget.
+func (p *BytePool) beyondBudget(count, size int) error {
+	budget := p.gate.Budget()
+	if budget == nil || int64(count) <= min(budget.Limit(), math.MaxInt)/int64(size) {
+		return nil
+	}
+	if count == 1 {
+		return exhausted("a block of %d bytes for pool %q is more than its Budget of %d will ever have", size, p.name, budget.Limit())
+	}
+	return exhausted("%d blocks of %d bytes for pool %q are more than its Budget of %d will ever have", count, size, p.name, budget.Limit())
 }
 
 // tryGetUncounted is TryGet without counting a refusal, because GetContext may wait instead.
@@ -840,6 +870,37 @@ func (p *BytePool) allocateOrReuseIdle(class uint8) ([]byte, error) {
 		return p.readySlice(class, block), e
 	}
 	return nil, err
+}
+
+// getIfAllowed returns a block for n bytes, or nil where AllocLimit, the Budget or the Source allows none
+// now. Unlike TryGet it does not gather the idle blocks of other processors.
+func (p *BytePool) getIfAllowed(n int) []byte {
+	class, ok := p.classes.Index(n)
+	switch {
+	case n == 0:
+		return noBytes[:]
+	case !ok:
+		return nil
+	}
+	b := p.reuse(class)
+	if b == nil && p.gate.Allow(class, 1) {
+		b, _ = p.allocate(class, p.returnOne)
+	}
+	if b == nil {
+		return nil
+	}
+	p.noteAsked(n)
+	return p.sampled(b[:n])
+}
+
+// isTooLarge reports whether a block of size bytes is two or more classes larger than n bytes need, or more
+// than twice as large. What no class holds needs what it has.
+func (p *BytePool) isTooLarge(size, n int) bool {
+	class, ok := p.classes.Index(n)
+	if next := int(class) + 1; next < p.classes.Len() && size > p.classes.Size(uint8(next)) {
+		return true
+	}
+	return ok && size > 2*p.classes.Size(class)
 }
 
 // classFor returns the class for a size that a caller asked for, or false if the size is
@@ -945,23 +1006,23 @@ func (p *BytePool) make(n int) []byte {
 	return make([]byte, n)
 }
 
-// makeLarge is make for a size that may be larger than any memory.
-func (p *BytePool) makeLarge(n int) []byte {
-	made := false
+// makeLarge is make for a size that may be larger than any memory. Then it returns an error.
+func (p *BytePool) makeLarge(n int) (b []byte, err error) {
 	defer func() {
-		if !made {
-			panic(fmt.Sprintf("dewpond: a slice of %d bytes for pool %q: %v", n, p.name, recover()))
+		if b == nil {
+			err = tooLong("a slice of %s for pool %q: %v", p.elements.text(n), p.name, recover())
 		}
 	}()
-	b := p.make(n)
-	made = true
-	return b
+	return p.make(n), nil
 }
 
 // oversize makes a slice above the largest class for Get, which the Budget does not
 // refuse.
 func (p *BytePool) oversize(n int) []byte {
-	b := p.makeLarge(n) // may panic, before anything is counted
+	b, err := p.makeLarge(n)
+	if err != nil {
+		panic(err.Error())
+	}
 	if p.gate.OverrunBytes(n) {
 		p.count.overBudget.Add(1)
 	}
@@ -975,20 +1036,19 @@ func (p *BytePool) tryOversize(n int) ([]byte, error) {
 	if !p.gate.TryBytes(n) {
 		return nil, ErrExhausted
 	}
-	return p.chargedOversize(n), nil
+	return p.chargedOversize(n)
 }
 
-// chargedOversize is oversize for a slice that the gate has charged.
-func (p *BytePool) chargedOversize(n int) (b []byte) {
-	defer func() {
-		if b == nil { // make panics: n is larger than any memory
-			p.gate.UnchargeBytes(n)
-		}
-	}()
-	b = p.makeLarge(n)
+// chargedOversize is oversize for a slice that the gate has charged. If no memory holds it, it returns an error.
+func (p *BytePool) chargedOversize(n int) ([]byte, error) {
+	b, err := p.makeLarge(n)
+	if err != nil {
+		p.gate.UnchargeBytes(n)
+		return nil, err
+	}
 	p.gate.RegisterLarge(dataOf(b), n)
 	p.count.oversize.Add(1)
-	return b
+	return b, nil
 }
 
 // accepts asks the Source, or on the heap the Budget, whether a slice is a block that a
@@ -1045,12 +1105,8 @@ func (p *BytePool) GetBatch(ctx context.Context, blocks [][]byte, n int) error {
 	if len(blocks) == 0 {
 		return nil
 	}
-	b := batch{pool: p, class: class, large: !ok, n: n, size: n, blocks: blocks}
-	if ok {
-		b.size = p.gate.Size(class)
-	}
-	err := b.get(ctx)
-	p.countAnswer(n, err)
+	b := batch{pool: p, class: class, large: !ok, n: n, size: p.charge(n), blocks: blocks}
+	err := p.answer(n, b.get(ctx))
 	if err == nil {
 		for range blocks[1:] {
 			p.noteAsked(n)
@@ -1152,10 +1208,11 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 // alone, b must begin where its memory was allocated, and that must be memory of Go: a
 // part of a larger slice would keep all of it alive, and its bytes would have two owners.
 //
-// What is cut stays alive with the block. So that MaxIdleBytes bounds that too, the pool from then on
-// keeps fewer bytes idle, by the largest ratio of a cap to its class that it has adopted: three
-// quarters for 1024 of a cap of 1365. (With [CheckAll] up to 1 MiB more of what was cut stays alive,
-// with the blocks in quarantine.)
+// What is cut stays alive with the block. So that MaxIdleBytes bounds that too, the pool retains fewer
+// bytes, by what was cut from the blocks that it has adopted, but at least the part that is left of the
+// block that lost most: three quarters for 1024 of a cap of 1365. As idle blocks are released, so is what
+// was cut, unless the pool has a bound of its own. (With [CheckAll] up to 1 MiB more of what was cut stays
+// alive, with the blocks in quarantine.)
 //
 // What the pool adopts counts as [Stats.Adopted] and as a Put, but was never in use. The
 // block that b has replaced stays in use until it is put back too: [BytePool.Replace] does
@@ -1203,8 +1260,15 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 			p.count.droppedForeign.Add(1)
 			return
 		}
-		if p.putBlock(own, p.sliceOf(own, blockOf(b))) && body {
+		if !body {
+			p.putBlock(own, p.sliceOf(own, blockOf(b)))
+			return
+		}
+		p.engine.Came(own, 1) // BodyPool.Put has said that a block is gone
+		if p.putBlock(own, p.sliceOf(own, blockOf(b))) {
 			p.count.class.At(own).unmatched.Add(1)
+		} else {
+			p.engine.Gone(own, 1)
 		}
 		return
 	}
@@ -1323,12 +1387,12 @@ func (p *BytePool) Lease(n int) Lease {
 }
 
 // TryLease is like [BytePool.TryGet], but returns a [Lease]: [Lease.Release] gives the
-// block back. It panics unless n is below 4 GiB.
+// block back. It returns an error too if n is 4 GiB or more.
 func (p *BytePool) TryLease(n int) (Lease, error) {
-	if uint64(n) > math.MaxUint32 {
-		p.refuseLease("TryLease", n)
-	}
 	p = p.actual()
+	if err := p.tooLongToLease("TryLease", n); err != nil {
+		return Lease{}, err
+	}
 	b, err := p.TryGet(n)
 	if err != nil {
 		return Lease{}, err
@@ -1337,12 +1401,12 @@ func (p *BytePool) TryLease(n int) (Lease, error) {
 }
 
 // LeaseContext is like [BytePool.GetContext], but returns a [Lease]: [Lease.Release]
-// gives the block back. It panics unless n is below 4 GiB.
+// gives the block back. It returns an error too if n is 4 GiB or more.
 func (p *BytePool) LeaseContext(ctx context.Context, n int) (Lease, error) {
-	if uint64(n) > math.MaxUint32 {
-		p.refuseLease("LeaseContext", n)
-	}
 	p = p.actual()
+	if err := p.tooLongToLease("LeaseContext", n); err != nil {
+		return Lease{}, err
+	}
 	b, err := p.GetContext(ctx, n)
 	if err != nil {
 		return Lease{}, err
@@ -1366,6 +1430,17 @@ func (p *BytePool) LeaseOf(b []byte) Lease {
 
 func (p *BytePool) refuseLease(method string, n int) {
 	panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: give 0 to %d bytes", method, n, p.Name(), uint32(math.MaxUint32)))
+}
+
+// tooLongToLease returns an error if no Lease can have n bytes.
+func (p *BytePool) tooLongToLease(method string, n int) error {
+	switch {
+	case n < 0:
+		p.refuseLease(method, n)
+	case uint64(n) <= math.MaxUint32:
+		return nil
+	}
+	return p.answer(n, tooLong("%s(%d) on pool %q: give 0 to %d bytes", method, n, p.name, uint32(math.MaxUint32)))
 }
 
 // newLease returns the lease of the first owner of a slice, which may be a block.
@@ -1533,6 +1608,7 @@ func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
+	p.engine.LeaveTier()
 	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l, &p.handles)
 	if p.ledger != nil {
 		// If the system refuses, the memory stays in Stats.CommittedBytes, and the next
@@ -1542,13 +1618,18 @@ func (p *BytePool) Trim() (released int64) {
 	return released
 }
 
-// trimInTurn is Trim as called by decay.
-func (p *BytePool) trimInTurn() {
+// trimInTurn is Trim as called by decay. It reports false and does nothing where the pool is in use and has a second
+// tier: what its next Gets would allocate instead brings more GC cycles, and two of them empty that tier.
+func (p *BytePool) trimInTurn() bool {
+	if p.engine.InUse() {
+		return false
+	}
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
 	decay.InTurn(p.name, func(release func(uint8, unsafe.Pointer)) { p.engine.Trim(release, &p.handles) }, p.free(&l))
 	p.gate.GrantBytesInReach()
+	return true
 }
 
 // free returns a function that lets go of a block that the engine no longer holds. After
@@ -1653,7 +1734,7 @@ func (p *BytePool) Stats() Stats {
 		passed, trimmed := p.gate.Counts(uint8(i)), own.trimmed.Load()
 		cs := ClassStats{
 			Size:   p.classes.Size(uint8(i)),
-			Hits:   c.Hits + passed.Handed,
+			Hits:   c.Hits + c.Recovered + passed.Handed,
 			Misses: own.misses.Load(),
 			Puts:   c.Puts + passed.Puts + own.puts.Load(),
 			Idle:   c.Idle,
@@ -1667,6 +1748,7 @@ func (p *BytePool) Stats() Stats {
 		s.Hits += cs.Hits
 		s.Misses += cs.Misses
 		s.Puts += cs.Puts
+		s.Recovered += c.Recovered
 		s.DroppedFull += passed.Full
 		s.DroppedClosed += passed.Closed
 		s.Trimmed += c.Released + trimmed
@@ -1813,11 +1895,11 @@ func (p *BytePool) ownChecks() []*checks {
 	return []*checks{p.checks}
 }
 
-func (p *BytePool) engines() []*magazine.Engine {
+func (p *BytePool) appendEngines(all []*magazine.Engine) []*magazine.Engine {
 	if p.parted() {
-		return p.parts.engines()
+		return p.parts.appendEngines(all)
 	}
-	return []*magazine.Engine{&p.engine, &p.handles}
+	return append(all, &p.engine, &p.handles)
 }
 
 // parted reports whether parts do the work of the pool.
@@ -1910,7 +1992,7 @@ func (k *blockKeeper) Count(class uint8, did check.Deed) {
 
 func (k *blockKeeper) Keep(block check.Block, counted bool) {
 	p, class, b := (*BytePool)(k), block.Class, block.Bytes
-	if !p.checks.All() && p.onPut&clearBlock != 0 {
+	if !p.checks.All() && p.onPut&clearBlock != 0 && !p.elements.areSealed() {
 		clear(b) // removes the poison
 	}
 	if counted {

@@ -1,6 +1,7 @@
 package dewpond_test
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
@@ -209,5 +210,106 @@ func TestDecayCollectsWhatItLetGo(t *testing.T) {
 				t.Errorf("NoCollect %v: %d collections, %d bytes are idle", forbidden, n, s.IdleBytes)
 			}
 		})
+	}
+}
+
+// The bound follows bursts whatever comes back: blocks that append has moved, bodies, adopted slices, and after
+// slices that no Get returned. GC cycles empty the second tier between two bursts, so each would allocate again
+// what the bound does not allow.
+func TestIdleBoundFollowsWhatComesBack(t *testing.T) {
+	notWatched(t, "it puts back what no Get returned")
+	onlyOnHeap(t, "there is nothing to adopt")
+	const n, size = 1500, 120_000 // 187 MB in blocks, nearly three times what is kept without a burst
+	body := make([]byte, size)
+	blocks := func(p *dewpond.BytePool) (get func() []byte, put func([]byte)) {
+		return func() []byte { return p.Get(size) }, p.Put
+	}
+	bodies := func(p *dewpond.BytePool) (get func() []byte, put func([]byte)) {
+		b := p.Bodies()
+		return func() []byte { return append(b.Get(), body...) }, b.Put
+	}
+	for _, tt := range []struct {
+		name   string
+		before func(p *dewpond.BytePool)
+		of     func(p *dewpond.BytePool) (get func() []byte, put func([]byte))
+		extra  int // allocated blocks that a BodyPool learns from
+	}{
+		{"blocks", func(*dewpond.BytePool) {}, blocks, 0},
+		{"after Puts of what append has moved", func(p *dewpond.BytePool) {
+			for range 20_000 {
+				p.Put(append(p.Get(512)[:0], body[:4800]...)) // of a cap that is a class
+			}
+			p.Trim()
+		}, blocks, 0},
+		{"after one Adopt", func(p *dewpond.BytePool) {
+			p.Adopt(make([]byte, 900))
+			p.Trim()
+		}, blocks, 0},
+		{"while one that was cut is idle", func(p *dewpond.BytePool) { p.Adopt(make([]byte, 900)) }, blocks, 0},
+		{"bodies", func(*dewpond.BytePool) {}, bodies, 2 * n},
+		{"bodies after one Adopt", func(p *dewpond.BytePool) { p.Adopt(make([]byte, 900)) }, bodies, 2 * n},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
+			tt.before(p)
+			before := p.Stats()
+			get, put := tt.of(p)
+			out := make([][]byte, n)
+			for range 6 {
+				for i := range out {
+					out[i] = get()
+				}
+				for _, b := range out {
+					put(b)
+				}
+				clear(out)
+				runtime.GC()
+				runtime.GC()
+			}
+			s := p.Stats().Sub(before)
+			if most := uint64(n+n/3) + uint64(tt.extra); s.Misses > most {
+				t.Errorf("six bursts of %d allocate %d blocks, want at most %d; %d found no room", n, s.Misses, most, s.DroppedFull)
+			}
+			if s.InUseBytes != before.InUseBytes {
+				t.Errorf("%d bytes are in use", s.InUseBytes-before.InUseBytes)
+			}
+		})
+	}
+}
+
+// More Puts of bodies than Gets do not let the bound grow, and what was cut off adopted slices counts as long as
+// they are there.
+func TestIdleBoundOfForeignBodies(t *testing.T) {
+	notWatched(t, "it puts back what no Get returned")
+	onlyOnHeap(t, "there is nothing to adopt")
+	const bound = 64 << 20
+	p := newPool(t, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
+	bodies := p.Bodies()
+	bodies.Put(make([]byte, 64<<10))
+	for range 20_000 {
+		b := bodies.Get()
+		bodies.Put(append(b, make([]byte, 60_000)...))
+	}
+	hold(p, 64<<10, bound/2/(64<<10))
+	for range 4 * bound / (64 << 10) {
+		p.Put(make([]byte, 64<<10))
+	}
+	if s := p.Stats(); s.IdleBytes > bound+bound/8 {
+		t.Errorf("%d bytes are idle, at most %d were in use", s.IdleBytes, bound)
+	}
+
+	p = newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 32 << 10, 128 << 10}, Zero: dewpond.ZeroNever})
+	bodies = p.Bodies()
+	for range 2 * bound / (32 << 10) {
+		p.Adopt(make([]byte, 63<<10)) // cut to 32 KiB
+	}
+	for range 20_000 {
+		bodies.Put(append(bodies.Get(), make([]byte, 30_000)...))
+	}
+	for range bound / (32 << 10) {
+		p.Put(make([]byte, 32<<10))
+	}
+	if s := p.Stats(); s.IdleBytes > bound*5/8 {
+		t.Errorf("%d bytes are idle of slices that were cut in half, and twice that is alive: the bound is %d", s.IdleBytes, bound)
 	}
 }

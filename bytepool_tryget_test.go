@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -432,7 +433,7 @@ func TestPoolLeavesDirect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
 		b := p.Get(100)
-		if _, err := p.TryGet(100); err != dewpond.ErrExhausted {
+		if _, err := p.TryGet(100); !errors.Is(err, dewpond.ErrExhausted) {
 			t.Fatal(err)
 		}
 		if !dewpond.IsDirect(p) {
@@ -569,7 +570,7 @@ func TestFailedAllocationIsNotCounted(t *testing.T) {
 				t.Fatalf("TryGet after failures: %v", err)
 			}
 		}
-		if _, err := p.TryGet(100); err != dewpond.ErrExhausted {
+		if _, err := p.TryGet(100); !errors.Is(err, dewpond.ErrExhausted) {
 			t.Fatalf("a third TryGet: %v", err)
 		}
 
@@ -638,5 +639,178 @@ func TestWaitErrors(t *testing.T) {
 	}
 	if text := panics(func() { blocks.Get(1 << (strconv.IntSize - 4)) }); !strings.Contains(text, `pool "wanting"`) || !strings.Contains(text, "len out of range") {
 		t.Errorf("Get of more than any memory: %s", text)
+	}
+}
+
+// A length that no memory holds is refused with an error, in every call that can be refused, by a text that names the
+// pool and the length. It is counted, and nothing is charged.
+func TestImpossibleLengths(t *testing.T) {
+	if strconv.IntSize == 32 {
+		made(t)
+		t.Skip("make takes any size, and the program ends where there is no such memory")
+	}
+	for _, tt := range []struct {
+		name   string
+		budget *dewpond.Budget
+		limit  int
+	}{{"free", nil, 0}, {"limited", nil, 1000}, {"bounded", dewpond.MustBudget("", 1<<20), 0}, {"endless", dewpond.MustBudget("", math.MaxInt64), 0}} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPool(t, dewpond.BytePoolOptions{Name: "bytes", Budget: tt.budget, AllocLimit: tt.limit})
+			words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words", Budget: tt.budget, AllocLimit: tt.limit})
+			ctx := t.Context()
+			scope, empty, begun := p.Scope(), p.TryBuffer(), p.TryBuffer()
+			defer scope.Close()
+			defer begun.Release()
+			if err := begun.WriteByte('a'); err != nil {
+				t.Fatal(err)
+			}
+			must(scope.TryGet(100))
+			var used int64
+			if tt.budget != nil {
+				used = tt.budget.Used()
+			}
+			lengths := []int{math.MaxInt, math.MaxInt - 7, math.MaxInt / 2}
+			if tt.name == "endless" { // less what is in use
+				lengths = []int{math.MaxInt / 2, math.MaxInt / 4}
+			}
+			for _, n := range lengths {
+				for name, call := range map[string]func() error{
+					"TryGet":       func() error { _, err := p.TryGet(n); return err },
+					"GetContext":   func() error { _, err := p.GetContext(ctx, n); return err },
+					"GetBatch":     func() error { return p.GetBatch(ctx, make([][]byte, 1), n) },
+					"TryLease":     func() error { _, err := p.TryLease(n); return err },
+					"LeaseContext": func() error { _, err := p.LeaseContext(ctx, n); return err },
+					"Scope.TryGet": func() error { _, err := scope.TryGet(n); return err },
+					"TryGrow":      func() error { return empty.TryGrow(n) },
+				} {
+					expectRefusal(t, name, n, p.Stats, call)
+				}
+				more := n
+				if n <= math.MaxInt/2 {
+					more -= begun.Len()
+				}
+				expectRefusal(t, "TryGrow of more", n, p.Stats, func() error { return begun.TryGrow(more) })
+				for _, n := range []int{n, n / 8} {
+					for name, call := range map[string]func() error{
+						"SlicePool.TryGet":     func() error { _, err := words.TryGet(n); return err },
+						"SlicePool.GetContext": func() error { _, err := words.GetContext(ctx, n); return err },
+					} {
+						expectRefusal(t, name, n, words.Stats, call)
+					}
+				}
+			}
+			if tt.budget != nil && tt.budget.Used() != used {
+				t.Errorf("Used %d, want %d", tt.budget.Used(), used)
+			}
+			if empty.Len() != 0 || begun.String() != "a" {
+				t.Errorf("the Buffers have %q and %q", empty, begun)
+			}
+			if err := words.Prewarm(math.MaxInt, 1); !strings.Contains(fmt.Sprint(err), "Prewarm("+huge+`, 1) on pool "words"`) {
+				t.Errorf("SlicePool.Prewarm: %v", err)
+			}
+		})
+	}
+}
+
+// expectRefusal ensures that a call for n bytes or elements is refused once, by an error that names the pool and the
+// length, and that its Budget is named if that is the reason.
+func expectRefusal(t *testing.T, name string, n int, stats func() dewpond.Stats, call func() error) {
+	t.Helper()
+	before := stats()
+	var err error
+	if text := panics(func() { err = call() }); text != "" {
+		t.Errorf("%s(%d) panics with %q", name, n, text)
+		return
+	}
+	text := fmt.Sprint(err)
+	if !strings.Contains(text, fmt.Sprintf("pool %q", before.Name)) || !strings.Contains(text, fmt.Sprint(n)) && !errors.Is(err, dewpond.ErrExhausted) {
+		t.Errorf("%s(%d): %v", name, n, err)
+	}
+	if never := strings.Contains(text, "its Budget of"); never != errors.Is(err, dewpond.ErrExhausted) {
+		t.Errorf("%s(%d): %v", name, n, err)
+	}
+	if s := stats().Sub(before); s.Refused != 1 || s.Gets != 0 || s.Oversize != 0 {
+		t.Errorf("%s(%d): %+v", name, n, s)
+	}
+}
+
+// What is never refused panics, by a text that names the pool and the length.
+func TestImpossibleLengthsPanic(t *testing.T) {
+	if strconv.IntSize == 32 {
+		made(t)
+		t.Skip("make takes any size, and the program ends where there is no such memory")
+	}
+	p := newPool(t, dewpond.BytePoolOptions{Name: "bytes"})
+	words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words"})
+	scope := p.Scope()
+	defer scope.Close()
+	const n = math.MaxInt / 8
+	for name, call := range map[string]func(){
+		"Get":            func() { p.Get(n) },
+		"Grow":           func() { p.Grow(nil, n) },
+		"Lease":          func() { p.Lease(n) },
+		"Scope.Get":      func() { scope.Get(n) },
+		"SlicePool.Get":  func() { words.Get(n) },
+		"SlicePool.Grow": func() { words.Grow(nil, n) },
+	} {
+		text := panics(call)
+		if !strings.Contains(text, `pool "bytes"`) && !strings.Contains(text, `pool "words"`) || !strings.Contains(text, fmt.Sprint(n)) {
+			t.Errorf("%s panics with %q", name, text)
+		}
+	}
+	if text := panics(func() { dewpond.ScopeSlice[uint64](scope, math.MaxInt) }); !strings.Contains(text, `pool "bytes"`) || !strings.Contains(text, huge) {
+		t.Errorf("ScopeSlice panics with %q", text)
+	}
+	if s, w := p.Stats(), words.Stats(); s.Gets != 0 || s.InUseBytes != 0 || w.Gets != 0 {
+		t.Errorf("%+v, %+v", s, w)
+	}
+}
+
+// The error of a call that is refused at once names the pool. Where a block is more than the whole Budget, it says that.
+func TestRefusalsNameThePool(t *testing.T) {
+	budget := dewpond.MustBudget("", 4096)
+	bounded := newPool(t, dewpond.BytePoolOptions{Name: "bounded", Classes: []int{4096}, Budget: budget})
+	words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words", Classes: []int{512}, Budget: budget})
+	defer bounded.Put(bounded.Get(4096))
+	objects := dewpond.MustPool(dewpond.PoolOptions[int]{Name: "objects", Limit: 1})
+	defer objects.Close()
+	defer objects.Put(objects.Get())
+	scope, buffer := bounded.Scope(), bounded.TryBuffer()
+	defer scope.Close()
+	for name, tt := range map[string]struct {
+		call   func() error
+		pool   string
+		always bool
+	}{
+		"TryGet":                   {func() error { _, err := bounded.TryGet(100); return err }, "bounded", false},
+		"TryGet of more":           {func() error { _, err := bounded.TryGet(5000); return err }, "bounded", true},
+		"TryLease":                 {func() error { _, err := bounded.TryLease(100); return err }, "bounded", false},
+		"TryGrow":                  {func() error { return buffer.TryGrow(100) }, "bounded", false},
+		"TryGrow of more":          {func() error { return buffer.TryGrow(5000) }, "bounded", true},
+		"WriteByte":                {func() error { return buffer.WriteByte('a') }, "bounded", false},
+		"Scope.TryGet":             {func() error { _, err := scope.TryGet(100); return err }, "bounded", false},
+		"Scope.TryGet of more":     {func() error { _, err := scope.TryGet(5000); return err }, "bounded", true},
+		"SlicePool.TryGet":         {func() error { _, err := words.TryGet(100); return err }, "words", false},
+		"SlicePool.TryGet of more": {func() error { _, err := words.TryGet(1000); return err }, "words", true},
+		"GetContext of more":       {func() error { _, err := bounded.GetContext(t.Context(), 5000); return err }, "bounded", true},
+		"GetBatch of more":         {func() error { return bounded.GetBatch(t.Context(), make([][]byte, 2), 100) }, "bounded", true},
+		"Pool.TryGet":              {func() error { _, err := objects.TryGet(); return err }, "objects", false},
+	} {
+		err := tt.call()
+		text := fmt.Sprint(err)
+		if !errors.Is(err, dewpond.ErrExhausted) || errors.Is(err, dewpond.ErrClosed) || !strings.Contains(text, fmt.Sprintf("pool %q", tt.pool)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if always := strings.Contains(text, "its Budget of 4096 will ever have"); always != tt.always || always == strings.Contains(text, "is exhausted") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, f := range map[string]func() error{
+		"TryGet":      func() error { _, err := bounded.TryGet(100); return err },
+		"Pool.TryGet": func() error { _, err := objects.TryGet(); return err },
+	} {
+		if n := allocsPerRun(100, func() { _ = errors.Is(f(), dewpond.ErrExhausted) }); n != 0 && !watched && !sanitized {
+			t.Errorf("a refusal of %s makes %v allocations", name, n)
+		}
 	}
 }

@@ -55,6 +55,7 @@ func blockChecks(o BytePoolOptions, e *elements) *checks {
 		}
 		return nil
 	}
+	c.Layout = e.watched()
 	c.heap, c.leak = o.Memory == nil, o.LeakAfter
 	if c.heap {
 		c.advice = "To see the write itself, have the pool off the heap, where it faults: dewtest.NewOffHeapBytePool."
@@ -94,11 +95,11 @@ func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *c
 
 // errands returns what decay calls of a pool, so that [check.Await] waits for it. Each takes blocks
 // out of the pool in which it may find misuse. settle may be nil.
-func (c *checks) errands(trim, settle func(), shed func(class uint8, n int)) (func(), func(), func(class uint8, n int)) {
+func (c *checks) errands(trim func() bool, settle func(), shed func(class uint8, n int)) (func() bool, func(), func(class uint8, n int)) {
 	if c == nil {
 		return trim, settle, shed
 	}
-	return func() { c.Errand(trim) },
+	return func() (all bool) { c.Errand(func() { all = trim() }); return all },
 		func() { c.Errand(settle) },
 		func(class uint8, n int) { c.Errand(func() { shed(class, n) }) }
 }

@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func TestPoolRefusesDoublePut(t *testing.T) {
 	p.Put(a)
 	p.Put(a)
 	a = must(p.TryGet())
-	if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+	if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) {
 		t.Errorf("with two out: %v", err)
 	}
 	s := p.Stats()

@@ -14,7 +14,8 @@
 //   - [BytePool] hands out blocks of bytes: Get and Put.
 //   - [BodyPool] hands out blocks for bodies that others append to, and learns their size.
 //   - [SlicePool] hands out slices of any type, by size as BytePool does.
-//   - [Pool] hands out objects of one type, reset: a *gzip.Writer, a request's state.
+//   - [Pool] hands out objects of one type, reset: a request's state, or a *gzip.Writer, which
+//     the caller resets after Get.
 //   - [Buffer] is a [bytes.Buffer] on a pool's blocks, for output that is built piece by
 //     piece.
 //   - [Lease] is a block behind a handle that cannot be given back twice and that

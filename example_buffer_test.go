@@ -2,6 +2,7 @@ package dewpond_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,7 +109,7 @@ func ExampleBytePool_TryBuffer() {
 		b := pool.TryBuffer()
 		defer b.Release()
 		n, err := b.ReadFrom(r.Body)
-		if err == dewpond.ErrExhausted {
+		if errors.Is(err, dewpond.ErrExhausted) {
 			http.Error(w, "no room for it now", http.StatusServiceUnavailable)
 			return
 		}

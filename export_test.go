@@ -89,8 +89,8 @@ func Waiting(p *BytePool) bool { return p.gate.Waiting() > 0 }
 // WaitingFor reports how many wait in GetContext of a Pool.
 func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 
-// TrimAsTimer lets go of what a pool has idle as its timer does under high pressure.
-func TrimAsTimer(p *BytePool) { p.trimInTurn() }
+// TrimAsTimer is what the timer of a pool calls under high pressure.
+func TrimAsTimer(p interface{ trimInTurn() bool }) (all bool) { return p.trimInTurn() }
 
 // MissTimer returns what the timer does that was armed last for the waiters for
 // AllocLimit.
@@ -206,3 +206,6 @@ func BodySize(h *BodyPool) int { return h.fits.Size() }
 
 // BodyPools returns how many BodyPools a pool knows, those that are gone included.
 func BodyPools(p *BytePool) int { return len(p.bodyPools.all) }
+
+// Spilled returns at most how many bytes the second tiers of all pools have.
+func Spilled() int64 { return spilled() }

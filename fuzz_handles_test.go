@@ -158,11 +158,11 @@ func (x *heldBuffer) mayTake(n int, call func() error) {
 	want, idle := x.pool.refusal(least), m.idleEverywhere()
 	switch err := call(); {
 	case err == nil:
-	case !x.try || n <= room || err != want:
+	case !x.try || n <= room || !errors.Is(err, want):
 		m.fail("with room for %d, what needs %d returned %v, and TryGet(%d) %v", room, n, err, least, want)
 	case m.idleEverywhere() != idle:
 		m.fail("what was refused let %d bytes go in vain", idle-m.idleEverywhere())
-	case err == dewpond.ErrExhausted:
+	case errors.Is(err, dewpond.ErrExhausted):
 		x.pool.want.Refused++
 	}
 }

@@ -128,21 +128,35 @@ func (m *poolsModel) leaseWrong(p *pooledModel) {
 	p.gaveBack(stranger(b))
 }
 
-// bufferLease takes the unread part of a Buffer, with its block.
+// bufferLease takes the unread part of a Buffer, with its block or one that fits.
 func (m *poolsModel) bufferLease() {
 	x := m.aBuffer()
 	if x == nil || m.crowded() {
 		return
 	}
 	m.say("Lease of a Buffer of %d, of %d", x.Len(), x.pool.number())
-	s, h := x.block, x.held
-	if s == nil {
-		s, h = m.claim(nil), held{0, empty}
-	}
+	p, s, h, n := x.pool, x.block, x.held, x.Len()
+	tooLarge, charged := p.isTooLarge(x.Cap(), n), m.used()
 	l := x.Lease()
 	b := l.Bytes()
 	if !bytes.Equal(b, x.same.Bytes()) {
-		m.fail("the Lease of a Buffer has %d bytes, which are not the %d that it should have", len(b), x.same.Len())
+		m.fail("the Lease of a Buffer has %d bytes, which are not the %d that it should have", len(b), n)
+	}
+	fitting, copied := p.handedOut(0, false)
+	switch {
+	case copied && (!tooLarge || fitting.size != p.charge(n)):
+		m.fail("the Lease of a Buffer copies %d bytes from a block of %d to one of %d", n, h.size, fitting.size)
+	case tooLarge && !copied && !p.closed && p.misses.allows(1) && (m.budget == nil || charged+int64(p.charge(n)) <= m.budget.Limit()):
+		m.fail("the Lease of a Buffer keeps a block of %d for %d bytes", h.size, n)
+	case copied, n == 0:
+		if s != nil {
+			m.unclaim(s)
+			p.gaveBack(h)
+		}
+		s, h = m.claim(unsafe.Slice(unsafe.SliceData(b), fitting.size)), held{0, empty}
+		if copied {
+			h = fitting
+		}
 	}
 	from := 0
 	if len(b) > 0 {
@@ -153,8 +167,19 @@ func (m *poolsModel) bufferLease() {
 	}
 	x.block = nil
 	x.same.Reset()
-	x.settle()
-	m.keepLease(x.pool, s, h, leasePart{l, from, len(b), len(b)})
+	if x.Len() != 0 || x.Cap() != 0 || !dewpond.LimitIsRight(x.Buffer) {
+		m.fail("a Buffer has %d bytes of %d after its Lease", x.Len(), x.Cap())
+	}
+	m.keepLease(p, s, h, leasePart{l, from, len(b), len(b)})
+}
+
+// isTooLarge is whether a Lease of n bytes is not to keep a block of size bytes.
+func (p *pooledModel) isTooLarge(size, n int) bool {
+	c := p.class(n)
+	if n == 0 || c < 0 {
+		return false
+	}
+	return size > 2*p.o.Classes[c] || c+1 < len(p.o.Classes) && size > p.o.Classes[c+1]
 }
 
 // aLease chooses an owner, and one of its leases.

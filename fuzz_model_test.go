@@ -406,7 +406,7 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 		idle += got.Idle
 		kept += got.Puts - got.Hits
 	}
-	kept -= s.DroppedFull + s.DroppedClosed + s.Trimmed
+	kept -= s.DroppedFull + s.DroppedClosed + s.Trimmed - s.Recovered
 	counts := func(s dewpond.Stats) [11]uint64 {
 		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedFallback, s.DroppedClosed, s.Adopted}
 	}

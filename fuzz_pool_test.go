@@ -438,7 +438,7 @@ func (m *objectModel) check() {
 		m.fail("%d objects were made: %d are idle, %d out, %d dropped, %d lost", made, idle, len(m.out), gone, m.lost)
 	case s.InUseBytes != int64((len(m.out)+m.lost)*s.Classes[0].Size):
 		m.fail("%d bytes in use, with %d objects out and %d lost", s.InUseBytes, len(m.out), m.lost)
-	case idle != m.prewarmed+int(s.Puts-s.Hits-s.DroppedFull-s.DroppedOversize-s.DroppedClosed-s.Trimmed):
+	case idle != m.prewarmed+int(s.Puts-s.Hits+s.Recovered-s.DroppedFull-s.DroppedOversize-s.DroppedClosed-s.Trimmed):
 		m.fail("%d objects are idle; by what came and went it is another number: %+v", idle, s)
 	}
 	m.last = s

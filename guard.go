@@ -46,7 +46,9 @@ func init() { // before any pool is made: whoever makes one imports this package
 	}
 	guardAsked.byUser = text != ""
 	guardAs(asked)
-	if asked.Rate > 0 {
+	if mode, _ := CheckOff.effective(); asked.Rate > 0 && mode != CheckOff {
+		check.Note("no block is guarded ("+check.Environment+" is set, and a checked pool guards none)", guardpage.Environment, text)
+	} else if asked.Rate > 0 {
 		processGuard.Load().Tell(func(n guardpage.News, why string) { sayGuard(asked, text, n, why) })
 	}
 }
@@ -136,6 +138,8 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 		p.bare = "its memory is a Source's"
 	case e.havePointers():
 		p.bare = "its elements have pointers"
+	case e.watched() != nil: // a page that is given back has none of what they write
+		p.bare = "goroutines may change its elements while they are idle"
 	case keepApart() && o.mayWait():
 		p.bare = "each bubble has a part of it"
 	case e != nil:

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -507,15 +508,18 @@ func TestGuardedSlices(t *testing.T) {
 func TestStatsSayWhyNot(t *testing.T) {
 	guarding(t)
 	pointers := dewpond.MustSlicePool(dewpond.SlicePoolOptions[*int]{})
+	counters := dewpond.MustSlicePool(dewpond.SlicePoolOptions[atomic.Int64]{})
 	objects := dewpond.MustPool(dewpond.PoolOptions[int]{})
 	checked := heapPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled})
 	defer pointers.Close()
+	defer counters.Close()
 	defer objects.Close()
 	for _, c := range []struct {
 		pool dewpond.StatsSource
 		want string
 	}{
 		{pointers, "off (its elements have pointers)"},
+		{counters, "off (goroutines may change its elements while they are idle)"},
 		{objects, "off (its objects are not guarded)"},
 		{checked, "off (the pool is checked)"},
 	} {

@@ -60,6 +60,36 @@ func compareRoundsOf(b *testing.B, round int, ours, control func(n int)) {
 		controls = append(controls, float64(time.Since(middle))/float64(round))
 		ratios = append(ratios, took[len(took)-1]/controls[len(controls)-1])
 	}
+	reportRatios(b, took, controls, ratios)
+}
+
+// compareUses compares two uses one at a time, in turn, each after what before does and with its time alone
+// measured. The figure of a round is the median of its uses: a processor that is shared spoils few of them.
+func compareUses(b *testing.B, round int, before func(use func()), ours, control func()) {
+	time := func(use func()) float64 {
+		before(use)
+		start := time.Now()
+		use()
+		return float64(time.Since(start))
+	}
+	var took, controls, ratios []float64
+	for b.Loop() {
+		var us, them []float64
+		for i := range round {
+			if i%2 == 0 {
+				us, them = append(us, time(ours)), append(them, time(control))
+			} else {
+				them, us = append(them, time(control)), append(us, time(ours))
+			}
+		}
+		took, controls = append(took, middle(us)), append(controls, middle(them))
+		ratios = append(ratios, middle(us)/middle(them))
+	}
+	reportRatios(b, took, controls, ratios)
+}
+
+// reportRatios reports the medians of rounds, and an interval of the median ratio.
+func reportRatios(b *testing.B, took, controls, ratios []float64) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(middle(took), "dewpond-ns")
 	b.ReportMetric(middle(controls), "control-ns")

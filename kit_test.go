@@ -1,7 +1,9 @@
 package dewpond_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"sync"
@@ -171,10 +173,10 @@ func hold(p *dewpond.BytePool, size, n int) {
 func useUp(t *testing.T, p *dewpond.BytePool, n int) (out [][]byte) {
 	t.Helper()
 	for {
-		switch b, err := p.TryGet(n); err {
-		case nil:
+		switch b, err := p.TryGet(n); {
+		case err == nil:
 			out = append(out, b)
-		case dewpond.ErrExhausted:
+		case errors.Is(err, dewpond.ErrExhausted):
 			return out
 		default:
 			t.Fatal(err)
@@ -291,6 +293,19 @@ func allocsPerRun(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
 	for range 2 {
 		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
+}
+
+// allocatedBytes is how many bytes a call of f allocates, the least of three counts, as in allocsPerRun.
+func allocatedBytes(f func()) uint64 {
+	least := uint64(math.MaxUint64)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
 	return least
 }

@@ -322,7 +322,7 @@ func TestPanickingCallbacksLeaveLimit(t *testing.T) {
 						for range limit {
 							out = append(out, must(p.TryGet()))
 						}
-						if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+						if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) {
 							t.Errorf("one more than Limit: %v", err)
 						}
 						for _, v := range out {

@@ -164,8 +164,9 @@ func (l Lease) Slice(i, j int) Lease {
 //	l = l.Truncate(n)
 //
 // It is a mistake to throw the result away: l is as long as before. The result is the same
-// owner, so only one of the two is to be released, and either gives back the whole block.
-// Truncate panics unless 0 <= n <= Len, and if this owner has released.
+// owner, so only one of the two is to be released, and either gives back the whole block. Until
+// then it holds the whole block: few bytes of a large one that are kept for long belong in a Lease
+// of their size. Truncate panics unless 0 <= n <= Len, and if this owner has released.
 func (l Lease) Truncate(n int) Lease {
 	switch {
 	case uint(n) > uint(l.n):

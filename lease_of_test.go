@@ -1,10 +1,13 @@
 package dewpond_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,9 +213,9 @@ func TestLeasesOfAllKindsReuseHandles(t *testing.T) {
 	}
 }
 
-// A Buffer's Lease is its unread part, without a copy, and takes the block with it.
+// A Buffer's Lease is its unread part, without a copy where its block fits, and takes the block with it.
 func TestBufferLease(t *testing.T) {
-	for _, read := range []int{0, 1, 16, 500, 1000} {
+	for _, read := range []int{0, 1, 16, 500, 743} {
 		p := newPool(t, dewpond.BytePoolOptions{Classes: partClasses})
 		b := p.Buffer()
 		b.Write(make([]byte, 1000))
@@ -270,6 +273,174 @@ func TestLeaseOfEmptyBuffer(t *testing.T) {
 		}
 	}
 	wantPuts(t, p, 512, 512, 512)
+}
+
+// A Lease copies to a block that fits from one that is two classes larger or more than twice as large, and puts that back.
+func TestBufferLeaseFits(t *testing.T) {
+	for _, tt := range []struct {
+		classes  []int
+		block, n int
+		want     int // the block of the Lease
+	}{
+		{partClasses, 1024, 513, 1024},
+		{partClasses, 1024, 257, 1024}, // one class larger
+		{partClasses, 1024, 256, 256},
+		{partClasses, 1024, 1, 64},
+		{partClasses, 2048, 2048, 2048},
+		{partClasses, 64 << 10, 2049, 64 << 10},
+		{partClasses, 64 << 10, 2048, 2048}, // one class larger, and 32 times as large
+		{partClasses, 64 << 10, 10, 64},
+		{partClasses, 64 << 10, 0, 0},
+		{partClasses, 100_000, 66_000, 100_000}, // above the largest class
+		{partClasses, 100_000, 65_000, 100_000},
+		{partClasses, 140_000, 65_000, 64 << 10},
+		{partClasses, 100_000, 100, 128},
+		{[]int{1024}, 1024, 1, 1024},
+		{nil, 32 << 10, 24_577, 32 << 10},
+		{nil, 32 << 10, 20_481, 24 << 10},
+		{nil, 32 << 10, 100, 128},
+	} {
+		for _, read := range []int{0, 100} {
+			if read+tt.n > tt.block {
+				continue
+			}
+			p := newPool(t, dewpond.BytePoolOptions{Classes: tt.classes})
+			b := p.Buffer()
+			b.Grow(tt.block)
+			b.Write(make([]byte, read))
+			text := bytes.Repeat([]byte("a"), tt.n)
+			b.Write(text)
+			b.Next(read)
+			before, data := p.Stats(), unsafe.SliceData(b.Bytes())
+			l := b.Lease()
+			if s := p.Stats(); tt.block <= p.Stats().Classes[len(s.Classes)-1].Size && s.InUseBytes != int64(tt.want) {
+				t.Errorf("%d bytes of a block of %d: the Lease holds %d, want %d", tt.n, tt.block, s.InUseBytes, tt.want)
+			}
+			got, copied := l.Bytes(), tt.want != tt.block
+			if !bytes.Equal(got, text) || cap(got) != tt.n || b.Len() != 0 || b.Cap() != 0 {
+				t.Errorf("%d bytes of a block of %d: %d bytes of %d, and the Buffer has %d of %d", tt.n, tt.block, len(got), cap(got), b.Len(), b.Cap())
+			}
+			s := p.Stats().Sub(before)
+			if gets, puts := s.Gets, s.Puts; tt.n > 0 && (copied != (unsafe.SliceData(got) != data) || copied != (gets == 1) || copied != (puts == 1)) {
+				t.Errorf("%d bytes of a block of %d: %d Gets and %d Puts, another block: %v", tt.n, tt.block, gets, puts, unsafe.SliceData(got) != data)
+			}
+			b.WriteString("other")
+			b.Release()
+			if err := dewpond.Release(l); err != nil {
+				t.Errorf("%d bytes of a block of %d: Release: %v", tt.n, tt.block, err)
+			}
+			if s := p.Stats(); s.InUseBytes != 0 || s.Gets != s.Puts {
+				t.Errorf("%d bytes of a block of %d: %+v", tt.n, tt.block, s)
+			}
+		}
+	}
+}
+
+// Leases that are kept hold little more than their bytes, however large the blocks were that their Buffers began with: a
+// compressor's first Write is a header of a few bytes.
+func TestKeptLeasesFit(t *testing.T) {
+	for name, o := range map[string]dewpond.BytePoolOptions{
+		"default":  {},
+		"budget":   {Budget: dewpond.MustBudget("", 64<<20)},
+		"any size": {Classes: []int{100, 200, 400, 600, 1000, 1500, 2000, 3000, 5000, 7000, 10_000, 20_000, 40_000, 65_000}},
+		"never":    {Zero: dewpond.ZeroNever},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if offHeap && o.Classes != nil {
+				t.Skip("off the heap classes are multiples of 16")
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			p := newPool(t, o)
+			table := p.Stats().Classes
+			var kept []dewpond.Lease
+			var need, held int64
+			for i := range 4096 {
+				n := []int{200, 500, 1500, 6000, 20_000}[rng.IntN(5)]
+				n = n/2 + rng.IntN(n)
+				b := p.Buffer()
+				b.Write([]byte("a header"))
+				for b.Len() < n {
+					b.Write(make([]byte, min(240, n-b.Len())))
+				}
+				kept = append(kept, b.Lease())
+				if len(kept) > 1024 {
+					kept[0].Release()
+					kept = kept[1:]
+				}
+				if i%512 != 511 {
+					continue
+				}
+				if need = 0; len(kept) == 0 {
+					t.Fatal("nothing is kept")
+				}
+				for _, l := range kept {
+					class := slices.IndexFunc(table, func(c dewpond.ClassStats) bool { return c.Size >= l.Len() })
+					need += int64(table[class].Size)
+				}
+				if held = p.Stats().InUseBytes; float64(held) > 1.35*float64(need) {
+					t.Errorf("%d Leases hold %d bytes, their classes %d: %.2f times", len(kept), held, need, float64(held)/float64(need))
+				}
+			}
+			t.Logf("%d Leases hold %d bytes, their classes %d: %.2f times", len(kept), held, need, float64(held)/float64(need))
+			for _, l := range kept {
+				l.Release()
+			}
+			if s := p.Stats(); s.InUseBytes != 0 || s.OverBudget != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// Where no other block may be allocated, a Lease keeps the Buffer's, and is neither refused nor goes past a limit.
+func TestBufferLeaseKeepsItsBlock(t *testing.T) {
+	source := newFakeSource()
+	for name, o := range map[string]dewpond.BytePoolOptions{
+		"Budget":     {Budget: dewpond.MustBudget("", 4096)},
+		"AllocLimit": {AllocLimit: 1},
+		"Source":     {Memory: source},
+	} {
+		for _, try := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " try ", try), func(t *testing.T) {
+				o.Classes = []int{64, 512, 4096}
+				p := newPool(t, o)
+				buffer := p.Buffer
+				if try {
+					buffer = p.TryBuffer
+				}
+				b := buffer()
+				b.Grow(4096)
+				b.WriteString("text")
+				at := unsafe.SliceData(b.Bytes())
+				source.fail = errNoMemory
+				l := b.Lease()
+				source.fail = nil
+				if got := l.Bytes(); string(got) != "text" || unsafe.SliceData(got) != at {
+					t.Errorf("the Lease has %q, on another block: %v", got, unsafe.SliceData(got) != at)
+				}
+				if s := p.Stats(); s.InUseBytes != 4096 || s.Refused != 0 || s.OverBudget != 0 || s.OverLimit != 0 || s.HeapFallback != 0 {
+					t.Errorf("%+v", s)
+				}
+				if o.Budget != nil && o.Budget.Used() != 4096 {
+					t.Errorf("Used %d", o.Budget.Used())
+				}
+				l.Release()
+				if o.AllocLimit > 0 {
+					return
+				}
+				p.Trim()
+				p.Put(p.Get(64)) // idle: needs no other
+				small := buffer()
+				small.Grow(512)
+				small.WriteString("text")
+				l = small.Lease()
+				if s := p.Stats(); s.InUseBytes != 64 {
+					t.Errorf("with a block that is idle the Lease holds %d bytes", s.InUseBytes)
+				}
+				l.Release()
+			})
+		}
+	}
 }
 
 // A Buffer that has outgrown the classes hands its memory over all the same.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"weak"
 
@@ -16,7 +17,7 @@ import (
 // A livePool is a pool of any type, as this package needs it.
 type livePool interface {
 	StatsSource
-	engines() []*magazine.Engine
+	appendEngines([]*magazine.Engine) []*magazine.Engine
 	arm()                 // see armAll
 	ownChecks() []*checks // each may be nil
 	reportLeaks() int
@@ -44,7 +45,7 @@ func publish(entry *registry.Entry) {
 	awaitCollection()
 }
 
-// While there are pools, afterCollection is called after each garbage collection: see
+// While there are pools or guarded blocks, afterCollection is called after each garbage collection: see
 // magazine.ClearStale. It needs neither a permanent goroutine nor a timer, so it also
 // works for pools that do not decay.
 
@@ -61,18 +62,48 @@ func awaitCollection() {
 // collections counts the calls of afterCollection, for tests.
 var collections atomic.Int64
 
-// afterCollection clears what the slots of idle pools still point to.
+// afterCollection clears what the slots of idle pools still point to, and forgets the guarded blocks that
+// the collection has found lost.
 func afterCollection() {
-	awaited.Store(false) // before Live: a pool made later awaits the next collection itself
-	var engines []*magazine.Engine
-	for _, p := range livePools.Live() {
-		engines = append(engines, p.engines()...)
-	}
-	if engines != nil {
-		awaitCollection()
-	}
-	magazine.ClearStale(engines)
+	awaited.Store(false) // before it looks: a pool made later awaits the next collection itself
+	walk(func(engines []*magazine.Engine) {
+		guard := processGuard.Load()
+		if guarded := guard != nil && guard.ForgetLost(); guarded || len(engines) > 0 {
+			awaitCollection()
+		}
+		magazine.ClearStale(engines, &walked.stale)
+	})
 	collections.Add(1)
+}
+
+// walked has the slices of walk, which allocates nothing: at the memory limit what is allocated after a GC cycle
+// begins another, and two of them empty the second tier.
+var walked struct {
+	mu      sync.Mutex
+	pools   []livePool
+	engines []*magazine.Engine
+	stale   magazine.Stale // for afterCollection
+}
+
+// walk calls f with the engines of all pools, which f must not keep.
+func walk(f func([]*magazine.Engine)) {
+	w := &walked
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pools = livePools.AppendLive(w.pools)
+	for _, p := range w.pools {
+		w.engines = p.appendEngines(w.engines)
+	}
+	f(w.engines)
+	w.pools, w.engines = emptied(w.pools), emptied(w.engines)
+}
+
+// emptied returns a slice without elements, to be filled again, unless it is long.
+func emptied[T any](s []T) []T {
+	if clear(s); cap(s) > 1024 {
+		return nil
+	}
+	return s[:0]
 }
 
 // A StatsSource is a [BytePool], or a [Pool] or [SlicePool] of any type. It is what an exporter of

@@ -39,10 +39,14 @@ type BytePoolOptions struct {
 	// Default: [DefaultClasses].
 	Classes []int
 
-	// MaxIdleBytes bounds the bytes kept idle, over all classes. It holds at every
-	// moment. Under contention a pool may drop blocks before it keeps as much, but not
-	// before it keeps half of it. [NoIdle]: none are kept. For instance, 16 << 20 keeps
-	// 10,922 blocks of 1536 bytes, or as many bytes of all sizes together.
+	// MaxIdleBytes bounds the bytes of idle blocks that the pool retains, over all classes. It holds
+	// at every moment. Under contention a pool may refuse blocks before it retains as much, but not
+	// before it retains half of it. [NoIdle]: none are retained. For instance, 16 << 20 retains
+	// 10,922 blocks of 1536 bytes, or that many bytes of all sizes together.
+	//
+	// Blocks past the bound belong to the garbage collector, as in a [sync.Pool]: see NoSecondTier. A
+	// full pool without an AllocLimit gives way to the size that is put back: it moves idle blocks of
+	// the size that needs them least there.
 	//
 	// Default: 64 MiB, or, if MaxIdlePerClass is not set either and more than that was in use
 	// at one time within the last IdleTimeout (60 s for NoDecay), as much as idle and in use
@@ -50,8 +54,8 @@ type BytePoolOptions struct {
 	// quarter of the memory limit, and nothing while the pressure is above low.
 	MaxIdleBytes int64
 
-	// MaxIdlePerClass bounds the number of blocks kept idle in each class, in the same
-	// way. [NoIdle]: none are kept. Default: only MaxIdleBytes bounds them.
+	// MaxIdlePerClass bounds the number of idle blocks that the pool retains in each class, in the same
+	// way. [NoIdle]: none are retained. Default: only MaxIdleBytes bounds them.
 	MaxIdlePerClass int
 
 	// Budget bounds the bytes that all pools with this Budget have together, idle and
@@ -119,6 +123,14 @@ type BytePoolOptions struct {
 	// environment forbids them to all pools. What one costs:
 	// https://github.com/dewpond/dewpond/blob/main/docs/tuning.md#memory-that-decay-lets-go.
 	NoCollect bool
+
+	// NoSecondTier has the pool free the blocks that its bounds have no room for. Otherwise these belong to
+	// the garbage collector, as in a [sync.Pool]: they are freed within two GC cycles, and a Get that
+	// finds no idle block takes one of them until then ([Stats.Recovered]). So MaxIdleBytes and
+	// MaxIdlePerClass bound what the pool retains, and no Get allocates what a sync.Pool would
+	// still have. A pool that must free its blocks has no second tier: one with a Source, a
+	// Budget, Check or [NoIdle]. DEWPOND_TIER=off in the environment turns it off in all pools.
+	NoSecondTier bool
 }
 
 // SlicePoolOptions configure a [SlicePool]. The zero value is a sane default.
@@ -165,8 +177,9 @@ type SlicePoolOptions[T any] struct {
 	Zero ZeroPolicy
 
 	// Check is the same as [BytePoolOptions.Check]. An idle slice is not poisoned if T has
-	// pointers, if there is a Reset, or with ZeroNever. Then a write to it is found if it
-	// changes the bytes of an element.
+	// pointers or fields that goroutines share, if there is a Reset, or with ZeroNever. Then a
+	// write to it is found if it changes the bytes of an element, without those fields: see
+	// [CheckMode].
 	Check CheckMode
 
 	// OnViolation is the same as [BytePoolOptions.OnViolation]. Default: log the misuse.
@@ -179,6 +192,9 @@ type SlicePoolOptions[T any] struct {
 
 	// NoCollect is the same as [BytePoolOptions.NoCollect].
 	NoCollect bool
+
+	// NoSecondTier is the same as [BytePoolOptions.NoSecondTier].
+	NoSecondTier bool
 }
 
 // PoolOptions configure a [Pool]. The zero value is a sane default.
@@ -198,6 +214,10 @@ type PoolOptions[T any] struct {
 	// one without arguments and results; otherwise *v = *new(T), if New is not set. With New, which
 	// makes what is no zero T, the default is to leave the object as it is: then each caller
 	// resets it after Get, as with a sync.Pool, and reads what the last owner wrote until it does.
+	//
+	// Where making an object ready costs much, as for a gzip.Writer, which clears 800 KB, Reset
+	// only drops what the object points to, and the caller does the rest after Get: the example of
+	// a gzip.Writer shows it.
 	//
 	// Reset must be set in these cases: if the method is promoted from an embedded
 	// field, because it leaves the other fields as they are; and, unless New is set, if T is a
@@ -221,10 +241,11 @@ type PoolOptions[T any] struct {
 	// when Drop panics. Default: leave the object to the garbage collector.
 	Drop func(*T)
 
-	// MaxIdle bounds the number of objects kept idle. It holds at every moment. Under
-	// contention a pool may keep fewer, but at least half. The pool does not know what
+	// MaxIdle bounds the number of idle objects that the pool retains. It holds at every moment.
+	// Under contention a pool may retain fewer, but at least half. Objects past the bound belong
+	// to the garbage collector, as in a [sync.Pool]: see NoSecondTier. The pool does not know what
 	// its objects point to: give a bound if that is much, and need not last until the next
-	// burst (4096 idle gzip.Writers hold 3 GB). [NoIdle]: none are kept.
+	// burst (4096 idle gzip.Writers hold 3 GB). [NoIdle]: none are retained.
 	//
 	// Default: Limit, or without one 4096; or, if more than that were out at one time within
 	// the last IdleTimeout (60 s for NoDecay), as many as idle and out together are that. What
@@ -247,8 +268,8 @@ type PoolOptions[T any] struct {
 	// overrides it. Default: [CheckOff].
 	//
 	// An idle object has changed if the bytes of T are not what Reset left. The bytes
-	// that T points to do not count. So no T may change by itself, for instance by a
-	// goroutine of its own. If T has less than 16 bytes and no pointers, Go allocates
+	// that T points to do not count, nor do fields that goroutines share, such as a
+	// [sync.Mutex]: see [CheckMode]. If T has less than 16 bytes and no pointers, Go allocates
 	// several objects in one block, and a leak is noticed only when all objects of the
 	// block are unreachable. The objects that New makes must be Go memory, not memory
 	// of C or mapped memory.
@@ -264,6 +285,10 @@ type PoolOptions[T any] struct {
 
 	// NoCollect is the same as [BytePoolOptions.NoCollect].
 	NoCollect bool
+
+	// NoSecondTier is the same as [BytePoolOptions.NoSecondTier]. A pool with Drop has no second tier
+	// either: Drop could not be called for what the garbage collector frees.
+	NoSecondTier bool
 
 	object objectOptions // set by package dewsync
 }
@@ -465,7 +490,7 @@ func (o BytePoolOptions) in(bubble uint64) BytePoolOptions {
 func (o SlicePoolOptions[T]) withDefaults() (of BytePoolOptions, pointers bool, err error) {
 	of = BytePoolOptions{
 		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocLimit: o.AllocLimit,
-		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoCollect: o.NoCollect,
+		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoCollect: o.NoCollect, NoSecondTier: o.NoSecondTier,
 	}
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

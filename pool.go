@@ -52,8 +52,9 @@ type Pool[T any] struct {
 
 	decay decay.Decayer
 
-	out   semaphore.Semaphore // counts the objects that are out, if there is a Limit
-	count objectCounts
+	out       semaphore.Semaphore // counts the objects that are out, if there is a Limit
+	exhausted error               // of a TryGet when these are as many as Limit
+	count     objectCounts
 
 	standIn standIn[Pool[T]]
 
@@ -104,6 +105,9 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 	p.size = o.size()
 	p.checks = objectChecks(o, p.size)
 	p.out.Init(o.Limit, p.Name)
+	if o.Limit > 0 {
+		p.exhausted = exhausted("pool %q is exhausted: as many objects are in use as its Limit of %d allows", p.name, o.Limit)
+	}
 	switch {
 	case p.parts != nil:
 		p.onPut = askParts
@@ -123,7 +127,9 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 		Sizes:        []int{1},
 		MaxIdleBytes: idle - p.checks.quarantined()/p.size,
 		Beyond:       beyondIf(follows),
+		Tier:         tierUnless(o.NoSecondTier || idle == 0 || o.Drop != nil || p.checks != nil),
 		Unit:         p.size,
+		Aging:        o.IdleTimeout > 0,
 		// A limited pool keeps all idle objects in the depot, where every Get finds
 		// them. So it makes an object only if none is idle, and has no more than Limit,
 		// apart from those that Drop has not finished with.
@@ -135,9 +141,10 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 		settle = p.settle
 	}
 	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.shed)
-	p.decay.Init(o.IdleTimeout, haste, trim, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: shed})
+	object := o.objectType()
+	p.decay.Init(processTicker(), o.IdleTimeout, trim, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: shed, More: func() bool { return pointerIn(object) != nil }})
 	if !o.NoCollect {
-		p.decay.Asks(func() { p.count.collections.Add(1) })
+		p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
 	}
 	if p.checks != nil {
 		p.checks.pool = p.name
@@ -191,9 +198,9 @@ func (p *Pool[T]) getSlow() *T {
 	if p.limited() && !p.out.AcquireAnyway() {
 		p.count.overLimit.Add(1)
 	}
-	v := p.engine.Pop(0)
+	v := p.engine.PopSlow(0)
 	if v == nil && p.engine.Reclaim(0) {
-		v = p.engine.Pop(0)
+		v = p.engine.PopSlow(0)
 	}
 	if v != nil {
 		return p.watchIfChosen((*T)(v))
@@ -201,8 +208,8 @@ func (p *Pool[T]) getSlow() *T {
 	return p.allocate()
 }
 
-// TryGet is like [Pool.Get], but returns [ErrExhausted] if [PoolOptions.Limit] objects
-// are out. After [Pool.Close] it returns [ErrClosed].
+// TryGet is like [Pool.Get], but if [PoolOptions.Limit] objects are in use it returns an error that
+// names the pool and wraps [ErrExhausted]. After [Pool.Close] it returns [ErrClosed].
 func (p *Pool[T]) TryGet() (*T, error) {
 	p = p.actual()
 	if p.limited() && !p.out.TryAcquire() {
@@ -210,7 +217,7 @@ func (p *Pool[T]) TryGet() (*T, error) {
 			return nil, ErrClosed
 		}
 		p.count.refused.Add(1)
-		return nil, ErrExhausted
+		return nil, p.exhausted
 	}
 	return p.acquired()
 }
@@ -286,9 +293,10 @@ func (p *Pool[T]) fresh() *T {
 
 // Put gives an object back: it calls [PoolOptions.Keep], then [PoolOptions.Reset]. The
 // caller must no longer use the object. Put ignores nil. An object that the pool does
-// not keep goes to [PoolOptions.Drop]: one that Keep refuses ([Stats.DroppedOversize]),
+// not retain goes to [PoolOptions.Drop]: one that Keep refuses ([Stats.DroppedOversize]),
 // one that MaxIdle has no room for ([Stats.DroppedFull]), and every object after
-// [Pool.Close] ([Stats.DroppedClosed]). If [PoolOptions.Check] is set, Put refuses an
+// [Pool.Close] ([Stats.DroppedClosed]). Without Drop, one that MaxIdle has no room for belongs to the
+// garbage collector, and a Get may take it until it is freed: see [PoolOptions.NoSecondTier]. If [PoolOptions.Check] is set, Put refuses an
 // object that is idle ([Stats.DroppedDouble]), and leaves it as it is.
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
@@ -420,7 +428,9 @@ func (p *Pool[T]) settled(v *T, r magazine.Result) {
 	case magazine.NoRoom:
 		p.count.droppedFull.Add(1)
 		p.engine.Gone(0, 1)
-		p.discard(v)
+		if !p.engine.Spill(0, unsafe.Pointer(v)) {
+			p.discard(v)
+		}
 	case magazine.AfterClose:
 		p.count.droppedClosed.Add(1)
 		p.discard(v)
@@ -486,18 +496,20 @@ func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
 	defer l.End()
+	p.engine.LeaveTier()
 	return p.checks.trimQuarantine(false, &l) + p.engine.Trim(p.free(&l))*p.size
 }
 
-// trimInTurn is Trim as called by decay.
-func (p *Pool[T]) trimInTurn() {
-	if p.elsewhere() {
-		return
+// trimInTurn is Trim as called by decay: see [BytePool.trimInTurn].
+func (p *Pool[T]) trimInTurn() bool {
+	if p.elsewhere() || p.engine.InUse() {
+		return false
 	}
 	var l late.List
 	defer l.End()
 	p.checks.trimQuarantine(false, &l)
 	decay.InTurn(p.name, func(release func(uint8, unsafe.Pointer)) { p.engine.Trim(release) }, p.free(&l))
+	return true
 }
 
 // shed lets go of up to n objects that have been idle for long.
@@ -561,7 +573,8 @@ func (p *Pool[T]) Stats() Stats {
 		Engine:          percpu.Engine(),
 		Bubbles:         bubblesShared(),
 		Guard:           "off (" + p.unguarded() + ")",
-		Hits:            c.Hits,
+		Hits:            c.Hits + c.Recovered,
+		Recovered:       c.Recovered,
 		Misses:          p.count.misses.Load(),
 		Refused:         p.count.refused.Load(),
 		OverLimit:       p.count.overLimit.Load(),
@@ -695,11 +708,11 @@ func (p *Pool[T]) ownChecks() []*checks {
 
 func (p *Pool[T]) arm() {} // the collector reads objects, so none is guarded
 
-func (p *Pool[T]) engines() []*magazine.Engine {
+func (p *Pool[T]) appendEngines(all []*magazine.Engine) []*magazine.Engine {
 	if p.parted() {
-		return p.parts.engines()
+		return p.parts.appendEngines(all)
 	}
-	return []*magazine.Engine{&p.engine}
+	return append(all, &p.engine)
 }
 
 // parted reports whether parts do the work of the pool.
@@ -758,6 +771,9 @@ func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 		return nil
 	}
 	c.objects = o.objectType()
+	c.Layout = check.LayoutOf(c.objects)
+	c.MayLose = o.object.object != nil // of package dewsync
+
 	if idle, _ := o.idle(); o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
 		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, idle/4, check.QuarantineBlocks))
 	}

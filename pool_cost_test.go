@@ -9,6 +9,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/internal/sizeclass"
 )
 
 // stopsOf returns how often f stops the world. What else runs in the process may stop it too, so f runs
@@ -156,6 +157,45 @@ func TestUnusedPoolIsSmall(t *testing.T) {
 		}
 		runtime.KeepAlive(first)
 		runtime.KeepAlive(all)
+	}
+}
+
+// A new pool allocates little, whatever its classes are: no block of each is tried.
+func TestNewPoolAllocatesLittle(t *testing.T) {
+	onlyOnHeap(t, "off the heap a pool has tables of its memory")
+	notWatched(t, "the checks have memory of their own")
+	var odd []int // none is a size that Go allocates
+	for i := range sizeclass.MaxClasses {
+		odd = append(odd, (i+1)*8<<10-100)
+	}
+	const most = 64 << 10
+	for name, f := range map[string]func(){
+		"NewBytePool":                    func() { must(makePool(dewpond.BytePoolOptions{})).Close() },
+		"NewBytePool with other classes": func() { must(makePool(dewpond.BytePoolOptions{Classes: odd})).Close() },
+		"NewSlicePool":                   func() { must(dewpond.NewSlicePool(dewpond.SlicePoolOptions[uint64]{})).Close() },
+		"a zero BytePool":                func() { new(dewpond.BytePool).Close() },
+	} {
+		if got := allocatedBytes(f); got > most {
+			t.Errorf("%s allocates %d bytes, want %d at most", name, got, most)
+		}
+	}
+}
+
+// BenchmarkNewBytePool has a pool of objects, which has no classes, as its control.
+func BenchmarkNewBytePool(b *testing.B) {
+	control := func(n int) {
+		for range n {
+			must(dewpond.NewPool(dewpond.PoolOptions[trade]{})).Close()
+		}
+	}
+	for name, classes := range map[string][]int{"default": nil, "other": {1500, 9000, 65535}} {
+		b.Run(name, func(b *testing.B) {
+			compareRoundsOf(b, 100, func(n int) {
+				for range n {
+					must(makePool(dewpond.BytePoolOptions{Classes: classes})).Close()
+				}
+			}, control)
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ func TestPoolLimit(t *testing.T) {
 	a, errA := p.TryGet()
 	_, errB := p.TryGet()
 	_, errC := p.TryGet()
-	if errA != nil || errB != nil || errC != dewpond.ErrExhausted {
+	if errA != nil || errB != nil || !errors.Is(errC, dewpond.ErrExhausted) {
 		t.Fatalf("TryGet: %v, %v, %v; want the third refused", errA, errB, errC)
 	}
 	c := p.Get() // is never refused
@@ -31,7 +31,7 @@ func TestPoolLimit(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	p.Put(a)
-	if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+	if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) {
 		t.Errorf("with two still out, TryGet: %v", err)
 	}
 	p.Put(c)
@@ -50,7 +50,7 @@ func TestPoolLimitIgnoresStrangers(t *testing.T) {
 	if _, err := p.TryGet(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.TryGet(); err != dewpond.ErrExhausted {
+	if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) {
 		t.Errorf("the second TryGet: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestPoolServesWaitersInOrder(t *testing.T) {
 				t.Fatalf("%d were served by %d Puts", len(order), n)
 			}
 			p.Put(out[n])
-			if _, err := p.TryGet(); err != dewpond.ErrExhausted && n < 5 {
+			if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) && n < 5 {
 				t.Errorf("TryGet overtook who waits: %v", err)
 			}
 			synctest.Wait()
@@ -233,7 +233,7 @@ func TestPoolLimitHolds(t *testing.T) {
 						}
 						if err != nil {
 							refused.Add(1)
-							if i%2 == 0 || err != dewpond.ErrExhausted {
+							if i%2 == 0 || !errors.Is(err, dewpond.ErrExhausted) {
 								t.Error(err)
 							}
 							continue

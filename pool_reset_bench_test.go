@@ -6,7 +6,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"hash"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -25,39 +27,54 @@ func newJSONEncoder() *jsonEncoder {
 	return e
 }
 
-// BenchmarkReset uses objects that are reset to a destination, in the form of the examples, beside
-// sync.Pool used well: one reset for each use, after Get.
+// BenchmarkReset compares objects that are reset to a destination, in the form of the examples, with a
+// sync.Pool whose users reset after Get. A gzip.Writer is also used where other work touches 1, 4 or
+// 64 MiB of memory between two uses: what is reset before Put is cold again after the next Get.
 func BenchmarkReset(b *testing.B) {
 	text := bytes.Repeat([]byte("the quick brown fox, "), 100) // 2.1 KB
 	to := new(bytes.Buffer)
 
 	zippers := dewpond.MustPool(dewpond.PoolOptions[zipper]{
-		New:     func() *zipper { z := new(zipper); z.Writer = gzip.NewWriter(&z.to); return z },
-		Reset:   func(z *zipper) { z.to.Writer = nil; z.Reset(&z.to) },
+		New:     func() *zipper { return &zipper{Writer: gzip.NewWriter(nil)} },
+		Reset:   func(z *zipper) { z.to.Writer = nil },
 		MaxIdle: 32,
 	})
 	writers := sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
-	b.Run("gzip", func(b *testing.B) {
-		compareRoundsOf(b, 1000, func(n int) {
-			for range n {
-				to.Reset()
-				z := zippers.Get()
-				z.to.Writer = to
-				z.Write(text)
-				z.Close()
-				zippers.Put(z)
-			}
-		}, func(n int) {
-			for range n {
-				to.Reset()
-				w := writers.Get().(*gzip.Writer)
-				w.Reset(to)
-				w.Write(text)
-				w.Close()
-				writers.Put(w)
-			}
+	varied := make([]byte, 11_000) // of which every place has another hash, as in what people write
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range varied {
+		varied[i] = "abcdefghij klmno"[random.IntN(16)]
+	}
+	zip := func() {
+		to.Reset()
+		z := zippers.Get()
+		z.to.Writer = to
+		z.Reset(&z.to)
+		z.Write(varied)
+		z.Close()
+		zippers.Put(z)
+	}
+	theirZip := func() {
+		to.Reset()
+		w := writers.Get().(*gzip.Writer)
+		w.Reset(to)
+		w.Write(varied)
+		w.Close()
+		writers.Put(w)
+	}
+	other := make([]byte, 64<<20)
+	for _, between := range []int{0, 1, 4, 64} {
+		b.Run(fmt.Sprintf("gzip/between=%dMiB", between), func(b *testing.B) {
+			compareUses(b, 400/(between+4), func(use func()) {
+				if between == 0 {
+					use() // what is used is as warm as one use leaves it
+				}
+				for at := 0; at < between<<20; at += 64 {
+					other[at]++
+				}
+			}, zip, theirZip)
 		})
-	})
+	}
 
 	readers := dewpond.MustPool(dewpond.PoolOptions[bufio.Reader]{
 		New:   func() *bufio.Reader { return bufio.NewReaderSize(nil, 4096) },

@@ -21,7 +21,7 @@ func TestDecayUnderPressure(t *testing.T) {
 	}{
 		{pressure.Low, 64 * time.Second, 150 * time.Second},
 		{pressure.Medium, 16 * time.Second, 52 * time.Second},
-		{pressure.High, time.Second, 3 * time.Second},
+		{pressure.High, time.Second, 5 * time.Second},
 	} {
 		for _, size := range []int{1000, 100_000} {
 			synctest.Test(t, func(t *testing.T) {

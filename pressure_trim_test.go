@@ -38,7 +38,8 @@ func TestHighPressureTrimsOnceASecond(t *testing.T) {
 		var all []*dewpond.BytePool
 		for i := range pools {
 			// Ten ticks in a second.
-			all = append(all, newPool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pressed ", i), IdleTimeout: 3200 * time.Millisecond}))
+			// With a second tier a pool in use would not be emptied.
+			all = append(all, newPool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pressed ", i), IdleTimeout: 3200 * time.Millisecond, NoSecondTier: true}))
 		}
 		dewpond.SetLevel(pressure.High)
 		stopped := stops()
@@ -171,7 +172,7 @@ func TestHighPressureTrimsByEachClock(t *testing.T) {
 	defer dewpond.SetLevel(pressure.Low)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	trims, _, _ := dewpond.CountTrims(t, t.Name(), func() {})
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond})
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond, NoSecondTier: true})
 	dewpond.SetLevel(pressure.High)
 	for i := range 3 {
 		before := trims()
@@ -211,7 +212,7 @@ func TestHighPressureByTurnsOfClocks(t *testing.T) {
 	}()
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond})
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: 3200 * time.Millisecond, NoSecondTier: true})
 		dewpond.SetLevel(pressure.High)
 		for range 40 { // 6 s
 			hold(p, 1000, 10)

@@ -198,7 +198,8 @@ func ScopeSlice[T any](s *Scope, n int) []T {
 	var zero T
 	high, size := bits.Mul(uint(n), uint(unsafe.Sizeof(zero)))
 	if n < 0 || high != 0 || int(size) < 0 {
-		panic(fmt.Sprintf("dewpond: Slice of %d %v: the size is negative or overflows", n, t))
+		s.mustGet("ScopeSlice", 0)
+		panic(fmt.Sprintf("dewpond: ScopeSlice of %d %v in a Scope of pool %q: the size is negative or overflows", n, t, s.pool.name))
 	}
 	b := s.Get(int(size))
 	if size == 0 {

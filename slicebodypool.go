@@ -15,6 +15,6 @@ type SliceBodyPool[T any] struct{ bodies *BodyPool }
 func (p *SliceBodyPool[T]) Get() []T { return sliceOf[T](p.bodies.Get(), 0) }
 
 // Put gives back a slice that has grown from what [SliceBodyPool.Get] returned, whether append
-// has moved it or not, as [SlicePool.Adopt] does. The SliceBodyPool learns from the length of s,
-// unless it is 0. Put ignores a slice of cap 0.
+// has moved it or not, as [SlicePool.Adopt] does. The SliceBodyPool learns from the length of s, or if
+// that is 0 from the cap, as [BodyPool.Put] does. Put ignores a slice of cap 0.
 func (p *SliceBodyPool[T]) Put(s []T) { p.bodies.Put(bytesOf(s)) }

@@ -73,6 +73,25 @@ func grownSlicesAreReused[T comparable](t *testing.T, x T) {
 	}
 }
 
+// A slice that is cut to length 0 before Put teaches by its cap.
+func TestSliceBodyPoolFollowsCaps(t *testing.T) {
+	notWatched(t, "what waits in quarantine is not idle")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n, rounds = 10_000, 1000
+	bodies := newSlices(t, dewpond.SlicePoolOptions[uint64]{}).Bodies()
+	outgrown := 0
+	for range rounds {
+		s := bodies.Get()
+		if cap(s) < n {
+			outgrown++
+		}
+		bodies.Put(append(s, make([]uint64, n)...)[:0])
+	}
+	if outgrown > rounds/8 {
+		t.Errorf("%d of %d slices of %d elements outgrow what Get returns", outgrown, rounds, n)
+	}
+}
+
 func mustBeCleared[T comparable](t *testing.T, s []T) {
 	t.Helper()
 	if slices.ContainsFunc(s[:cap(s)], func(x T) bool { return x != *new(T) }) {

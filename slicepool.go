@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"unsafe"
 
 	"github.com/dewpond/dewpond/internal/check"
@@ -81,12 +82,13 @@ func NewSlicePool[T any](o SlicePoolOptions[T]) (*SlicePool[T], error) {
 // its bytes, and pointers says that T has some.
 func (p *SlicePool[T]) init(o SlicePoolOptions[T], of BytePoolOptions, pointers bool, entry *registry.Entry) {
 	e := &elements{
-		size: int(unsafe.Sizeof(*new(T))),
-		// No T with pointers is poison, nor is what Reset leaves; and with ZeroNever the next
-		// owner would see it, to whom it may be no T.
-		sealed:   pointers || o.Reset != nil || o.Zero == ZeroNever,
+		size:     int(unsafe.Sizeof(*new(T))),
+		layout:   check.LayoutOf(reflect.TypeFor[T]()),
 		pointers: pointers,
 	}
+	// No T with pointers is poison, nor is what Reset leaves; with ZeroNever the next owner would
+	// see it, to whom it may be no T; and a goroutine of the caller's may use what is not watched.
+	e.sealed = pointers || o.Reset != nil || o.Zero == ZeroNever || e.layout != nil
 	e.make = func(n int) []byte { return wholeBytes(make([]T, n/e.size)) }
 	switch {
 	case o.Reset != nil:
@@ -162,11 +164,15 @@ func (p *SlicePool[T]) getSlow(n int) []T {
 	return sliceOf[T](p.pool.getMore(p.bytes("Get", n)), n)
 }
 
-// TryGet is like [SlicePool.Get], but returns [ErrExhausted] where [BytePool.TryGet]
-// does, and after [SlicePool.Close] [ErrClosed].
+// TryGet is like [SlicePool.Get], but returns an error where [BytePool.TryGet] does: one that wraps
+// [ErrExhausted], one for a length that no memory holds, and after [SlicePool.Close] [ErrClosed].
 func (p *SlicePool[T]) TryGet(n int) ([]T, error) {
 	p = p.actual()
-	b, err := p.pool.TryGet(p.bytes("TryGet", n))
+	size, err := p.tryBytes("TryGet", n)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.pool.TryGet(size)
 	return sliceOf[T](b, n), err
 }
 
@@ -175,7 +181,11 @@ func (p *SlicePool[T]) TryGet(n int) ([]T, error) {
 // other pools of the Budget.
 func (p *SlicePool[T]) GetContext(ctx context.Context, n int) ([]T, error) {
 	p = p.actual()
-	b, err := p.pool.GetContext(ctx, p.bytes("GetContext", n))
+	size, err := p.tryBytes("GetContext", n)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.pool.GetContext(ctx, size)
 	return sliceOf[T](b, n), err
 }
 
@@ -353,6 +363,9 @@ func (p *SlicePool[T]) Bodies() *SliceBodyPool[T] {
 // Prewarm allocates count slices for Gets of n elements, as [BytePool.Prewarm] does.
 func (p *SlicePool[T]) Prewarm(n, count int) error {
 	p = p.actual()
+	if p.overflows(n) {
+		return fmt.Errorf("dewpond: Prewarm(%d, %d) on pool %q: the size overflows", n, count, p.Name())
+	}
 	return p.pool.Prewarm(p.bytes("Prewarm", n), count)
 }
 
@@ -399,11 +412,11 @@ func (p *SlicePool[T]) reportLeaks() int {
 
 func (p *SlicePool[T]) arm() { p.pool.arm() }
 
-func (p *SlicePool[T]) engines() []*magazine.Engine {
+func (p *SlicePool[T]) appendEngines(all []*magazine.Engine) []*magazine.Engine {
 	if p.parts != nil {
-		return p.parts.engines()
+		return p.parts.appendEngines(all)
 	}
-	return p.pool.engines()
+	return p.pool.appendEngines(all)
 }
 
 // actual returns the pool that does the work: p itself, or its stand-in if p is the zero
@@ -428,11 +441,21 @@ func (p *SlicePool[T]) other() *SlicePool[T] {
 
 // bytes returns the size of n elements that a caller asks for.
 func (p *SlicePool[T]) bytes(method string, n int) int {
-	if n < 0 || n > math.MaxInt/p.pool.elements.size {
+	if n < 0 || p.overflows(n) {
 		panic(fmt.Sprintf("dewpond: %s(%d) on pool %q: the size is negative or overflows", method, n, p.Name()))
 	}
 	return n * p.pool.elements.size
 }
+
+// tryBytes is bytes for a call that is refused a size that overflows.
+func (p *SlicePool[T]) tryBytes(method string, n int) (size int, err error) {
+	if p.overflows(n) {
+		return 0, p.pool.answer(n, tooLong("%s(%d) on pool %q: the size overflows", method, n, p.Name()))
+	}
+	return p.bytes(method, n), nil
+}
+
+func (p *SlicePool[T]) overflows(n int) bool { return n > math.MaxInt/p.pool.elements.size }
 
 // elements is what the blocks of a BytePool consist of that is a SlicePool's. A nil
 // *elements says that they are bytes.
@@ -442,12 +465,20 @@ type elements struct {
 	reset    func(block []byte) // on Put; nil: as bytes
 	sealed   bool               // an idle block is not poisoned
 	pointers bool               // they have
+	layout   *check.Layout      // which of their bytes checked mode watches; nil: all
 }
 
 // areSealed and havePointers are those fields; bytes are not, and have none.
 func (e *elements) areSealed() bool { return e != nil && e.sealed }
 
 func (e *elements) havePointers() bool { return e != nil && e.pointers }
+
+func (e *elements) watched() *check.Layout {
+	if e == nil {
+		return nil
+	}
+	return e.layout
+}
 
 // count returns how many elements a number of bytes is, and text says so.
 func (e *elements) count(bytes int) int {

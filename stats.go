@@ -24,7 +24,7 @@ type Stats struct {
 	Bubbles string
 
 	Gets   uint64 // Hits + Misses + Oversize; without those of 0 bytes
-	Hits   uint64 // Gets that found an idle block
+	Hits   uint64 // Gets that found an idle block, or recovered one
 	Misses uint64 // Gets that allocated a block
 	Puts   uint64 // Puts of anything but cap 0, including those that were dropped
 
@@ -35,7 +35,11 @@ type Stats struct {
 	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on the heap, outside every bound
 	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
 
-	DroppedFull     uint64 // Puts of blocks that the bounds had no room for
+	// Recovered counts the Hits that took a block from the second tier: one that the bounds had no room
+	// for, and that the garbage collector had not yet freed.
+	Recovered uint64
+
+	DroppedFull     uint64 // Puts of blocks that the bounds had no room for; a later Get may recover them
 	DroppedOversize uint64 // Puts of slices above the largest class
 	DroppedForeign  uint64 // Puts of slices that are not blocks of the pool: see BytePool.Put
 	DroppedDouble   uint64 // Puts of blocks or objects that were not out, visible only off the heap and in checked mode; Releases by owners that had released
@@ -53,7 +57,7 @@ type Stats struct {
 	GuardSamples uint64  // Gets that had one
 	GuardRate    float64 // how many Gets a second had one of late, in all pools of the process
 
-	Trimmed     uint64 // blocks let go by decay, Trim and Close
+	Trimmed     uint64 // blocks released by decay, Trim and Close, or moved to the second tier to make room for another size
 	Collections uint64 // garbage collections that decay of this pool has asked for: see BytePoolOptions.NoCollect
 
 	IdleBytes     int64 // in blocks in the pool; with Check also in those that are being put back, which MaxIdleBytes does not bound
@@ -129,6 +133,7 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.OverLimit -= previous.OverLimit
 	s.OverBudget -= previous.OverBudget
 	s.Oversize -= previous.Oversize
+	s.Recovered -= previous.Recovered
 	s.DroppedFull -= previous.DroppedFull
 	s.DroppedOversize -= previous.DroppedOversize
 	s.DroppedForeign -= previous.DroppedForeign
@@ -181,6 +186,7 @@ func (s Stats) plus(t Stats) Stats {
 	s.OverBudget += t.OverBudget
 	s.HeapFallback += t.HeapFallback
 	s.Oversize += t.Oversize
+	s.Recovered += t.Recovered
 	s.DroppedFull += t.DroppedFull
 	s.DroppedOversize += t.DroppedOversize
 	s.DroppedForeign += t.DroppedForeign

@@ -18,6 +18,19 @@ import (
 // value is off, sampled, sampled=1/N or all, where N is rounded up to a power of two. Any
 // other value counts as off, so that a mistyped value does not slow a program down, and
 // is an error on standard error once, when the program starts.
+//
+// An object of a [Pool], an element of a [SlicePool] and an object of package dewsync may have
+// fields that goroutines share. The runtime, or a goroutine of the object, may change these
+// while the object is idle. So they are neither compared, nor read, nor poisoned:
+//
+//   - structs of the packages sync, sync/atomic and weak, [time.Timer] and [time.Ticker];
+//   - structs of crypto/tls, expvar, net, net/http and net/textproto, and of this module, that
+//     contain one of these, such as an http.Transport, a [Budget] and a dewsync.Pool.
+//
+// This holds at any depth by value, in embedded structs and arrays too. All other fields of an
+// idle object must stay as they are. A write to them is reported even if it is made under a lock, or
+// by a function of sync/atomic such as atomic.AddInt64. Of an object that has only shared fields no
+// write is found.
 type CheckMode uint8
 
 const (

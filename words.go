@@ -3,7 +3,6 @@ package dewpond
 import (
 	"reflect"
 
-	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/hooks"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
@@ -57,28 +56,30 @@ func setWordHooks() {
 		if pool.(wordPool).parted() || p.ownChecks()[0] != nil {
 			return (*magazine.Engine)(nil)
 		}
-		return p.engines()[0]
+		return p.appendEngines(nil)[0]
 	}
 	hooks.Idle = func(pool any) *hooks.Word { return pool.(wordPool).idle() }
 	hooks.Fresh = func(pool any, object *hooks.Word) { pool.(wordPool).lendFresh(object) }
+	hooks.Missed = func(pool any, n uint64) { pool.(wordPool).missed(n) }
 }
 
 // A wordPool is a Pool[hooks.Word].
 type wordPool interface {
 	idle() *hooks.Word
 	lendFresh(*hooks.Word)
+	missed(n uint64)
 	parted() bool
 }
 
 // idle returns an idle object, or nil if it finds none.
 func (p *Pool[T]) idle() *T {
 	p = p.actual()
-	v := (*T)(p.engine.Pop(0))
+	v := (*T)(p.engine.PopSlow(0))
 	if v == nil && p.engine.Reclaim(0) {
-		v = (*T)(p.engine.Pop(0))
+		v = (*T)(p.engine.PopSlow(0))
 	}
 	if v != nil {
-		p.lend(v)
+		p.watchIfChosen(v)
 	}
 	return v
 }
@@ -90,15 +91,13 @@ func (p *Pool[T]) lendFresh(v *T) {
 	}
 	p.count.misses.Add(1)
 	p.engine.Missed(0, 1)
-	p.lend(v)
+	p.watchIfChosen(v)
 }
 
-// lend is watchIfChosen for an object that its owner may lose.
-func (p *Pool[T]) lend(v *T) {
-	p.watchIfChosen(v)
-	if p.checks != nil {
-		if at := addressOf(p.bytesOf(v)); check.Watched(at) {
-			p.checks.Excuse(at)
-		}
-	}
+// missed counts n Gets that have found no idle object. Their callers may make one, or do without: the bound
+// does not follow them.
+func (p *Pool[T]) missed(n uint64) {
+	p = p.actual()
+	p.count.misses.Add(n)
+	p.engine.Wanted(0, int(n))
 }

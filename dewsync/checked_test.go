@@ -3,6 +3,8 @@ package dewsync_test
 import (
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -133,7 +135,44 @@ func TestLostObjectsAreNoLeak(t *testing.T) {
 	}
 }
 
-// The runtime changes a timer while it is idle.
+// A server has what the runtime and goroutines may change while it is idle.
+type server struct {
+	Name    string
+	readers sync.Pool
+	writers dewsync.Pool // whose first use makes it
+	open    atomic.Int64
+	closed  int
+}
+
+// What the runtime and goroutines may change in an idle object is no misuse.
+func TestIdleObjectsAreUsed(t *testing.T) {
+	for _, mode := range []string{"all", "sampled=1/1"} {
+		found := check(t, mode)
+		p := &dewsync.Pool{New: func() any { return new(server) }}
+		for range 3 {
+			s := p.Get().(*server)
+			s.readers.Put(new([64]byte))
+			p.Put(s)
+			s.open.Add(1)
+			s.writers.Put(new([64]byte))
+			runtime.GC() // moves what is in readers
+			runtime.GC()
+			trim(p)
+		}
+		if len(*found) != 0 {
+			t.Errorf("%s: reported %v", mode, *found)
+		}
+		s := p.Get().(*server)
+		p.Put(s)
+		s.closed++
+		trim(p)
+		if len(*found) != 1 || (*found)[0].Field != "closed" {
+			t.Errorf("%s: of a late write: %v", mode, *found)
+		}
+	}
+}
+
+// The runtime changes a timer while it is idle. A second Put of it is misuse nevertheless.
 func TestTimers(t *testing.T) {
 	found := check(t, "all")
 	p := &dewsync.Pool{New: func() any { return time.NewTimer(time.Hour) }}
@@ -148,5 +187,11 @@ func TestTimers(t *testing.T) {
 	trim(p)
 	if len(*found) != 0 {
 		t.Errorf("reported %v", *found)
+	}
+	v := p.Get()
+	p.Put(v)
+	p.Put(v)
+	if len(*found) != 1 || (*found)[0].Kind != dewpond.DoublePut {
+		t.Errorf("of a second Put: %v", *found)
 	}
 }

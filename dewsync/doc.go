@@ -6,6 +6,6 @@
 // One import also makes a program's pools safe for tests in bubbles of [testing/synctest], where a
 // [sync.Pool] of objects with a channel or a timer ends the process.
 //
-// The page https://github.com/dewpond/dewpond/blob/main/docs/migrating.md has the two lines
+// The page https://github.com/dewpond/dewpond/blob/main/docs/migrating.md has the commands
 // that change a program, and those that change it back.
 package dewsync

@@ -2,7 +2,6 @@ package dewsync
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/hooks"
@@ -22,7 +21,9 @@ type box struct{ x any }
 // are in boxes.
 const mostTypes = 8
 
-// newKind makes the kind of x, for a pool with a name that has n kinds.
+// newKind makes the kind of x, for a pool with a name that has n kinds. Checked mode watches what a
+// pointer points to. It does not watch the value of an interface that holds no pointer, which may be
+// one for all that are equal.
 func newKind(name string, n int, x any) *kind {
 	k := new(kind)
 	object, watched := reflect.TypeOf(x), false
@@ -39,7 +40,7 @@ func newKind(name string, n int, x any) *kind {
 		}
 		if object.Kind() == reflect.Pointer {
 			object = object.Elem()
-			watched = watchable(object)
+			watched = object.Size() > 0 // otherwise all are one
 		}
 	}
 	o := dewpond.PoolOptions[hooks.Word]{Name: name, Reset: leaveAsIs}
@@ -57,16 +58,6 @@ func (k *kind) engine() *magazine.Engine {
 		return nil
 	}
 	return hooks.Engine(k.pool).(*magazine.Engine)
-}
-
-// watchable reports whether checked mode may look at what a pointer points to. The value of
-// an interface that holds no pointer is not looked at: it may be one for all that are equal.
-func watchable(object reflect.Type) bool {
-	switch object {
-	case reflect.TypeFor[time.Timer](), reflect.TypeFor[time.Ticker](): // the runtime changes them when it likes
-		return false
-	}
-	return object.Size() > 0 // otherwise all are one
 }
 
 // find returns the kind of x, or nil if there is none.
@@ -92,6 +83,8 @@ func (k *kind) idle() (x any, ok bool) {
 }
 
 func (k *kind) fresh(x any) { hooks.Fresh(k.pool, k.at(x)) }
+
+func (k *kind) missed(n uint64) { hooks.Missed(k.pool, n) }
 
 func (k *kind) put(x any) { k.pool.Put(k.at(x)) }
 

@@ -17,8 +17,9 @@ import (
 //   - An object that is put back may be let go at any time. No Get need return it.
 //
 // Where a sync.Pool is empty after two garbage collections, a Pool keeps up to 4096 idle
-// objects of each type, or as many as were out at once, through all of them, and lets go of what it did not need for a minute,
-// as a [dewpond.Pool] with the default options does.
+// objects of each type, or as many as were out at once, through all of them, and releases what it did not need for a minute
+// within the next one, also while it is in use, as a [dewpond.Pool] with the default options does. Idle objects are live heap: where an object has much memory, a
+// [dewpond.Pool] with MaxIdle needs less.
 //
 // [dewpond.Pools] yields a pool from the first object on that is put into it or that its New
 // makes. Its name is where its New is, as "server/request.go:31", or if it has none, where it
@@ -27,8 +28,8 @@ import (
 //
 // With DEWPOND_CHECK, see [dewpond.CheckMode], double Puts of an object and writes after its
 // Put are reported if it is put back as a pointer. An object that is never put back is no
-// misuse, here as there. What changes by itself while it is idle must not be checked; a
-// [time.Timer] and a [time.Ticker] are not.
+// misuse, here as there. Fields that goroutines share, such as a [sync.Pool], and a [time.Timer]
+// may change while an object is idle: [dewpond.CheckMode] lists them.
 //
 // An object is kept by the one word of its interface that points to it, so neither method
 // allocates.
@@ -42,8 +43,9 @@ type Pool struct {
 	kinds atomic.Pointer[[]*kind] // of all types
 
 	// mu is held while the name is found or a kind is made, and never while New runs.
-	mu   sync.Mutex
-	name string
+	mu     sync.Mutex
+	name   string
+	misses uint64 // Gets that returned nil before there was a kind
 
 	// New makes an object where Get would otherwise return nil. It may be nil. It must not
 	// change while Get runs, nor during the first Put. It may call the pool's methods.
@@ -76,7 +78,7 @@ func (p *Pool) getSlow() any {
 		}
 	}
 	if p.New == nil {
-		p.findName()
+		p.missed()
 		return nil
 	}
 	x := p.New()
@@ -84,6 +86,23 @@ func (p *Pool) getSlow() any {
 		p.kindOf(x).fresh(x)
 	}
 	return x
+}
+
+// missed counts a Get that returns nil. Which type its caller would have wanted is not known, so it counts
+// for the first one; those before the first Put count when that comes.
+func (p *Pool) missed() {
+	if kinds := p.all(); len(kinds) > 0 {
+		kinds[0].missed(1)
+		return
+	}
+	p.findName()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kinds := p.all(); len(kinds) > 0 { // meanwhile
+		kinds[0].missed(1)
+	} else {
+		p.misses++
+	}
 }
 
 // Put gives an object back. The caller must no longer use it. Put ignores nil, and drops a
@@ -127,6 +146,9 @@ func (p *Pool) kindOf(x any) *kind {
 		return k
 	}
 	k := newKind(p.name, len(kinds), x)
+	if p.misses > 0 && len(kinds) == 0 {
+		k.missed(p.misses)
+	}
 	kinds = append(kinds[:len(kinds):len(kinds)], k)
 	p.kinds.Store(&kinds)
 	if e := k.engine(); e != nil && len(kinds) == 1 {

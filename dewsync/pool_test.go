@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -476,5 +477,76 @@ type inOrder struct{ n int }
 func TestBeforeInit(t *testing.T) {
 	if earlyGot.n != 42 || !strings.Contains(dewsync.Sources(&early)[0].Name(), "dewsync/pool_test.go:") {
 		t.Errorf("got %v from %q", earlyGot, dewsync.Sources(&early)[0].Name())
+	}
+}
+
+// Where there is no room for an object, a Pool is as good as a sync.Pool: a second burst finds what the first put
+// back, with New and without.
+func TestBurstPastTheBound(t *testing.T) {
+	oneProcessor(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const burst = 20_000 // more than the 4096 that a Pool retains
+	for _, withNew := range []bool{false, true} {
+		var p dewsync.Pool
+		made := 0
+		if withNew {
+			p.New = func() any { made++; return new([64]byte) }
+		}
+		objects := make([]any, burst)
+		for range 3 {
+			for i := range objects {
+				if objects[i] = p.Get(); objects[i] == nil {
+					made++
+					objects[i] = new([64]byte)
+				}
+			}
+			for _, x := range objects {
+				p.Put(x)
+			}
+		}
+		want := burst
+		if !strings.HasPrefix(stats(t, &p).Engine, "pinned") { // with -race a sync.Pool drops some
+			want *= 3
+		}
+		if made > want {
+			t.Errorf("with New %v: three bursts of %d made %d objects", withNew, burst, made)
+		}
+	}
+}
+
+// A Get that returns nil is a miss, also one before the pool has an object of any type.
+func TestNilGetsAreMisses(t *testing.T) {
+	oneProcessor(t)
+	var p dewsync.Pool
+	objects := make([]*[64]byte, 5)
+	for i := range objects {
+		if p.Get() != nil {
+			t.Fatal("an empty pool without New has an object")
+		}
+		objects[i] = new([64]byte)
+	}
+	for _, v := range objects {
+		p.Put(v)
+	}
+	for range 8 {
+		p.Get()
+	}
+	if s := stats(t, &p); s.Gets != 13 || s.Misses != 8 || s.Hits != 5 || s.InUseBytes != 8*64 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Callers that do without an object where Get returns nil do not raise the bound.
+func TestNilGetsAreNotInUse(t *testing.T) {
+	var p dewsync.Pool
+	p.Put(new([64]byte))
+	for range 100_000 {
+		p.Get()
+	}
+	for range 100_000 {
+		p.Put(new([64]byte))
+	}
+	if n := idle(&p); n > 4096 {
+		t.Errorf("%d objects are idle, and one was in use", n)
 	}
 }

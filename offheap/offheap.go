@@ -26,7 +26,6 @@ package offheap
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/dewpond/dewpond"
@@ -102,14 +101,11 @@ func newCoupledPool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.
 	if err != nil {
 		return nil, fmt.Errorf("offheap: memory of pool %q: %w", o.Name, err)
 	}
-	o.Memory = a
+	o.Memory = a.Owned() // a pool that becomes unreachable leaves idle blocks in its shards that are never freed
 	p, err := dewpond.NewBytePool(o)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	// A pool that becomes unreachable leaves idle blocks in its shards that are never
-	// freed.
-	runtime.AddCleanup(p, (*arena.Arena).Abandon, a)
 	return p, nil
 }
 

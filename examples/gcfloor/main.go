@@ -29,9 +29,14 @@ type floor struct {
 
 func hold(limit int64) *floor {
 	f := &floor{limit: limit, set: limit, gogc: debug.SetGCPercent(-1)}
-	runtime.AddCleanup(new(*floor), (*floor).collected, f) // the next collection finds the pointer dead
+	f.await()
 	return f
 }
+
+// await has collected called by the next collection, which finds the pointer dead. A cleanup in place of the finalizer
+// may get lost: in Go 1.25 to 1.27 one that waits on a P does not run while GOMAXPROCS, which follows the cgroup's limit, is
+// lower than when the collector found the pointer.
+func (f *floor) await() { runtime.SetFinalizer(new(*floor), func(**floor) { f.collected() }) }
 
 // collected follows what is alive, until somebody else sets the limit: theirs stays, and GOGC is as it was.
 func (f *floor) collected() {
@@ -49,7 +54,7 @@ func (f *floor) collected() {
 	f.set = max(f.limit, live/4*5)
 	debug.SetMemoryLimit(f.set)
 	f.raised.Store(f.set > f.limit)
-	runtime.AddCleanup(new(*floor), (*floor).collected, f)
+	f.await()
 }
 
 // sheds refuses requests while memory is scarce. Package pressure goes by the limit that is set: once

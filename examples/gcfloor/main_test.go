@@ -7,7 +7,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond/pressure"
 )
@@ -15,7 +17,20 @@ import (
 // settings restores the limit and GOGC when the test ends.
 func settings(t testing.TB, limit int64) {
 	before, gogc := debug.SetMemoryLimit(limit), debug.SetGCPercent(100)
-	t.Cleanup(func() { debug.SetMemoryLimit(before); debug.SetGCPercent(gogc) })
+	t.Cleanup(func() {
+		debug.SetMemoryLimit(before)
+		debug.SetGCPercent(gogc)
+	})
+}
+
+// held is hold, and ends the floor when the test ends: it would set GOGC in the next test.
+func held(t testing.TB, limit int64) *floor {
+	f := hold(limit)
+	t.Cleanup(func() {
+		debug.SetMemoryLimit(1 << 40) // another limit than the floor's ends it
+		collect(func() bool { return number("/gc/gogc:percent") != 1<<64-1 })
+	})
+	return f
 }
 
 func number(name string) uint64 {
@@ -37,10 +52,52 @@ func collect(until func() bool) {
 	}
 }
 
+// The floor follows although GOMAXPROCS falls while the collector sweeps.
+func TestFloorOutlivesItsP(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const limit = 32 << 20
+	settings(t, limit)
+	f := held(t, limit)
+	type small struct{ _, _ *byte }
+	var swept []*small // so that there is something to sweep
+	for range 100_000 {
+		swept = append(swept, new(small))
+	}
+	var sink atomic.Int64
+	for round := range 100 {
+		runtime.GOMAXPROCS(16)
+		var stop atomic.Bool
+		for range 4 {
+			go func() {
+				for !stop.Load() {
+					sink.Add(int64(len(make([]byte, 512+round))))
+				}
+			}()
+		}
+		go runtime.GC()
+		time.Sleep(time.Duration(round%30) * 100 * time.Microsecond)
+		runtime.GOMAXPROCS(1)
+		stop.Store(true)
+		var kept []byte
+		if round%2 == 0 {
+			kept = make([]byte, 40<<20)
+		}
+		for collections := 0; f.raised.Load() != (kept != nil); collections++ {
+			if collections == 1000 {
+				t.Fatalf("round %d: the floor is raised: %v, after %d collections", round, f.raised.Load(), collections)
+			}
+			runtime.GC()
+			runtime.Gosched()
+		}
+		runtime.KeepAlive(kept)
+	}
+	runtime.KeepAlive(swept)
+}
+
 func TestFloorFollowsTheLiveHeap(t *testing.T) {
 	const limit = 32 << 20
 	settings(t, limit)
-	f := hold(limit)
+	f := held(t, limit)
 	if gogc := number("/gc/gogc:percent"); gogc != 1<<64-1 {
 		t.Errorf("GOGC is %d, not off", gogc)
 	}
@@ -74,7 +131,7 @@ func TestFloorLeavesTheirGOGC(t *testing.T) {
 	const limit, theirs = 256 << 20, 200 << 20
 	settings(t, limit)
 	gone := make(chan bool)
-	hold(limit)
+	held(t, limit)
 	debug.SetMemoryLimit(theirs)
 	debug.SetGCPercent(70)
 	collect(func() bool { // a cleanup that was made later and has run
@@ -91,7 +148,7 @@ func TestFloorLeavesTheirGOGC(t *testing.T) {
 func TestFloorSheds(t *testing.T) {
 	const limit = 32 << 20
 	settings(t, limit)
-	f := hold(limit)
+	f := held(t, limit)
 	served := f.sheds(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	status := func() int {
 		w := httptest.NewRecorder()
@@ -128,7 +185,7 @@ func BenchmarkNearTheLimit(b *testing.B) {
 				limit := live() * 100 / percent
 				settings(b, limit)
 				if way == "floor" {
-					hold(limit)
+					held(b, limit)
 				} else {
 					debug.SetGCPercent(-1)
 				}
@@ -149,10 +206,6 @@ func BenchmarkNearTheLimit(b *testing.B) {
 				b.ReportMetric((moreCollections-collections)*1024/float64(b.N), "collections/GiB")
 				b.ReportMetric(100*(moreCollector-collector)/(moreUsed-used), "collector-%cpu")
 				b.ReportMetric(100*float64(peak)/float64(limit), "peak-%limit")
-				if way == "floor" { // it gives way to the next one
-					debug.SetMemoryLimit(limit - 1)
-					collect(func() bool { return number("/gc/gogc:percent") == 100 })
-				}
 			})
 		}
 	}

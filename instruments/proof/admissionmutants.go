@@ -5,8 +5,8 @@ var AdmissionMutants = []Mutant{
 	// Wake-ups that get lost.
 	{
 		Name: "waiter-looks-before-it-counts", File: "queue.go", Scenarios: []string{"wake"},
-		Old: "	g.engine.Wait(w.class, 1)\n	g.offerBlocksLocked(w.class) // what was put back before anybody could see this waiter\n",
-		New: "	g.offerBlocksLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
+		Old: "	g.engine.Wait(w.class, 1)\n	w.bringLocked()\n	g.offerBlocksLocked(w.class) // what was put back before anybody could see this waiter\n",
+		New: "	w.bringLocked()\n	g.offerBlocksLocked(w.class)\n	g.engine.Wait(w.class, 1)\n",
 	},
 	{
 		Name: "put-does-not-look", File: "put.go", Scenarios: []string{"wake"},
@@ -37,6 +37,11 @@ var AdmissionMutants = []Mutant{
 		Name: "claim-looks-before-it-counts", File: "room.go", Scenarios: []string{"room-full"},
 		Old: "	if b.waiting.Add(1) > 1 {\n",
 		New: "	if b.waiting.Load() == 0 {\n		a := w.gate.account\n		made := a.reserve(w.size())\n		if !made {\n			b.enterDirectLocked()\n			made = a.makeRoomLocked(w.size())\n		}\n		if b.waiting.Add(1); made {\n			w.allowLocked()\n		}\n		return\n	}\n	if b.waiting.Add(1) > 1 {\n",
+	},
+	{
+		Name: "spilled-past-a-waiter", File: "put.go", Scenarios: []string{"tier"},
+		Old: "			g.offerBlocks(class) // to a waiter that came after Push looked\n",
+		New: "",
 	},
 	{
 		Name: "direct-mode-left-while-somebody-waits", File: "queue.go", Scenarios: []string{"wake-leaves"},
@@ -86,8 +91,8 @@ var AdmissionMutants = []Mutant{
 	// Waiters that are served out of order.
 	{
 		Name: "younger-is-handed-a-block", File: "room.go", Scenarios: []string{"turns"},
-		Old: "	return first != nil && first.Value.(*waiter).turn < w.turn\n",
-		New: "	return first != nil && first.Value.(*waiter).turn < 0*w.turn\n",
+		Old: "	return first != nil && first.turn < w.turn\n",
+		New: "	return first != nil && first.turn < 0*w.turn\n",
 	},
 	{
 		Name: "delayed-goes-last", File: "room.go", Scenarios: []string{"turns-limit"},
@@ -103,14 +108,14 @@ var AdmissionMutants = []Mutant{
 	// Waiters that give up while a block is handed to them.
 	{
 		Name: "cancel-looks-before-the-lock", File: "waiter.go", Scenarios: []string{"cancel"},
-		Old: "	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n	if len(w.grant) > 0 { // sent just before the lock was ours\n		return false\n	}\n",
-		New: "	if len(w.grant) > 0 {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
+		Old: "	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n	if w.granted() { // just before the lock was ours\n		return false\n	}\n",
+		New: "	if w.granted() {\n		return false\n	}\n	w.gate.queue.mu.Lock()\n	defer w.gate.queue.unlock()\n",
 	},
 
 	// Waiters for several blocks, which hold some while they wait for the others.
 	{
 		Name: "batch-keeps-what-an-older-one-needs", File: "room.go", Scenarios: []string{"batch-take-back"},
-		Old: "			if younger == nil || younger.turn <= w.turn {\n",
+		Old: "			if younger == nil || younger.turn <= w.turn || b.firstClaim() != w {\n",
 		New: "			if younger == nil || younger.turn <= w.turn || len(younger.blocks) > 0 {\n",
 	},
 	{
@@ -122,6 +127,16 @@ var AdmissionMutants = []Mutant{
 		Name: "batch-brings-past-an-older-waiter", File: "queue.go", Scenarios: []string{"batch-brings-first"},
 		Old: "(g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {\n",
 		New: "g.account.olderLocked(w) {\n",
+	},
+	{
+		Name: "batch-brings-although-it-is-served", File: "queue.go", Scenarios: []string{"batch-brings-late"},
+		Old: "len(w.blocks) > 0 && !w.granted() && (",
+		New: "len(w.blocks) > 0 && (",
+	},
+	{
+		Name: "batch-brings-although-it-has-bytes", File: "queue.go", Scenarios: []string{"batch-brings-bytes"},
+		Old: "len(w.blocks) > 0 && !w.granted() && (",
+		New: "len(w.blocks) > 0 && (",
 	},
 	{
 		Name: "batch-that-wants-less-is-not-served", File: "waiter.go", Scenarios: []string{"batch-room"},
@@ -155,7 +170,7 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "batch-that-is-never-allowed-waits", File: "waiter.go", Scenarios: []string{"batch-never"},
-		Old: "	case !w.gate.limiter.ever(w.n):\n		return w.unless(ErrExhausted)\n",
+		Old: "	case !w.gate.limiter.ever(w.n) && w.giveUp():\n		return ErrExhausted\n",
 		New: "",
 	},
 	{

@@ -22,8 +22,8 @@ var guardMutants = []Mutant{
 	},
 	{
 		Name: "asks-while-it-puts", File: "guard.go", Scenarios: []string{"TestAsksWithoutLock"},
-		Old: "	r.lost.Stop()\n",
-		New: "	g.ask()\n	r.lost.Stop()\n",
+		Old: "	instead, r.instead = r.instead, nil\n",
+		New: "	g.ask()\n	instead, r.instead = r.instead, nil\n",
 	},
 	{
 		Name: "believes-while-it-puts", File: "guard.go", Scenarios: []string{"TestAsksWithoutLock"},

@@ -12,6 +12,11 @@ type Mutant struct {
 // Mutants are the bugs that the explorer must find.
 var Mutants = []Mutant{
 	{
+		Name: "spilled-after-close", File: "tier.go", Scenarios: []string{"tier-close"},
+		Old: "	if e.Closed() { // perhaps before class was set\n		t.detach()\n	}\n",
+		New: "",
+	},
+	{
 		Name: "no-generation", File: "stack.go", Scenarios: []string{"aba"},
 		Old: "generation := head&^indexMask + 1<<indexBits",
 		New: "generation := head &^ indexMask",
@@ -217,9 +222,19 @@ var Mutants = []Mutant{
 		New: "nil",
 	},
 	{
-		Name: "stranded-without-grace", File: "shed.go", Scenarios: []string{"strand"},
-		Old: "	e.replace(sharded)\n	return true\n",
-		New: "	old := e.array()\n	next := e.newArray(sharded, int(old.procs))\n	e.current.Store(&next.slots[0])\n	e.drain(old)\n	next.settled.Store(true)\n	return true\n",
+		Name: "gathered-without-grace", File: "gather.go", Scenarios: []string{"gather"},
+		Old: "		gracePeriod()\n",
+		New: "",
+	},
+	{
+		Name: "gathered-places-are-kept", File: "gather.go", Scenarios: []string{"gather"},
+		Old: "	e.release(d, uint32(room-n))\n",
+		New: "",
+	},
+	{
+		Name: "parts-keep-what-they-give", File: "gather.go", Scenarios: []string{"gather-parts"},
+		Old: "				part.add(m.remove())\n",
+		New: "				part.add(*m.item(m.n - 1))\n",
 	},
 	{
 		Name: "shed-exact-unsettled", File: "replace.go", Scenarios: []string{"drain-settle"},
@@ -282,9 +297,9 @@ var Mutants = []Mutant{
 		New: "at.Load() == nil {\n				at.Store(fullMark(m))\n",
 	},
 	{
-		Name: "left-does-not-compare", File: "shed.go", Scenarios: []string{"transfer-left"},
-		Old: "address == *seen && at.CompareAndSwap(mark, nil) {\n",
-		New: "address == *seen {\n				at.Store(nil)\n",
+		Name: "left-does-not-compare", File: "gather.go", Scenarios: []string{"transfer-left"},
+		Old: "mark != nil && at.CompareAndSwap(mark, nil) {\n",
+		New: "mark != nil {\n				at.Store(nil)\n",
 	},
 	{
 		Name: "transfer-not-drained", File: "replace.go", Scenarios: []string{"transfer-trim"},
@@ -298,7 +313,7 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "stale-in-use", File: "stale.go", Scenarios: []string{"stale"},
-		Old: "		s.procs.Store(0)\n",
+		Old: "	h.procs.Store(0)\n",
 		New: "",
 	},
 	{
@@ -313,13 +328,13 @@ var Mutants = []Mutant{
 	},
 	{
 		Name: "stale-while-armed", File: "stale.go", Scenarios: []string{"arm-stale"},
-		Old: "s.wasArmed = s.armed.Swap(false)",
-		New: "s.wasArmed = s.armed.Load()",
+		Old: "h.wasArmed = h.armed.Swap(false)",
+		New: "h.wasArmed = h.armed.Load()",
 	},
 	{
 		Name: "stale-disarms", File: "stale.go", Scenarios: []string{"arm-stale"},
-		Old: "		if s.wasArmed {\n			s.armed.Store(true)\n		} else {\n			s.procs.Store(uintptr(s.array.procs))\n		}\n",
-		New: "		s.armed.Store(s.wasArmed)\n		s.procs.Store(uintptr(s.array.procs))\n",
+		Old: "	if h.wasArmed {\n		h.armed.Store(true)\n	} else {\n		h.procs.Store(uintptr(h.array.procs))\n	}\n",
+		New: "	h.armed.Store(h.wasArmed)\n	h.procs.Store(uintptr(h.array.procs))\n",
 	},
 	{
 		Name: "disarmed-without-lock", File: "arm.go", Scenarios: []string{"arm-stale-disarm"},

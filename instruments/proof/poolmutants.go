@@ -99,8 +99,23 @@ var PoolMutants = []Mutant{
 		New: "	g.owner.Kept()\n	if r := g.engine.Push(class, block); r != magazine.Kept {\n		g.handOrFinish(class, block, r)\n	}\n",
 	},
 	{
-		Name: "still-armed-forgotten", File: "internal/decay/decayer.go", Scenarios: []string{"decay-put"},
-		Old: "		d.armed.Store(true)\n	}\n	d.setTimerLocked()\n",
-		New: "	}\n	d.setTimerLocked()\n",
+		Name: "still-armed-forgotten", File: "internal/decay/decayer.go", Scenarios: []string{"tick-same"},
+		Old: "		d.armed.Store(true)\n	}\n	d.awaitTickLocked()\n",
+		New: "	}\n	d.awaitTickLocked()\n",
+	},
+	{
+		Name: "only-the-first-beat-is-armed", File: "internal/decay/ticker.go", Scenarios: []string{"tick-same"},
+		Old: "	c.armNextLocked(now)\n	switch {\n",
+		New: "	switch {\n",
+	},
+	{
+		Name: "runner-ends-when-more-is-due", File: "internal/decay/ticker.go", Scenarios: []string{"tick-fires"},
+		Old: "		if c.due, c.next = c.due[:0], 0; c.live == r {\n",
+		New: "		c.due, c.next = c.due[:0], 0\n		c.mu.Unlock()\n		if c.mu.Lock(); c.live == r {\n",
+	},
+	{
+		Name: "timer-forgotten-when-it-has-ticked", File: "internal/decay/ticker.go", Scenarios: []string{"tick-put"},
+		Old: "		c.armed = slices.Delete(c.armed, i, i+1)\n		if bubble.Told { // else it may be a bubble's, which no goroutine outside may reset\n			c.fired = t\n		}\n	}\n	r := c.beatLocked(now, func(b beat) bool { return b.at.Sub(now) <= b.epoch/8 })\n	c.mu.Unlock()\n	c.run(r)\n",
+		New: "		defer func(i int) { c.armed = slices.Delete(c.armed, i, i+1) }(i)\n	}\n	r := c.beatLocked(now, func(b beat) bool { return b.at.Sub(now) <= b.epoch/8 })\n	c.mu.Unlock()\n	c.run(r)\n",
 	},
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -125,7 +126,7 @@ func (w *tried) write(t *rapid.T) bool {
 		w.holds = slices.Concat(w.holds, p)
 		return true
 	}
-	if n != 0 || err != dewpond.ErrExhausted || len(p) <= room {
+	if n != 0 || !errors.Is(err, dewpond.ErrExhausted) || len(p) <= room {
 		t.Fatalf("a write of %d bytes with room for %d returned %d, %v", len(p), room, n, err)
 	}
 	if counted := w.pool.Stats().Refused - before; counted != 1 {
@@ -159,7 +160,7 @@ func (w *tried) readFrom(t *rapid.T) {
 	switch {
 	case int(n) != read:
 		t.Fatalf("ReadFrom counted %d bytes of %d", n, read)
-	case err == nil && read < len(from), err != nil && err != dewpond.ErrExhausted, err != nil && w.Available() > 0:
+	case err == nil && read < len(from), err != nil && !errors.Is(err, dewpond.ErrExhausted), err != nil && w.Available() > 0:
 		t.Fatalf("ReadFrom read %d bytes of %d and returned %v, with room for %d", n, len(from), err, w.Available())
 	}
 	w.holds = slices.Concat(w.holds, from[:read])

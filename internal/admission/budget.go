@@ -85,7 +85,7 @@ func newAccount(b *Budget, sizes []int, heap bool) *account {
 // join makes the account's pool a member of the Budget.
 func (a *account) join(g *Gate) {
 	a.number = a.budget.members.add(g)
-	atomics.AddCleanup(g, (*account).forsake, a)
+	g.lost = atomics.NewWitness(a.forsake)
 }
 
 // leave undoes join. What the pool has charged stays charged. A second call does nothing.

@@ -19,7 +19,10 @@
 // A waiter may want several blocks: a batch. It collects the blocks that are handed to it
 // until it has all of them, or until it may allocate those that it lacks, all at once: first
 // AllocLimit must allow their misses, then the Budget must have their bytes. Misses for blocks
-// that it collects later go back.
+// that it collects later go back. Whatever serves one waiter may serve others, also the one whose
+// call it is: misses come due while their timer is late, and bytes are uncharged before grantBytes
+// has the lock. So a loop that serves waiters asks at each turn who is first, and one that acts for
+// a waiter whether that still waits.
 //
 // Each list is served in order of arrival. The claims of all pools of a Budget are served by
 // turn: the order in which the waiters began to wait for any of the pools, even if AllocLimit

@@ -20,7 +20,12 @@ func (g *Gate) Drive(class uint8, n, large int, found []magazine.Block) DrivenWa
 func (w DrivenWaiter) Begin() error { return w.waiter.begin() }
 
 // Cancel does what Wait does when its context is done.
-func (w DrivenWaiter) Cancel(cause error) error { return w.waiter.cancel(cause) }
+func (w DrivenWaiter) Cancel(cause error) error {
+	if !w.waiter.giveUp() {
+		return <-w.waiter.grant
+	}
+	return cause
+}
 
 // Granted returns the grant, if there is one, and leaves it in place.
 func (w DrivenWaiter) Granted() (err error, ended bool) {
@@ -77,6 +82,17 @@ func (g *Gate) Charged() int64 {
 		return 0
 	}
 	return g.account.charged.Load()
+}
+
+// TimePasses lets as much time pass as AllocLimit takes for n misses, and returns how many of the
+// misses that were counted it allows again. It runs no timer.
+func (g *Gate) TimePasses(n int) (allowed int) {
+	if g.limiter.unlimited() {
+		return 0
+	}
+	now, paid := g.limiter.clock()
+	before := paid.Add(-int64(n)*g.limiter.interval) + int64(n)*g.limiter.interval
+	return min(n, int(max(0, before-now)/g.limiter.interval))
 }
 
 // MissesPass does what the timer does once AllocLimit allows all the misses that it ever allows

@@ -51,6 +51,8 @@ type Gate struct {
 	queue    queue
 	counters perclass.List[counters]
 	slept    bubble.Slept // in Wait and WaitBytes
+
+	lost *atomics.Witness // has the account leave the Budget
 }
 
 // Counts counts the blocks of one class that passed the Gate. Each number only grows.

@@ -31,6 +31,12 @@ func (g *Gate) Full(class uint8, block magazine.Block) {
 // waiter wants it, it is handed over, and else the Put ends. The engine counts the Puts of the
 // blocks that it keeps.
 func (g *Gate) handOrFinish(class uint8, block magazine.Block, r magazine.Result) {
+	if r == magazine.NoRoom && g.limiter.unlimited() { // otherwise what gave way might not be allocated again
+		if other, moved := g.engine.GiveWay(class); moved {
+			g.offerBlocks(other) // to a waiter that came while they were moved
+			r = g.engine.PushSlow(class, block)
+		}
+	}
 	for r == magazine.Wanted {
 		if g.hand(class, block) {
 			return
@@ -74,6 +80,10 @@ func (g *Gate) finish(class uint8, block magazine.Block, r magazine.Result) {
 		}
 		g.counters.At(class).full.Add(1)
 		g.engine.Gone(class, 1)
+		if g.engine.Spill(class, block) {
+			g.offerBlocks(class) // to a waiter that came after Push looked
+			return
+		}
 		g.dropAndGrant(class, block)
 		g.owner.Loosened()
 	case magazine.AfterClose:

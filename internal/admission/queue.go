@@ -81,19 +81,21 @@ func (w *waiter) enlist() (open bool) {
 	}
 	w.place = q.class[w.class].PushBack(w)
 	w.line = q.line.PushBack(w)
-	w.bringLocked()
 	q.waiting.Add(1)
 	g.engine.Wait(w.class, 1)
+	w.bringLocked()
 	g.offerBlocksLocked(w.class) // what was put back before anybody could see this waiter
 	g.allowLocked()
 	return true
 }
 
 // bringLocked gives the blocks that the waiter brings with it to waiters that came before, for
-// such a block or for bytes. The waiter keeps those that are left.
+// such a block or for bytes. The waiter keeps those that are left. What serves an older waiter may
+// serve this one too: its misses are due and their timer is late, or bytes were uncharged and
+// grantBytes waits for the lock. The blocks that it has then are its own.
 func (w *waiter) bringLocked() {
 	g := w.gate
-	for len(w.blocks) > 0 && (g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {
+	for len(w.blocks) > 0 && !w.granted() && (g.queue.firstOf(w.class) != w || g.account.olderLocked(w)) {
 		g.counters.At(w.class).puts.Add(1)
 		g.giveLocked(w.class, w.takeBlock())
 	}

@@ -111,6 +111,28 @@ func TestCancelledWaiterIsForgotten(t *testing.T) {
 	})
 }
 
+// A waiter whose Context panics has given up when it does.
+func TestCancelledWaiterWhoseContextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := missed(t, 3)
+		ctx, cancel := context.WithCancel(t.Context())
+		var text any
+		go func() {
+			defer func() { text = recover() }()
+			p.gate.Wait(panickyContext{ctx}, 0, 2, []magazine.Block{newBlock()})
+		}()
+		synctest.Wait()
+		cancel()
+		if synctest.Wait(); text != "Err" || p.gate.Waiting() != 0 || p.engine.Deposited(0) != 1 {
+			t.Errorf("it panics with %v; %d wait, and %d blocks are idle", text, p.gate.Waiting(), p.engine.Deposited(0))
+		}
+	})
+}
+
+type panickyContext struct{ context.Context }
+
+func (panickyContext) Err() error { panic("Err") }
+
 // A waiter takes a grant that comes before it has given up.
 func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -120,8 +142,8 @@ func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.gate.Put(0, block)
-		if err := w.cancel(context.Canceled); err != nil || w.takeBlock() != block {
-			t.Errorf("%v, want the block that was handed over", err)
+		if w.giveUp() || <-w.grant != nil || w.takeBlock() != block {
+			t.Error("it does not get the block that was handed over")
 		}
 		if p.gate.Waiting() != 0 || p.engine.Waiting(0) {
 			t.Error("it is still waiting")

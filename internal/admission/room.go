@@ -211,8 +211,7 @@ func (b *Budget) mustGrantBytesLocked() {
 // grantBytesLocked lets waiters for bytes allocate, oldest first, as long as there are bytes. It
 // returns the waiter that could allocate but cannot be woken by the caller, or nil.
 func (b *Budget) grantBytesLocked() (asleep *waiter) {
-	for place := b.claims.Front(); place != nil; place = b.claims.Front() {
-		w := place.Value.(*waiter)
+	for w := b.firstClaim(); w != nil; w = b.firstClaim() {
 		if !w.gate.account.reserve(w.size()) {
 			return nil
 		}
@@ -221,6 +220,14 @@ func (b *Budget) grantBytesLocked() (asleep *waiter) {
 			return w
 		}
 		w.allowLocked()
+	}
+	return nil
+}
+
+// firstClaim returns the oldest waiter for bytes, or nil.
+func (b *Budget) firstClaim() *waiter {
+	if place := b.claims.Front(); place != nil {
+		return place.Value.(*waiter)
 	}
 	return nil
 }
@@ -234,7 +241,7 @@ func (b *Budget) claimLocked(w *waiter) {
 	}
 	if b.waiting.Add(1) > 1 {
 		b.grantBytesLocked() // nothing is idle, but the first waiter may now want no more than is left
-		if b.claims.Front() == w.claim {
+		if b.firstClaim() == w {
 			b.takeBackLocked(w)
 		}
 		return
@@ -251,7 +258,8 @@ func (b *Budget) claimLocked(w *waiter) {
 }
 
 // takeBackLocked frees what younger waiters have been given while w had no claim, so that no
-// waiter for bytes waits for a waiter behind it. Only the first of a class has been given any.
+// waiter for bytes waits for a waiter behind it. Only the first of a class has been given any. What
+// is freed may serve w at once: then the others keep what they have.
 func (b *Budget) takeBackLocked(w *waiter) {
 	if b.turn == w.turn {
 		return // nobody is younger
@@ -260,7 +268,7 @@ func (b *Budget) takeBackLocked(w *waiter) {
 	for _, g := range b.members.all() {
 		for class := range g.sizes {
 			younger := g.queue.firstOf(uint8(class))
-			if younger == nil || younger.turn <= w.turn {
+			if younger == nil || younger.turn <= w.turn || b.firstClaim() != w {
 				continue
 			}
 			for block := younger.takeBlock(); block != nil; block = younger.takeBlock() {
@@ -312,8 +320,8 @@ func (a *account) olderLocked(w *waiter) bool {
 	if a == nil {
 		return false
 	}
-	first := a.budget.claims.Front()
-	return first != nil && first.Value.(*waiter).turn < w.turn
+	first := a.budget.firstClaim()
+	return first != nil && first.turn < w.turn
 }
 
 // refusedNow records the time of a refusal.

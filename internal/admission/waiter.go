@@ -88,7 +88,10 @@ func (w *waiter) wait(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.cancel(cmp.Or(ctx.Err(), context.Canceled)) // a careless Context is done without an error
+	if !w.giveUp() {
+		return <-w.grant
+	}
+	return cmp.Or(ctx.Err(), context.Canceled) // a careless Context is done without an error
 }
 
 // begin puts the waiter into its lists. It returns an error if the pool is closed, or if the
@@ -106,35 +109,28 @@ func (w *waiter) begin() error {
 	case !open:
 		w.putBack()
 		return ErrClosed
-	case !w.gate.limiter.ever(w.n):
-		return w.unless(ErrExhausted)
+	case !w.gate.limiter.ever(w.n) && w.giveUp():
+		return ErrExhausted
 	}
 	return nil
 }
 
-// unless ends the wait with the error cause, unless a grant has come first, which it leaves.
-func (w *waiter) unless(cause error) error {
+// giveUp ends the wait, and puts back what the waiter has. It returns false if a grant has come
+// first, which it leaves.
+func (w *waiter) giveUp() bool {
 	if !w.withdraw() {
-		return nil
+		return false
 	}
 	w.gate.queue.refusedNow()
 	w.putBack()
-	return cause
-}
-
-// cancel ends the wait with the error cause, unless a grant has come first.
-func (w *waiter) cancel(cause error) error {
-	if err := w.unless(cause); err != nil {
-		return err
-	}
-	return <-w.grant
+	return true
 }
 
 // withdraw takes the waiter out of its lists. It returns false if a grant has done so first.
 func (w *waiter) withdraw() bool {
 	w.gate.queue.mu.Lock()
 	defer w.gate.queue.unlock()
-	if len(w.grant) > 0 { // sent just before the lock was ours
+	if w.granted() { // just before the lock was ours
 		return false
 	}
 	w.passOnLocked()
@@ -153,6 +149,10 @@ func (w *waiter) desert() {
 		w.gate.Return(w.class, w.lacks())
 	}
 }
+
+// granted reports whether a grant has been sent. The caller holds the lock, and the waiter has not
+// taken the grant.
+func (w *waiter) granted() bool { return len(w.grant) > 0 }
 
 // takeBlock removes the last of the waiter's blocks and returns it, or returns nil if there is
 // none.

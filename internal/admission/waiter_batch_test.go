@@ -125,6 +125,39 @@ func TestBatchPassesOnWhatOthersWaitFor(t *testing.T) {
 	})
 }
 
+// A batch that serves an older waiter with the blocks that it brings may be served by that itself,
+// and keeps the others: its misses are due and the timer is late, or bytes were given back and the
+// goroutine that did has not yet looked for waiters.
+func TestBatchIsServedWhileItGives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := missed(t, 4)
+		older := p.waitsFor(t, t.Context(), "older", nil, 0, 2)
+		_, paid := p.gate.limiter.clock()
+		paid.Add(-3 * p.gate.limiter.interval) // as if time had passed
+		b := p.waitsFor(t, t.Context(), "batch", nil, 0, 4, newBlock(), newBlock(), newBlock())
+		if !older.done || !b.done || len(older.blocks)+len(b.blocks) != 3 || b.err != nil {
+			t.Errorf("the older one has %d blocks, the batch %d, %v", len(older.blocks), len(b.blocks), b.err)
+		}
+		if p.gate.limiter.allow(1) || p.gate.Waiting() != 0 {
+			t.Errorf("the batch did not take three misses, or one of %d waits", p.gate.Waiting())
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		budget := newBudget(6 * small)
+		p := newPool(0, budget)
+		p.gate.Allow(0, 6)
+		older := p.waitsFor(t, t.Context(), "older", nil, 0, 2)
+		p.gate.account.uncharge(3 * small)
+		b := p.waitsFor(t, t.Context(), "batch", nil, 0, 4, newBlock(), newBlock(), newBlock())
+		if !older.done || !b.done || len(older.blocks)+len(b.blocks) != 3 || b.err != nil || budget.Used() != 6*small {
+			t.Errorf("the older one has %d blocks, the batch %d, %v; %d bytes are charged", len(older.blocks), len(b.blocks), b.err, budget.Used())
+		}
+		if p.gate.Waiting() != 0 || budget.Waiting() != 0 {
+			t.Errorf("%d wait, %d for bytes", p.gate.Waiting(), budget.Waiting())
+		}
+	})
+}
+
 // AllocLimit allows a batch the misses that it lacks at once, and nobody behind it any before.
 func TestBatchWaitsForItsMisses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -413,6 +446,35 @@ func TestBatchGoesBackInLine(t *testing.T) {
 		if p.gate.limiter.allow(1) {
 			t.Error("the younger did not take a miss for each of its blocks")
 		}
+	})
+}
+
+// A delayed waiter that is served by the first blocks that it takes back leaves the others theirs.
+func TestDelayedClaimTakesNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := newBudget(16 * small)
+		slow, p, q := newPool(4, budget), newPool(12, budget), newPool(2, budget)
+		slow.gate.Allow(0, 4) // the next miss comes in a quarter of a second
+		p.gate.Allow(0, 10)
+		q.gate.Allow(0, 2)
+		var o order
+		slow.waitsFor(t, t.Context(), "delayed", &o, 0, 1)
+		keeps := q.waitsFor(t, t.Context(), "keeps", &o, 0, 2)
+		puts(q, 0, 1)
+		p.waitsFor(t, t.Context(), "gives", &o, 0, 3)
+		puts(p, 0, 2) // now it waits for bytes, with two misses
+		o.expect(t)
+		time.Sleep(300 * time.Millisecond) // it goes back in line, where its misses are due by now: that looks at the claims
+		o.expect(t, "delayed")
+		if len(p.freed) != 2 || len(q.freed) != 0 {
+			t.Errorf("%d and %d blocks were taken back", len(p.freed), len(q.freed))
+		}
+		puts(q, 0, 1)
+		if o.expect(t, "delayed", "keeps"); len(keeps.blocks) != 2 {
+			t.Errorf("it has %d blocks", len(keeps.blocks))
+		}
+		p.gate.UnchargeBytes(2 * small)
+		o.expect(t, "delayed", "keeps", "gives")
 	})
 }
 

@@ -29,6 +29,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -113,6 +114,8 @@ type Arena struct {
 	busy     bool // Decommit has spans in hand
 	closed   bool
 	counted  counted
+
+	lost *atomics.Witness // unmaps the table; nil: there is none
 }
 
 var _ memory.Ledger = (*Arena)(nil)

@@ -1,6 +1,10 @@
 package arena
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dewpond/dewpond/internal/atomics"
+)
 
 // Close ends the arena: Alloc returns ErrClosed. If no block is held, Close unmaps the
 // range; otherwise it returns an [*InUseError], and the Free of the last block unmaps
@@ -61,6 +65,17 @@ func (a *Arena) Abandon() {
 	if stay {
 		_, _ = a.Decommit()
 	}
+}
+
+// An Owned is an Arena that is abandoned when the collector finds that nothing refers to the Owned.
+type Owned struct {
+	*Arena
+	lost *atomics.Witness
+}
+
+// Owned returns an Owned, for a pool that is its only owner.
+func (a *Arena) Owned() *Owned {
+	return &Owned{a, atomics.NewWitness(a.Abandon)}
 }
 
 // allLocked returns every span, including those without a free block.

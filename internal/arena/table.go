@@ -1,9 +1,9 @@
 package arena
 
 import (
-	"runtime"
 	"unsafe"
 
+	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/memory"
 )
 
@@ -80,10 +80,10 @@ func (t *table) decommit(first, end int) error {
 
 // unmapAfter unmaps the table once the arena is unreachable.
 func (t *table) unmapAfter(a *Arena) {
-	drop := t.sys.dropTable
-	runtime.AddCleanup(a, func(all []byte) {
+	drop, all := t.sys.dropTable, t.memory
+	a.lost = atomics.NewWitness(func() {
 		_ = drop(all) // no caller is left to return an error to
-	}, t.memory)
+	})
 }
 
 func (t *table) unmap() error {

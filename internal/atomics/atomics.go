@@ -18,6 +18,9 @@ type (
 	Pointer[T any] = atomic.Pointer[T]
 	Mutex          = sync.Mutex
 
+	// A Cache keeps what was put into it until the garbage collector takes it.
+	Cache = sync.Pool
+
 	// A Statistic is only ever added to, and nothing depends on it: the explorer does not count
 	// it as an access.
 	Statistic = atomic.Uint64
@@ -26,6 +29,9 @@ type (
 	// as an access either.
 	Heuristic = atomic.Int64
 )
+
+// Explored says that the explorer runs the program.
+const Explored = false
 
 // Yield lets other goroutines run. A loop that waits for one of them calls it.
 func Yield() { runtime.Gosched() }
@@ -41,10 +47,18 @@ func Now() time.Time { return time.Now() }
 // AfterFunc calls f in a goroutine of its own once delay has passed.
 func AfterFunc(delay time.Duration, f func()) { time.AfterFunc(delay, f) }
 
+// A Timer is a timer of After.
+type Timer struct{ *time.Timer }
+
+// After calls f in a goroutine of its own once delay has passed. It makes a Timer if t is nil. Else it
+// uses t again, which After made for the same f; what t was to do before, and has not yet begun, it does not do.
+func (t *Timer) After(delay time.Duration, f func()) *Timer {
+	if t == nil {
+		return &Timer{time.AfterFunc(delay, f)}
+	}
+	t.Reset(delay)
+	return t
+}
+
 // NewTimer is [time.NewTimer], for a sleep that no thread of the explorer comes to.
 func NewTimer(delay time.Duration) *time.Timer { return time.NewTimer(delay) }
-
-// AddCleanup is runtime.AddCleanup.
-func AddCleanup[T, S any](object *T, cleanup func(S), argument S) {
-	runtime.AddCleanup(object, cleanup, argument)
-}

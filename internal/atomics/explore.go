@@ -22,6 +22,9 @@ var Explore struct {
 	AfterFunc func(f func())
 }
 
+// Explored says that the explorer runs the program.
+const Explored = true
+
 func reads[T any](object *T)  { Explore.Access(unsafe.Pointer(object), false) }
 func writes[T any](object *T) { Explore.Access(unsafe.Pointer(object), true) }
 
@@ -40,14 +43,26 @@ func Now() time.Time { return now }
 // AfterFunc gives f to the explorer, which has no clock.
 func AfterFunc(_ time.Duration, f func()) { Explore.AfterFunc(f) }
 
+// A Timer is none of the runtime's.
+type Timer struct{}
+
+// After is AfterFunc.
+func (t *Timer) After(_ time.Duration, f func()) *Timer {
+	Explore.AfterFunc(f)
+	return nil
+}
+
 // NewTimer panics: a thread sleeps by the explorer alone.
 func NewTimer(time.Duration) *time.Timer { panic("a thread sleeps") }
 
 // AfterCollection does nothing: scenarios have no collections.
 func AfterCollection(func()) {}
 
-// AddCleanup does nothing: scenarios have no collections.
-func AddCleanup[T, S any](*T, func(S), S) {}
+// A Witness is never lost: scenarios have no collections.
+type Witness struct{}
+
+// NewWitness returns nil.
+func NewWitness(func()) *Witness { return nil }
 
 // A word has the methods of an atomic. Nothing runs between the call of Access and the access
 // itself: the explorer runs one thread at a time.
@@ -105,6 +120,19 @@ func (h *Heuristic) CompareAndSwap(old, new int64) bool {
 	}
 	h.v = new
 	return true
+}
+
+// A Cache keeps all that was put into it.
+type Cache struct{ kept []any }
+
+func (c *Cache) Put(x any) { writes(c); c.kept = append(c.kept, x) }
+
+func (c *Cache) Get() (x any) {
+	writes(c)
+	if last := len(c.kept) - 1; last >= 0 {
+		x, c.kept = c.kept[last], c.kept[:last]
+	}
+	return x
 }
 
 // A Mutex is a lock. The explorer sees a thread that waits for it.

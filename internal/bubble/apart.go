@@ -21,7 +21,7 @@ const Environment = "DEWPOND_BUBBLES"
 // find pools as they are in production.
 var Apart = sync.OnceValues(func() (apart bool, why string) {
 	info, _ := debug.ReadBuildInfo()
-	why = together(told, os.Getenv(Environment), info, os.Args, linked)
+	why = together(Told, os.Getenv(Environment), info, os.Args, linked)
 	return why == "", why
 })
 
@@ -173,6 +173,9 @@ func (s *Parts[P]) All(look func()) (all []P) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	look()
+	if len(s.of) == 0 {
+		return nil // and allocates nothing
+	}
 	for _, bubble := range slices.Sorted(maps.Keys(s.of)) {
 		all = append(all, s.of[bubble])
 	}

@@ -65,7 +65,7 @@ func TestApart(t *testing.T) {
 			t.Errorf("%+v: %q", of, why)
 		}
 	}
-	if told && !linked() { // Go 1.24 skips what calls it
+	if Told && !linked() { // Go 1.24 skips what calls it
 		t.Error("synctest.Test is not found in this binary, which calls it")
 	}
 }

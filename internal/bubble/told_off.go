@@ -2,4 +2,4 @@
 
 package bubble
 
-const told = false
+const Told = false

@@ -2,5 +2,5 @@
 
 package bubble
 
-// told says that this Go has bubbles and tells who is in one.
-const told = true
+// Told says that this Go has bubbles and tells who is in one.
+const Told = true

@@ -15,12 +15,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 )
 
 // A Checker watches blocks of one pool. All methods are safe for concurrent use. The
 // methods for one block lock one of the Checker's shards for a map lookup.
 type Checker struct {
-	Guard   Guard // makes idle blocks fault if it can; may be nil. Set it before any call.
+	Guard   Guard   // makes idle blocks fault if it can; may be nil. Set it before any call.
+	Layout  *Layout // of the objects, or of the elements of the blocks, that are sealed. Set it before any call.
+	MayLose bool    // owners may lose any block, which is no leak: see Excuse. Set it before any call.
 	Sample  Sample
 	report  func(Violation)
 	sampled bool // few blocks are watched, and the program has no time to spare
@@ -45,7 +48,8 @@ type shard struct {
 	mu   sync.Mutex
 	at   map[uintptr]*record
 	free []*record
-	_    [40]byte
+	full int // how many records there may be before track looks for those of lost blocks
+	_    [32]byte
 }
 
 // New returns a Checker that calls report for each violation, without locks held. sampled
@@ -102,7 +106,10 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 		found = r.written(block, stack)
 	}
 	r.state, r.got, r.put, r.gotAt = out, append(r.got[:0], stack...), r.put[:0], now
-	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, false
+	r.sealed, r.reported, r.owners, r.released, r.excused = false, false, nil, false, c.MayLose
+	if r.alive != (weak.Pointer[byte]{}) && !r.hasCleanup && !r.excused { // its last owner was
+		r.addCleanup(block)
+	}
 	profile := inUse.Load()
 	if r.profiled = profile != nil && (!c.sampled || rand.IntN(profiledOneIn) == 0); r.profiled {
 		(*profile).Add(r, ownFrames(stack)) // under the lock: a second Add of one record would panic
@@ -212,24 +219,28 @@ func (c *Checker) near(at uintptr) (starts []uintptr) {
 	return starts
 }
 
-// Excuse says of a block that is out that its owner may lose it: it is no leak.
+// Excuse says of a block that is out that its owner may lose it: it is no leak. MayLose says so of
+// every block.
 func (c *Checker) Excuse(at uintptr) {
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.at[at]; r != nil && r.state == out {
-		r.excused = true
+		r.excuse()
 	}
 }
 
-// Seal records the content of an idle object that cannot be poisoned. It must be called
+// Seal records what is watched of an idle object that cannot be poisoned. It must be called
 // before another goroutine can get the object.
 func (c *Checker) Seal(at uintptr, object []byte) {
 	s := c.shard(at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.at[at]; r != nil && r.state == idle {
-		r.seal, r.sealed = append(r.seal[:0], object...), true
+		r.seal, r.sealed = r.seal[:0], true
+		for _, part := range c.Layout.watched(object) {
+			r.seal = append(r.seal, part...)
+		}
 	}
 }
 

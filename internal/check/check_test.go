@@ -566,19 +566,12 @@ func TestExcuse(t *testing.T) {
 		d.expect(t, Leak, "getHere", "", "")
 		runtime.KeepAlive(lost)
 	}()
-	for d.watching() > 0 {
-		runtime.GC()
-		time.Sleep(time.Millisecond)
-	}
+	d.awaitLost()
 	if found := d.take(); found != nil {
 		t.Errorf("of a block that may be lost: %v", found)
 	}
 	d.Excuse(1) // what is not watched
-	free := 0
-	for i := range d.shards {
-		free += len(d.shards[i].free)
-	}
-	if free != 1 {
+	if free := d.free(); free != 1 {
 		t.Errorf("%d records can be used again, want that of the lost block", free)
 	}
 }

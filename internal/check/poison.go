@@ -32,9 +32,22 @@ func Intact(b []byte) bool {
 // intact reports whether an idle block is as it was put back. Its shard is locked.
 func (r *record) intact(block []byte) bool {
 	if r.sealed {
-		return bytes.Equal(block, r.seal)
+		_, is, _ := r.broken(block)
+		return is == nil
 	}
 	return Intact(block)
+}
+
+// broken returns the first watched part of a sealed block that has changed: its offset, what it
+// is and what it was; or nil. The shard is locked.
+func (r *record) broken(block []byte) (offset int, is, was []byte) {
+	seal := r.seal
+	for offset, is = range r.checker.Layout.watched(block) {
+		if was, seal = seal[:len(is)], seal[len(is):]; !bytes.Equal(is, was) {
+			return offset, is, was
+		}
+	}
+	return 0, nil, nil
 }
 
 // shown is how many of the bytes that were written a Violation shows.
@@ -43,12 +56,13 @@ const shown = 32
 // written returns the violation of an idle block that is not intact. Its shard is locked.
 func (r *record) written(block []byte, offence Stack) *Violation {
 	v := r.violation(WriteAfterPut, offence)
-	v.changed(block, 0, func(i int) byte {
-		if r.sealed {
-			return r.seal[i]
-		}
-		return poisonByte
-	})
+	if !r.sealed {
+		v.changed(block, 0, func(int) byte { return poisonByte })
+		return v
+	}
+	offset, is, was := r.broken(block)
+	v.changed(is, 0, func(i int) byte { return was[i] })
+	v.Offset += offset
 	return v
 }
 

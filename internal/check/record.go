@@ -41,10 +41,16 @@ const (
 
 // track makes a record of a block. The shard is locked.
 func (c *Checker) track(s *shard, at uintptr, block []byte, heap bool) *record {
+	if len(s.at) >= s.full {
+		c.forgetLost(s)
+	}
 	r := s.blank()
 	r.checker, r.address, r.size = c, at, len(block)
 	if other := s.at[at]; other != nil {
 		c.untrack(s, other)
+		if other.excused && !other.hasCleanup {
+			s.forgetExcused(other)
+		}
 	}
 	filter[slot(at)].Add(1)
 	s.at[at] = r
@@ -52,9 +58,31 @@ func (c *Checker) track(s *shard, at uintptr, block []byte, heap bool) *record {
 		c.pages.add(at, r.size)
 	}
 	if heap {
-		r.addCleanup(collectedBlock{c, at, r, r.use}, block)
+		r.addCleanup(block)
+		if c.MayLose {
+			r.excuse()
+		}
 	}
 	return r
+}
+
+// forgetLost forgets the blocks that excused owners have lost. The shard is locked.
+func (c *Checker) forgetLost(s *shard) {
+	for _, r := range s.at {
+		if r.excused && !r.hasCleanup && r.dead() {
+			c.untrack(s, r)
+			s.forgetExcused(r)
+		}
+	}
+	s.full = max(mostFree, 2*len(s.at))
+}
+
+// forgetExcused forgets the record of a block that was lost and is no longer tracked.
+func (s *shard) forgetExcused(r *record) {
+	if r.state == out && r.profiled {
+		(*inUse.Load()).Remove(r)
+	}
+	s.forget(r)
 }
 
 // untrack forgets where a block is. The shard is locked.
@@ -69,12 +97,23 @@ func (c *Checker) untrack(s *shard, r *record) {
 // addCleanup makes the collector report a lost block. AddCleanup panics for a block that is
 // not on the Go heap, as a Source of the caller's may return it, and does nothing for a variable
 // of a package, of which Go 1.24 cannot make a weak pointer: such a block is never collected.
-func (r *record) addCleanup(b collectedBlock, block []byte) {
+func (r *record) addCleanup(block []byte) {
 	defer func() { _ = recover() }()
-	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, b)
+	r.leak = runtime.AddCleanup(&block[0], collectedBlock.collected, collectedBlock{r.checker, r.address, r, r.use})
 	r.hasCleanup = r.leak != (runtime.Cleanup{})
-	if r.hasCleanup && !b.checker.sampled {
+	if r.hasCleanup && !r.checker.sampled {
 		r.alive = weak.Make(&block[0])
+	}
+}
+
+// excuse notes that the owner of a block may lose it. Where all blocks are watched these may be
+// many: so no cleanup forgets them, which runs in a goroutine that a test's search for leaked
+// goroutines sees, but a Get or Put. The shard is locked.
+func (r *record) excuse() {
+	r.excused = true
+	if r.hasCleanup && !r.checker.sampled {
+		r.leak.Stop()
+		r.hasCleanup = false
 	}
 }
 
@@ -125,17 +164,14 @@ func (b collectedBlock) collected() {
 	if s.at[r.address] == r {
 		b.checker.untrack(s, r)
 	}
-	v := r.violation(Leak, nil)
-	if r.excused && r.state == out {
-		if r.profiled {
-			(*inUse.Load()).Remove(r)
-		}
-		s.forget(r)
-	}
 	if !leaked {
+		if r.excused && r.state == out {
+			s.forgetExcused(r)
+		}
 		s.mu.Unlock()
 		return
 	}
+	v := r.violation(Leak, nil)
 	defer b.checker.begin().end()
 	s.mu.Unlock()
 	b.checker.reportLost(*v)

@@ -38,9 +38,11 @@ var ofProcess garbage
 // forbidden reports whether the environment forbids to ask for collections.
 func forbidden() bool { return os.Getenv(Environment) == "off" }
 
-// letGo says that decay with a timeout has let go of bytes of the heap. If they are much of it, and no
-// collection comes by itself, one is asked for, and counted, but at most once in a timeout.
-func (g *garbage) letGo(bytes int64, timeout time.Duration, count func()) {
+// letGo records bytes of the heap that decay with a timeout has released, and a share of a pool whose blocks may keep
+// any part of the heap alive: they count as that share of the heap. If the bytes are much of it, and no
+// GC cycle runs soon, it requests one, and counts that, but at most once in a timeout. Where the second
+// tiers hold much of the heap, it requests two: the first leaves what is in a sync.Pool alive.
+func (g *garbage) letGo(bytes int64, share float64, timeout time.Duration, spilled func() int64, count func()) {
 	now := time.Now()
 	heap, cycles := heapAndCycles()
 	g.mu.Lock()
@@ -48,7 +50,7 @@ func (g *garbage) letGo(bytes int64, timeout time.Duration, count func()) {
 	if cycles != g.cycles {
 		g.bytes, g.cycles = 0, cycles
 	}
-	g.bytes += bytes
+	g.bytes += bytes + int64(share*float64(heap))
 	if g.bytes < max(heap/collectShare, collectBytes) {
 		return
 	}
@@ -61,7 +63,8 @@ func (g *garbage) letGo(bytes int64, timeout time.Duration, count func()) {
 	}
 	g.due = now.Add(wait)
 	atomics.AfterFunc(wait, func() {
-		if _, now := heapAndCycles(); now != cycles {
+		heap, now := heapAndCycles()
+		if now != cycles {
 			return // there was one meanwhile
 		}
 		g.mu.Lock()
@@ -69,6 +72,10 @@ func (g *garbage) letGo(bytes int64, timeout time.Duration, count func()) {
 		g.mu.Unlock()
 		count()
 		runtime.GC()
+		if spilled() >= max(heap/collectShare, collectBytes) {
+			count()
+			runtime.GC()
+		}
 	})
 }
 

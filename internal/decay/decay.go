@@ -1,8 +1,9 @@
 // Package decay frees what has been idle for long. A [Class] says how much: it is pure
-// arithmetic, without a clock. A [Decayer] says when: it has the timer.
+// arithmetic, without a clock. A [Decayer] does it for a pool, at the ticks of the process's [Ticker].
 //
 // What has not been needed for a whole timeout is surplus. It is freed along a smooth curve over
-// one more timeout:
+// most of one more. The rest of that is for what processors have for themselves, which is seen when it has been
+// gathered: so that all is gone after two timeouts.
 //
 //   - The surplus is the least number of blocks that were idle at any moment of the last
 //     timeout: the working set of Bonwick and Adams in "Magazines and Vmem"
@@ -19,8 +20,12 @@ import (
 	"time"
 )
 
-// Epochs is the number of steps of a timeout.
-const Epochs = 32
+const (
+	// Epochs is the number of steps of a timeout.
+	Epochs = 32
+	// fade is the number of steps of the curve.
+	fade = Epochs - Epochs/8 - 2
+)
 
 // A Class is the history of one class of blocks. The zero Class has seen no idle blocks yet.
 type Class struct {
@@ -67,9 +72,9 @@ func (c *Class) Unneeded() (epochs int) {
 // may returns how many surplus blocks may stay.
 func (c *Class) may() int {
 	sum := 0.0
-	for age := range Epochs {
+	for age := range fade {
 		entry := c.backlog[(c.newest-age+Epochs)%Epochs]
-		sum += float64(entry) * smooth(1-float64(age)/Epochs)
+		sum += float64(entry) * smooth(1-float64(age)/fade)
 	}
 	return int(math.Ceil(sum))
 }
@@ -91,10 +96,4 @@ func Elapsed(moved, epoch time.Duration) (epochs int, rest time.Duration) {
 		return Epochs, 0
 	}
 	return int(moved / epoch), moved % epoch
-}
-
-// Delay returns the time until the next look: an epoch, and up to a quarter more by u, a random
-// number from 0 to 1, so that many pools do not all look at once.
-func Delay(epoch time.Duration, u float64) time.Duration {
-	return epoch + time.Duration(u*float64(epoch)/4)
 }

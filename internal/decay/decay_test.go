@@ -17,10 +17,10 @@ func TestCurve(t *testing.T) {
 		// The first epoch of the curve is the one in which the window is full.
 		want := blocks
 		switch age := epoch - Epochs; {
-		case age >= Epochs:
+		case age >= fade:
 			want = 0
 		case age > 0:
-			x := 1 - float64(age)/Epochs
+			x := 1 - float64(age)/fade
 			want = int(math.Ceil(blocks * (6*math.Pow(x, 5) - 15*math.Pow(x, 4) + 10*math.Pow(x, 3))))
 		}
 		if left < want-1 || left > want+1 { // 1: the powers above round otherwise
@@ -182,17 +182,5 @@ func TestClockJump(t *testing.T) {
 	}
 	if left != 0 {
 		t.Errorf("a timeout after the jump %d are left", left)
-	}
-}
-
-func TestDelay(t *testing.T) {
-	const epoch = time.Second
-	for _, u := range []float64{0, 0.3, 0.999999} {
-		if d := Delay(epoch, u); d < epoch || d >= epoch+epoch/4 {
-			t.Errorf("Delay(%v, %v) = %v", epoch, u, d)
-		}
-	}
-	if Delay(epoch, 0) == Delay(epoch, 0.5) {
-		t.Error("there is no jitter")
 	}
 }

@@ -1,7 +1,6 @@
 package decay
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 	"weak"
@@ -24,23 +23,25 @@ const (
 	hurryFactor = 4
 	// bubbleLife is longer than a testing/synctest bubble lives, even on a busy machine.
 	bubbleLife = time.Minute
-	// strandedAfter is how many ticks a place must be unused before it is tidied.
-	strandedAfter = Epochs / 8
+	// gatherAfter is how many ticks come between two in which a Decayer asks that what processors have for
+	// themselves is gathered.
+	gatherAfter = Epochs / 8
 )
 
 // An Idle is a pool's store of idle blocks, by class.
 type Idle interface {
-	// Low returns the least number of blocks of a class that were idle, and not in
-	// use by any processor, at any moment since the last call.
+	// Low returns the least number of blocks of a class that were idle, and that no processor had
+	// for itself, at any moment since the last call.
 	Low(class uint8) int
 	// Least returns what Low would, and leaves it to be returned again.
 	Least(class uint8) int
 	// Reserved returns the bytes that are idle, or that have a place where they may become
 	// idle without a call of Kept.
 	Reserved() int64
-	// Tidy is called at each tick. It makes Low see the blocks in places that have been unused
-	// for the given number of ticks.
-	Tidy(ticks uint8)
+	// Spread reports whether a processor has something for itself.
+	Spread() bool
+	// DropSpares is called at each tick.
+	DropSpares()
 	// Peak returns the most bytes that were in use at one time since the last call. It comes
 	// after a call of Low for each class.
 	Peak() int64
@@ -58,6 +59,10 @@ type Part struct {
 	Sizes []int
 	Unit  int64 // bytes of the Go heap for each byte of Sizes
 	Shed  func(class uint8, n int)
+
+	// More reports whether blocks may keep memory alive that Unit does not count: an unknown number of bytes.
+	// nil: they do not.
+	More func() bool
 }
 
 // A partHistory is a Part with the history of its classes; nil for a class that never had
@@ -66,6 +71,19 @@ type partHistory struct {
 	Part
 	history []*Class
 	peaks   []int64 // the most in use in each of the last epochs; nil: nothing was
+}
+
+// share returns how large a part of the blocks that are idle, or were in use within the last timeout, some bytes of
+// them are, or 0 if it is known what they keep alive.
+func (p *partHistory) share(bytes int64) float64 {
+	if p.More == nil || !p.More() {
+		return 0
+	}
+	all := p.Reserved()
+	if p.peaks != nil {
+		all = max(all, slices.Max(p.peaks))
+	}
+	return float64(bytes) / float64(max(all, bytes))
 }
 
 // record notes what was in use since the last call.
@@ -80,42 +98,41 @@ func (p *partHistory) record(newest int) {
 	p.peaks[newest] = max(p.peaks[newest], peak)
 }
 
-// A Decayer frees what has been idle for long in the pool that it is a field of. It has no
-// goroutine: a timer is armed while anything is idle, or has a place where it may become idle,
-// and only then. So Kept must be called for everything that becomes idle while no timer is
-// armed.
+// A Decayer frees what has been idle for long in the pool that it is a field of. Its Ticker ticks it
+// while anything is idle, or has a place where it may become idle, and only then: it is armed. So Kept must be called
+// for everything that becomes idle while it is not armed.
 //
-// The timer and the cleanup of the next collection hold the pool weakly. A timer is never reset:
-// another is made, and the old one finds when it fires that it has been replaced.
+// The Ticker holds the pool weakly. Nothing is taken back from it: each tick has a number, and one
+// that was replaced by another is ignored when it comes.
 //
-// A pool that is made outside a testing/synctest bubble may be used in one. A timer that is armed
-// there dies with the bubble, and the bubble has its own clock. So the next call of Kept from
-// outside arms another timer.
+// A pool that is made outside a testing/synctest bubble may be used in one. A Decayer that is armed
+// there has its ticks by the bubble's clock, and none once the bubble has ended. So the next call of Kept from
+// outside arms it again.
 type Decayer struct {
-	timeout time.Duration   // 0: never
-	most    bool            // only what is beyond the Parts' bounds decays
-	alive   func() *Decayer // nil once the pool is gone
-	haste   func() Haste
+	timeout time.Duration // 0: never
+	most    bool          // only what is beyond the Parts' bounds decays
+	ticker  *Ticker
 	parts   []partHistory
-	trimAll func() // frees everything that is idle in all parts
-	settle  func() // called after blocks have been let go; may be nil
-	asks    func() // called when a collection is asked for; nil: none is
+	trimAll func() bool // frees everything that is idle in all parts; false: only what is not needed may go
+	settle  func()      // called after blocks have been let go; may be nil
+	asks    func()      // called when a collection is asked for; nil: none is
+	spilled func() int64
 
 	unsettled atomics.Bool // settle has something to do
-	armed     atomics.Bool // a timer will call tick
-	bubble    atomics.Bool // the timer is one of a bubble
-	extra     atomics.Bool // a tick after a collection is running
-	watching  atomics.Bool // the next collection will call collected
+	armed     atomics.Bool // the ticker will call tick
+	bubble    atomics.Bool // by the clock of a bubble
 
-	mu      atomics.Mutex     // guards the fields below; not held while blocks are freed
-	timer   uint64            // number of the current timer
-	last    time.Time         // the time up to which the classes have been advanced
-	looked  time.Time         // when Low was last called
-	began   [Epochs]time.Time // when each of the last epochs began, or a little later
-	newest  int               // index of the last epoch in began
-	seen    time.Time         // when a collection first found the bubble's timer
-	trimmed lastTrim          // by AllAtOnce
-	soon    bool              // the timer was armed for a trim that was postponed
+	mu      atomics.Mutex        // guards the fields below; not held while blocks are freed
+	number  uint64               // of the tick to come
+	last    time.Time            // the time up to which the classes have been advanced
+	looked  time.Time            // when Low was last called
+	began   [Epochs]bubble.Stamp // when each of the last epochs began, or a little later
+	newest  int                  // index of the last epoch in began
+	seen    time.Time            // when a collection first found it armed in a bubble
+	trimmed lastTrim             // by AllAtOnce
+	soon    bool                 // the tick is for a trim: one that was postponed, or of what the last one left
+	ticks   uint8                // since it was last gathered
+	asked   bool                 // to be gathered
 	stopped bool
 
 	inBubble *garbage // see ofProcess
@@ -124,26 +141,26 @@ type Decayer struct {
 // withoutTimeout is the timeout of what is beyond the bounds of a pool in which nothing else decays.
 const withoutTimeout = time.Minute
 
-// Init sets what decays, and how fast; with a timeout of 0 only what is beyond the Parts' bounds
+// Init sets what decays, how fast, and by whose ticks; with a timeout of 0 only what is beyond the Parts' bounds
 // does, in a minute. trim frees all blocks of
-// all parts, and several goroutines may call it at once. If settle is not nil, it
+// all parts, or reports false, and then what was idle since the tick before goes; several goroutines may call it at once. If settle is not nil, it
 // is called after blocks have been freed, and once more after Loosened.
-func (d *Decayer) Init(timeout time.Duration, haste func() Haste, trim, settle func(), parts ...Part) {
-	d.timeout, d.haste, d.trimAll, d.settle = timeout, haste, trim, settle
+func (d *Decayer) Init(t *Ticker, timeout time.Duration, trim func() bool, settle func(), parts ...Part) {
+	d.ticker, d.timeout, d.trimAll, d.settle = t, timeout, trim, settle
 	if timeout == 0 {
 		d.timeout, d.most = withoutTimeout, true
 	}
-	d.alive = weak.Make(d).Value
 	for _, p := range parts {
 		d.parts = append(d.parts, partHistory{Part: p, history: make([]*Class, len(p.Sizes))})
 	}
 }
 
 // Asks has decay ask for a collection if it has let go of much of the heap and none comes by itself. It calls
-// f each time. It must be called before any other method but Init.
-func (d *Decayer) Asks(f func()) {
+// f each time. spilled returns at most how many bytes the second tiers of all pools have. Asks must be called before
+// any other method but Init.
+func (d *Decayer) Asks(spilled func() int64, f func()) {
 	if !forbidden() {
-		d.asks = f
+		d.spilled, d.asks = spilled, f
 	}
 }
 
@@ -179,7 +196,7 @@ func (d *Decayer) beyond() bool {
 	return false
 }
 
-// Armed reports whether a timer is armed.
+// Armed reports whether there will be a tick.
 func (d *Decayer) Armed() bool { return d.armed.Load() }
 
 func (d *Decayer) arm() {
@@ -191,8 +208,7 @@ func (d *Decayer) arm() {
 	case !d.armed.Load():
 		d.armed.Store(true)
 		d.startLocked(now)
-		d.watchCollection()
-	case d.bubble.Load() && !bubble.In(now): // its timer may be dead
+	case d.bubble.Load() && !bubble.In(now): // it may have ended
 		d.startLocked(now)
 	}
 }
@@ -205,47 +221,55 @@ func (d *Decayer) startLocked(now time.Time) {
 	}
 	d.last, d.looked = now, now
 	for i := range d.began { // what is there may be of a bubble's clock
-		d.began[i] = now
+		d.began[i] = bubble.StampOf(now)
 	}
-	d.seen = time.Time{}
+	d.seen, d.asked = time.Time{}, false // a bubble may have ended that was to gather
 	d.bubble.Store(bubble.In(now))
-	d.setTimerLocked()
+	d.awaitTickLocked()
 }
 
-func (d *Decayer) setTimerLocked() {
-	d.timer++
-	number, alive, epoch := d.timer, d.alive, Epoch(d.timeout)
+func (d *Decayer) awaitTickLocked() {
+	epoch := Epoch(d.timeout)
 	if d.soon {
 		epoch = min(epoch, trimEvery)
 	}
-	atomics.AfterFunc(Delay(epoch, rand.Float64()), func() {
-		if d := alive(); d != nil {
-			d.tick(number)
-		}
-	})
+	d.number++
+	d.ticker.after(epoch, d, d.number)
 }
 
-// tick is called by a timer, with its number.
+// tick is called by the Ticker, with the number of the tick.
 func (d *Decayer) tick(number uint64) {
 	now, haste := time.Now(), d.hasteNow()
 	d.mu.Lock()
-	if number != d.timer || d.stopped {
+	if number != d.number || d.stopped {
 		d.mu.Unlock()
 		return
 	}
-	surplus, trim := d.advanceLocked(now, haste), d.mayTrimLocked(now, haste)
-	d.soon = haste == AllAtOnce && !trim
+	trim := d.mayTrimLocked(now, haste)
+	surplus := d.advanceLocked(now, haste, trim)
+	d.soon = haste == AllAtOnce
 	d.mu.Unlock()
 
+	defer d.ticked(number, haste) // also if a callback of the program panics
 	d.freeDue(surplus, trim)
+}
+
+// ticked ends a tick. Where everything is freed, nothing need be gathered.
+func (d *Decayer) ticked(number uint64, haste Haste) {
+	spread := false
 	for i := range d.parts {
-		d.parts[i].Tidy(strandedAfter)
+		d.parts[i].DropSpares()
+		spread = spread || haste != AllAtOnce && d.parts[i].Spread()
 	}
 
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.ticks = min(d.ticks+1, gatherAfter); spread && d.ticks == gatherAfter && !d.asked {
+		d.asked = true
+		d.ticker.gatherLater(d)
+	}
 	switch {
-	case number != d.timer || d.stopped:
+	case number != d.number || d.stopped:
 		return
 	case d.empty():
 		// A goroutine that puts something back now either sees this, or is seen below.
@@ -254,7 +278,20 @@ func (d *Decayer) tick(number uint64) {
 		}
 		d.armed.Store(true)
 	}
-	d.setTimerLocked()
+	d.awaitTickLocked()
+}
+
+// toGather returns what is spread, to be gathered now.
+func (d *Decayer) toGather() (all []Idle) {
+	d.mu.Lock()
+	d.asked, d.ticks = false, 0
+	d.mu.Unlock()
+	for i := range d.parts {
+		if p := d.parts[i].Idle; p.Spread() {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // empty reports whether nothing is idle, has a place where it may become idle, or is left to
@@ -279,10 +316,12 @@ type surplus struct {
 	shed  func(class uint8, n int)
 	class uint8
 	n     int
-	bytes int64 // of the heap
+	bytes int64   // of the heap
+	share float64 // of all blocks that the pool has had recently, if they may keep more alive
 }
 
-func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
+// advanceLocked returns what is to be freed now, in a pool in use with trim too.
+func (d *Decayer) advanceLocked(now time.Time, haste Haste, trim bool) (all []surplus) {
 	timeout := d.timeout
 	if haste != NoHaste {
 		timeout /= hurryFactor
@@ -306,12 +345,16 @@ func (d *Decayer) advanceLocked(now time.Time, haste Haste) (all []surplus) {
 			if haste != NoHaste { // what is beyond goes at once, the largest first
 				n = max(n, min(over, p.Least(uint8(class))))
 			}
+			if trim {
+				n = max(n, low)
+			}
 			if d.most {
 				n = min(n, over)
 			}
 			if n > 0 {
-				all = append(all, surplus{p.Shed, uint8(class), n, int64(n) * int64(p.Sizes[class]) * p.Unit})
-				beyond = max(0, beyond-int64(n)*int64(p.Sizes[class]))
+				bytes := int64(n) * int64(p.Sizes[class])
+				all = append(all, surplus{p.Shed, uint8(class), n, bytes * p.Unit, p.share(bytes)})
+				beyond = max(0, beyond-bytes)
 			}
 		}
 		p.record(d.newest)
@@ -333,7 +376,7 @@ func (d *Decayer) epochsLocked(now time.Time, timeout time.Duration) (epochs int
 func (d *Decayer) passLocked(epochs int) {
 	for range min(epochs, Epochs) {
 		d.newest = (d.newest + 1) % Epochs
-		d.began[d.newest] = d.looked
+		d.began[d.newest] = bubble.StampOf(d.looked)
 		for i := range d.parts {
 			if p := &d.parts[i]; p.peaks != nil {
 				p.peaks[d.newest] = 0
@@ -358,20 +401,20 @@ func (d *Decayer) Oldest() (age time.Duration) {
 		if p.Least(uint8(class)) == 0 {
 			continue
 		}
-		since := d.looked
+		since := bubble.StampOf(d.looked)
 		if c != nil {
 			if n := c.Unneeded(); n > 0 {
 				since = d.began[(d.newest-n+1+Epochs)%Epochs]
 			}
 		}
-		age = max(age, now.Sub(since))
+		age = max(age, bubble.Since(since, now))
 	}
 	return min(age, d.timeout)
 }
 
 // hasteNow returns how quickly blocks must be freed. What nothing may take never goes.
 func (d *Decayer) hasteNow() Haste {
-	if h := d.haste(); !d.most || h == NoHaste {
+	if h := d.ticker.haste(); !d.most || h == NoHaste {
 		return h
 	}
 	return Hurry
@@ -385,18 +428,18 @@ func (d *Decayer) mayTrimLocked(now time.Time, haste Haste) bool {
 // freeDue frees what is due, or with trim everything, and has the rest of the work done that
 // frees leave behind.
 func (d *Decayer) freeDue(all []surplus, trim bool) {
-	if trim {
-		d.trim()
-	} else {
+	if !trim || !d.trim() {
 		var bytes int64
+		var share float64
 		for _, s := range all {
 			s.shed(s.class, s.n)
 			bytes += s.bytes
+			share += s.share
 		}
 		if bytes > 0 && d.asks != nil {
-			alive := d.alive
-			d.garbage().letGo(bytes, d.timeout, func() {
-				if d := alive(); d != nil {
+			w := weak.Make(d)
+			d.garbage().letGo(bytes, share, d.timeout, d.spilled, func() {
+				if d := w.Value(); d != nil {
 					d.asks()
 				}
 			})
@@ -408,14 +451,14 @@ func (d *Decayer) freeDue(all []surplus, trim bool) {
 	}
 }
 
-// trim frees everything that is idle, after mayTrimLocked.
-func (d *Decayer) trim() {
+// trim calls trimAll, after mayTrimLocked.
+func (d *Decayer) trim() bool {
 	defer func() { // also if Trim panics
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.trimmed.end(time.Now())
 	}()
-	d.trimAll()
+	return d.trimAll()
 }
 
 // Loosened is called after something other than a tick has left work for settle.
@@ -426,61 +469,27 @@ func (d *Decayer) Loosened() {
 	}
 }
 
-// watchCollection makes the next garbage collection call collected, once.
-func (d *Decayer) watchCollection() {
-	if !d.watching.CompareAndSwap(false, true) {
-		return
-	}
-	alive := d.alive
-	atomics.AfterCollection(func() {
-		if d := alive(); d != nil {
-			d.watching.Store(false)
-			d.collected()
-		}
-	})
-}
-
-// collected is an extra tick after a garbage collection.
-func (d *Decayer) collected() {
-	now, haste := time.Now(), d.hasteNow()
+// outlive takes over from the clock of a bubble that must have ended.
+func (d *Decayer) outlive(now time.Time) {
 	d.mu.Lock()
-	if !d.armed.Load() || d.stopped {
-		d.mu.Unlock()
-		return
-	}
-	d.watchCollection()
-	if !d.extra.CompareAndSwap(false, true) {
-		// Collections can be faster than Trim: each would leave a goroutine that waits for the
-		// previous one.
-		d.mu.Unlock()
-		return
-	}
-	defer d.extra.Store(false)
-	if d.bubble.Load() { // its timer, if it is alive, does the work by another clock
-		d.outliveLocked(now)
-		trim := d.mayTrimLocked(now, haste)
-		d.mu.Unlock()
-		if trim {
-			d.trim()
-		}
-		return
-	}
-	surplus, trim := d.advanceLocked(now, haste), d.mayTrimLocked(now, haste)
-	if haste == AllAtOnce && !trim && !d.soon { // there may be no other collection
-		d.soon = true
-		d.setTimerLocked()
-	}
-	d.mu.Unlock()
-	d.freeDue(surplus, trim)
-}
-
-// outliveLocked takes over from the timer of a bubble that must be dead.
-func (d *Decayer) outliveLocked(now time.Time) {
+	defer d.mu.Unlock()
 	switch {
+	case !d.bubble.Load() || !d.armed.Load() || d.stopped:
 	case d.seen.IsZero():
 		d.seen = now
 	case now.Sub(d.seen) > max(2*d.timeout, bubbleLife):
 		d.startLocked(now)
+	}
+}
+
+// trimInBubble frees everything that is idle, outside of the bubble that d is armed in, after a collection: the
+// bubble may have ended, and its clock may stand still.
+func (d *Decayer) trimInBubble(now time.Time) {
+	d.mu.Lock()
+	trim := d.bubble.Load() && d.armed.Load() && !d.stopped && d.hasteNow() == AllAtOnce && d.trimmed.begin(now)
+	d.mu.Unlock()
+	if trim {
+		d.trim()
 	}
 }
 

@@ -14,38 +14,56 @@ import (
 
 // A fakeIdle is an Idle of one class that counts its calls. Its idle blocks are not used.
 type fakeIdle struct {
-	mu    sync.Mutex
-	idle  int // blocks, of one byte
-	trims int
-	tidy  int
+	mu     sync.Mutex
+	idle   int  // blocks, of one byte
+	spread int  // more blocks, which a processor has for itself
+	used   int  // of idle, at some moment since the last tick
+	inUse  bool // so trim leaves it
+	trims  int
+	looks  int // of DropSpares, which each tick calls
 
 	trimming func() // called by trim, if it is not nil
 }
 
-func (f *fakeIdle) Low(uint8) int   { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
+func (f *fakeIdle) Low(uint8) int   { f.mu.Lock(); defer f.mu.Unlock(); return max(0, f.idle-f.used) }
 func (f *fakeIdle) Least(uint8) int { f.mu.Lock(); defer f.mu.Unlock(); return f.idle }
-func (f *fakeIdle) Reserved() int64 { return int64(f.Low(0)) }
+func (f *fakeIdle) Reserved() int64 { return int64(f.Least(0)) }
 func (f *fakeIdle) Peak() int64     { return 0 }
 func (f *fakeIdle) Follow(int64)    {}
 func (f *fakeIdle) Beyond() int64   { return 0 }
-func (f *fakeIdle) Tidy(uint8)      { f.mu.Lock(); defer f.mu.Unlock(); f.tidy++ }
+func (f *fakeIdle) DropSpares()     { f.mu.Lock(); defer f.mu.Unlock(); f.looks++ }
+func (f *fakeIdle) Spread() bool    { f.mu.Lock(); defer f.mu.Unlock(); return f.spread > 0 }
 
 func (f *fakeIdle) shed(_ uint8, n int) { f.mu.Lock(); defer f.mu.Unlock(); f.idle -= n }
 
-func (f *fakeIdle) trim() {
+func (f *fakeIdle) trim() bool {
 	if f.trimming != nil {
 		f.trimming()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.inUse {
+		return false
+	}
 	f.trims++
 	f.idle = 0
+	return true
 }
 
-func (f *fakeIdle) counts() (trims, tidy int) {
+func (f *fakeIdle) counts() (trims, ticks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.trims, f.tidy
+	return f.trims, f.looks
+}
+
+// gatherFakes is the function of a Ticker.
+func gatherFakes(all []Idle) {
+	for _, i := range all {
+		f := i.(*fakeIdle)
+		f.mu.Lock()
+		f.idle, f.spread = f.idle+f.spread, 0
+		f.mu.Unlock()
+	}
 }
 
 // An owner has a Decayer as a pool has its own.
@@ -53,16 +71,25 @@ type owner struct {
 	_       [100]byte
 	decay   Decayer
 	idle    fakeIdle
-	haste   atomic.Uint32
+	haste   *atomic.Uint32
 	settled atomic.Int64
 }
 
 func newOwner(timeout time.Duration) *owner {
-	p := new(owner)
-	p.decay.Init(timeout, func() Haste { return Haste(p.haste.Load()) }, p.idle.trim, func() { p.settled.Add(1) },
-		Part{Idle: &p.idle, Sizes: []int{1}, Shed: p.idle.shed})
+	haste := new(atomic.Uint32)
+	p := newOwnerOf(NewTicker(func() Haste { return Haste(haste.Load()) }, gatherFakes), timeout)
+	p.haste = haste
 	return p
 }
+
+// newOwnerOf makes an owner of a Ticker that may have others.
+func newOwnerOf(t *Ticker, timeout time.Duration) *owner {
+	p := new(owner)
+	p.decay.Init(t, timeout, p.idle.trim, func() { p.settled.Add(1) }, Part{Idle: &p.idle, Sizes: []int{1}, Shed: p.idle.shed})
+	return p
+}
+
+func noHaste() Haste { return NoHaste }
 
 // put makes n more blocks idle.
 func (p *owner) put(n int) {
@@ -70,21 +97,22 @@ func (p *owner) put(n int) {
 	p.decay.Kept()
 }
 
-func (p *owner) left() int { return p.idle.Low(0) }
-
-// untimed makes the timer do nothing when it fires, and arm no other.
-func (p *owner) untimed() {
-	p.decay.mu.Lock()
-	defer p.decay.mu.Unlock()
-	p.decay.timer++
-}
+func (p *owner) left() int { return p.idle.Least(0) }
 
 // tick is what the timer does.
 func (p *owner) tick() {
 	p.decay.mu.Lock()
-	number := p.decay.timer
+	number := p.decay.number
 	p.decay.mu.Unlock()
 	p.decay.tick(number)
+}
+
+// collectedInHaste is what a collection does in haste to the pools that have the caller's clock.
+func (p *owner) collectedInHaste() {
+	now := time.Now()
+	c := p.decay.ticker.here(now)
+	r, _ := c.collected(now, true)
+	c.run(r)
 }
 
 // uncollected keeps the collector from giving ticks, until the test's end.
@@ -110,6 +138,7 @@ func TestDecayer(t *testing.T) {
 			steps, before := 0, p.left()
 			for range 2 * Epochs {
 				time.Sleep(timeout / Epochs)
+				synctest.Wait() // a tick may be due at this moment
 				if p.left() < before {
 					steps, before = steps+1, p.left()
 				}
@@ -195,14 +224,13 @@ func TestAllAtOnce(t *testing.T) {
 // If a trim would come too soon after the last, the tick comes again later, even if the timeout is
 // far away. A collection does not wait for its timer either.
 func TestTrimThatWasPutOff(t *testing.T) {
-	for name, tick := range map[string]func(p *owner){"tick": (*owner).tick, "collection": func(p *owner) { p.decay.collected() }} {
+	for name, tick := range map[string]func(p *owner){"tick": (*owner).tick, "collection": (*owner).collectedInHaste} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				uncollected(t)
 				p := newOwner(24 * time.Hour)
 				p.haste.Store(uint32(AllAtOnce))
 				p.put(10)
-				p.decay.bubble.Store(false) // the collector's ticks have this clock here
 				tick(p)
 				if p.left() != 0 {
 					t.Fatalf("%d are left after the first", p.left())
@@ -227,14 +255,19 @@ func TestTrimPanics(t *testing.T) {
 		uncollected(t)
 		p := newOwner(24 * time.Hour)
 		p.haste.Store(uint32(AllAtOnce))
-		p.idle.trimming = func() { panic("Drop") }
+		var calm atomic.Bool
+		p.idle.trimming = func() {
+			if !calm.Load() {
+				panic("Drop")
+			}
+		}
 		p.put(1)
 		func() {
 			defer func() { _ = recover() }()
 			p.tick()
 			t.Error("the panic is lost")
 		}()
-		p.idle.trimming = nil
+		calm.Store(true)
 		time.Sleep(2 * time.Second)
 		if p.tick(); p.left() != 0 {
 			t.Error("after a Trim has panicked there is none")
@@ -291,7 +324,7 @@ func TestLoosened(t *testing.T) {
 		}
 	})
 	var none Decayer
-	none.Init(time.Second, func() Haste { return NoHaste }, nil, nil)
+	none.Init(NewTicker(noHaste, gatherFakes), time.Second, nil, nil)
 	if none.Loosened(); none.Armed() {
 		t.Error("a timer is armed where there is nothing to settle")
 	}
@@ -303,7 +336,7 @@ func TestLoosenedMeanwhile(t *testing.T) {
 		uncollected(t)
 		var d Decayer
 		var calls atomic.Int64
-		d.Init(time.Second, func() Haste { return NoHaste }, nil, func() {
+		d.Init(NewTicker(noHaste, gatherFakes), time.Second, nil, func() {
 			if calls.Add(1) < 3 {
 				d.Loosened()
 			}
@@ -322,7 +355,7 @@ func TestStop(t *testing.T) {
 		p.put(10)
 		p.decay.Stop()
 		p.put(10)
-		p.decay.collected()
+		p.decay.ticker.collected()
 		time.Sleep(time.Hour)
 		if _, tidy := p.idle.counts(); p.left() != 20 || tidy != 0 {
 			t.Errorf("%d of 20 are left, after %d ticks", p.left(), tidy)
@@ -356,60 +389,15 @@ func TestDecayerHoldsNoPool(t *testing.T) {
 	}
 }
 
-// Each collection gives a tick of its own.
+// In haste each collection gives a tick of its own.
 func TestTicksWithCollections(t *testing.T) {
-	p := newOwner(100 * time.Millisecond)
+	p := newOwner(24 * time.Hour)
+	p.haste.Store(uint32(AllAtOnce))
 	p.put(10)
-	p.untimed()
 	for p.left() > 0 { // else the test runs into its timeout
 		time.Sleep(time.Millisecond)
 		runtime.GC()
 	}
-}
-
-// However often a timer was armed, one thing waits for the next collection, and looks for the
-// pool.
-func TestOneThingWaitsForCollection(t *testing.T) {
-	// No collection meanwhile: its looks would be counted with those of the ones below.
-	uncollected(t)
-	synctest.Test(t, func(t *testing.T) {
-		var looks atomic.Int64
-		p := newOwner(time.Second)
-		p.decay.alive = func() *Decayer { looks.Add(1); return &p.decay }
-		for range 20 {
-			p.put(3)
-			time.Sleep(time.Minute)
-			synctest.Wait()
-			if p.decay.Armed() {
-				t.Fatal("a timer is armed, and nothing is idle")
-			}
-		}
-		before := looks.Load()
-		for looks.Load() == before { // else the test runs into its timeout
-			runtime.GC()
-		}
-		for range 20 {
-			runtime.GC()
-		}
-		if n := looks.Load() - before; n > 1 {
-			t.Errorf("the collections looked for the pool %d times, want 1", n)
-		}
-	})
-}
-
-// Collections that follow each other faster than blocks can be let go do not each leave
-// a goroutine that waits to do so.
-func TestCollectionsDoNotPileUp(t *testing.T) {
-	entered, goOn := make(chan struct{}), make(chan struct{})
-	var d Decayer
-	d.Init(time.Minute, func() Haste { return NoHaste }, func() {}, func() { entered <- struct{}{}; <-goOn })
-	d.Loosened()
-	go d.collected()
-	<-entered
-	for range 100 {
-		d.collected() // returns, or the test runs into its timeout
-	}
-	close(goOn)
 }
 
 // A pool that was made outside a bubble and first used in one decays after it, when it is
@@ -455,7 +443,7 @@ func TestCollectionsInBubble(t *testing.T) {
 		do(func() {
 			for range 3 {
 				time.Sleep(100 * time.Millisecond)
-				p.decay.collected()
+				p.decay.ticker.collected()
 			}
 		})
 		if p.left() != 3 {
@@ -467,7 +455,7 @@ func TestCollectionsInBubble(t *testing.T) {
 		}
 		p.put(3)
 		p.haste.Store(uint32(AllAtOnce))
-		if do(p.decay.collected); p.left() != 0 {
+		if do(p.decay.ticker.collected); p.left() != 0 {
 			t.Errorf("in haste %d of 3 are left after a collection", p.left())
 		}
 	})

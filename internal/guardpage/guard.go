@@ -77,6 +77,7 @@ type Guard struct {
 	sys     system
 	setting Setting
 
+	sweeping  sync.Mutex // held by Sweep, reports included; before mu
 	mu        sync.Mutex // held for a few system calls, but not while files are read
 	off       string     // why nothing is guarded for good; "" while something is
 	paused    string     // why nothing is guarded now
@@ -122,14 +123,13 @@ type record struct {
 	put     time.Time
 	got     stack
 	putBy   stack
-	lost    runtime.Cleanup
 }
 
 // isIdle reports whether the block is in the queue.
 func (r *record) isIdle() bool { return r.pages != nil }
 
-// isLost reports whether the owner of a block has lost it, so that its memory may be another's. Its
-// cleanup may be late.
+// isLost reports whether the owner of a block has lost it, so that its memory may be another's. ForgetLost may
+// be late.
 func (r *record) isLost() bool { return !r.isIdle() && r.block.Value() == nil }
 
 // find returns the record of the block that begins at an address, or nil.
@@ -194,28 +194,30 @@ func (g *Guard) GetFor(need Need, instead []byte, owner Owner) []byte {
 		copy(block[:size], instead[:size])
 	}
 	r.got.record()
-	if old := g.records[r.at]; old != nil { // lost, and its cleanup has not run yet
+	if old := g.records[r.at]; old != nil { // lost, and ForgetLost has not been called yet
 		g.forget(old)
 	}
 	g.records[r.at] = r
 	g.known.Add(1)
 	g.out.add(1, n)
-	if !r.cut {
-		r.lost = runtime.AddCleanup(unsafe.SliceData(block), g.lose, r)
-	}
 	g.rate.count(time.Now())
 	tallySample()
 	g.news(Works, "")
 	return block
 }
 
-// lose forgets a block that its owner has lost. The pool's own is then lost too.
-func (g *Guard) lose(r *record) {
+// ForgetLost forgets the blocks that a garbage collection has found lost, and reports whether any are in use
+// still. The pool's own are then lost too. It is called after each collection: a cleanup of each block may get
+// lost, see atomics.AfterCollection.
+func (g *Guard) ForgetLost() (out bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.records[r.at] == r && !r.isIdle() {
-		g.forget(r)
+	for _, r := range g.records {
+		if r.isLost() {
+			g.forget(r)
+		}
 	}
+	return g.out.blocks > 0
 }
 
 // forget ends the watch of a block that is out.
@@ -276,7 +278,6 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 		g.mu.Unlock()
 		return nil, Foreign, nil
 	}
-	r.lost.Stop()
 	instead, r.instead = r.instead, nil
 	g.out.add(-1, r.bytes)
 	pages := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -r.mark)), r.bytes)

@@ -410,22 +410,26 @@ func TestQueue(t *testing.T) {
 	runtime.KeepAlive(out)
 }
 
-// The memory of a block that its owner has lost may be another's before the block's cleanup has run:
-// whose slice begins there then is not taken for that block's.
-func TestLateCleanup(t *testing.T) {
-	f := newFake(4096)
-	g, p := f.guard(), &pool{}
-	b := g.Get(make([]byte, 100), p)
-	at := addressOf(b)
-	g.records[at].lost.Stop() // late
-	if g.find(at) == nil || g.around(at+10) == nil {
-		t.Error("a block that is out is not found")
-	}
-	runtime.KeepAlive(b)
-	b = nil
-	runtime.GC()
-	if g.around(at+10) != nil || g.find(at) != nil || g.Known() != 0 || g.out != (amount{}) {
-		t.Errorf("a lost block is found: %d known, %+v out", g.Known(), g.out)
+// The memory of a block that its owner has lost may be another's before ForgetLost: whose slice begins there then is
+// not taken for that block's.
+func TestLostBlocks(t *testing.T) {
+	for _, find := range []bool{true, false} {
+		f := newFake(4096)
+		g, p := f.guard(), &pool{}
+		b := g.Get(make([]byte, 100), p)
+		at := addressOf(b)
+		if g.find(at) == nil || g.around(at+10) == nil || !g.ForgetLost() {
+			t.Error("a block that is out is not found")
+		}
+		runtime.KeepAlive(b)
+		b = nil
+		runtime.GC()
+		if find && (g.around(at+10) != nil || g.find(at) != nil) {
+			t.Errorf("a lost block is found: %d known, %+v out", g.Known(), g.out)
+		}
+		if g.ForgetLost() || g.Known() != 0 || g.out != (amount{}) {
+			t.Errorf("a lost block is not forgotten: %d known, %+v out", g.Known(), g.out)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var samples = flag.Int("dewpond.samples", 100_000, "how many blocks TestMappings samples")
+var samples = flag.Int("dewpond.samples", 20_000, "how many blocks the tests of mappings sample")
 
 // mappings returns how many there are of the process.
 func mappings(t *testing.T) int {

@@ -43,8 +43,10 @@ func (g *Guard) sweepAgain() {
 }
 
 // Sweep looks at all blocks in the queue, and reports those that were used. These leave it, and
-// those that have waited for long enough.
+// those that have waited for long enough. What another Sweep has found is reported when this one returns.
 func (g *Guard) Sweep() {
+	g.sweeping.Lock()
+	defer g.sweeping.Unlock() // also if a report panics
 	g.mu.Lock()
 	g.askInTime()
 	g.askLive()

@@ -36,4 +36,6 @@ var (
 	Idle func(pool any) *Word
 	// Fresh counts an object that the caller has made because Idle has found none.
 	Fresh func(pool any, object *Word)
+	// Missed counts n Gets for which Idle has found none, and whose callers make an object or do without.
+	Missed func(pool any, n uint64)
 )

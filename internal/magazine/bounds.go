@@ -14,7 +14,8 @@ import (
 type bounds struct {
 	maxBytes    int64
 	maxPerClass int64             // 0: no limit
-	limit       atomics.Heuristic // of reserved: maxBytes, or less: see CutFrom
+	cut         atomics.Heuristic // bytes that blocks keep alive in addition to their own: see CutFrom
+	least       atomics.Heuristic // of what limit returns, however much was cut
 
 	_        [64]byte
 	reserved atomics.Int64 // bytes, over all classes
@@ -69,7 +70,7 @@ func (e *Engine) reserve(d *depot, want uint32) uint32 {
 	} else {
 		d.reserved.Add(allowed)
 	}
-	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.limit.Load())
+	granted := grant(&e.bounds.reserved, allowed, int64(d.size), e.bounds.limit())
 	if granted < allowed && e.demand.follows() {
 		granted += e.reserveBeyond(allowed-granted, int64(d.size))
 	}
@@ -137,12 +138,24 @@ func (e *Engine) Reserved() int64 {
 	return 0
 }
 
-// CutFrom says that there will be blocks of a class that were cut from whole bytes, which they keep
-// alive. The engine does not know which, so from now on it counts every block as if that much of it had
-// been cut: what is idle stays within MaxIdleBytes, also with what is cut off.
+// CutFrom says that there is a block of a class that was cut from whole bytes, which it keeps alive. The
+// engine does not know later which blocks those are. So that idle blocks stay within MaxIdleBytes also with
+// what was cut off, it subtracts all of that from the bound, but no more than if every idle block
+// had lost the largest share. When idle blocks leave, as large a part of what was cut goes with them.
 func (e *Engine) CutFrom(class uint8, whole int) {
-	most := int64(float64(e.bounds.maxBytes) * float64(e.sizes[class]) / float64(whole))
-	lower(&e.bounds.limit, most)
+	b := &e.bounds
+	b.cut.Add(int64(whole - e.sizes[class]))
+	lower(&b.least, int64(float64(b.maxBytes)*float64(e.sizes[class])/float64(whole)))
+}
+
+// limit returns the most that may be reserved.
+func (b *bounds) limit() int64 { return max(b.least.Load(), b.maxBytes-max(0, b.cut.Load())) }
+
+// uncut says that so many of all bytes of blocks have gone.
+func (b *bounds) uncut(bytes, of int64) {
+	if cut := b.cut.Load(); cut > 0 {
+		b.cut.Add(-int64(math.Ceil(float64(cut) * min(1, float64(bytes)/float64(max(1, of))))))
+	}
 }
 
 // noRoom is what reserved is once shut has taken away all room: it is above every limit.

@@ -2,19 +2,18 @@ package magazine
 
 // Counts are what one class has counted and holds.
 type Counts struct {
-	Hits     uint64 // blocks that were popped
-	Puts     uint64 // blocks that were pushed and kept
-	Released uint64 // blocks that Trim, Shed and Close released
-	Idle     int    // blocks in the engine
+	Hits      uint64 // blocks that were popped, but for those that were recovered
+	Puts      uint64 // blocks that were pushed and kept
+	Released  uint64 // blocks that Trim, Shed and Close released
+	Recovered uint64 // blocks that were popped from the second tier
+	Idle      int    // blocks in the engine
 }
 
 // counted is how much of a slot's counters has been folded into the totals, and what
-// ReclaimStranded and ClearStale last saw of them.
+// ClearStale last saw of them.
 type counted struct {
 	hits, puts    uint64
-	used          uint64 // hits + puts at ReclaimStranded's last call
-	seen, cleared uint64 // at ClearStale's last call, and at the last one that cleared the slot
-	still         uint8  // number of ReclaimStranded's calls since they changed
+	seen, cleared uint64 // hits + puts at ClearStale's last call, and at the last one that cleared the slot
 }
 
 // fold adds what a's slots have counted since the last fold to the totals. The caller
@@ -106,6 +105,7 @@ func (e *Engine) classCounts(class int) Counts {
 	c.Hits += hits
 	c.Puts += puts
 	c.Released = released
+	c.Recovered = d.recovered.Load()
 	c.Idle = max(0, min(int(c.Puts+added-c.Hits-released), int(d.reserved.Load())))
 	return c
 }

@@ -8,14 +8,15 @@ import "github.com/dewpond/dewpond/internal/atomics"
 //
 // made counts both at once, so a hit or a Put that the engine keeps changes nothing, and a block
 // that its owner has lost is on both sides of the comparison. A Put of a slice that no Get has
-// returned brings idle bytes that made does not count: then fewer seem to be in use, but never
-// less than none.
+// returned brings idle bytes that made does not count. So Follow raises made to what is idle, and
+// it never falls below 0: then fewer seem to be in use for a while, but never less than none.
 type demand struct {
 	share   *share       // of the Allowance; nil: the bound is hard
 	claimed atomics.Bool // the share goes back when the engine is collected
-	unit    int64        // bytes of memory for each byte that a block's size counts
-	base    int64        // the bound of a pool that had no burst
-	step    int64        // Missed looks once in so many bytes
+	lost    *atomics.Witness
+	unit    int64 // bytes of memory for each byte that a block's size counts
+	base    int64 // the bound of a pool that had no burst
+	step    int64 // Missed looks once in so many bytes
 
 	made atomics.Int64     // bytes of blocks that were made, and not let go
 	peak atomics.Heuristic // the most that was in use within the last timeout, or base if that is more
@@ -42,6 +43,7 @@ func (d *demand) beyond(reserved int64) int64 { return max(0, reserved-d.base) }
 // Missed says that n blocks of a class were made for callers that found none idle. Once in a while
 // it looks how much is in use.
 func (e *Engine) Missed(class uint8, n int) {
+	e.Wanted(class, n)
 	if d := &e.demand; d.follows() {
 		if made := d.made.Add(int64(n) * int64(e.sizes[class])); made > d.peak.Load()-d.step && made >= d.next.Load() {
 			e.look()
@@ -57,13 +59,32 @@ func (e *Engine) Came(class uint8, n int) {
 	}
 }
 
-// Gone says that n blocks of a class that were out will not come back: the pool has let them go.
-func (e *Engine) Gone(class uint8, n int) { e.demand.gone(int64(n) * int64(e.sizes[class])) }
+// Gone says that n blocks of a class that were in use will not come back: the pool has released them.
+func (e *Engine) Gone(class uint8, n int) { e.GoneBytes(int64(n) * int64(e.sizes[class])) }
 
-func (d *demand) gone(bytes int64) {
-	if d.follows() {
-		lower(&d.next, d.made.Add(-bytes)+d.step)
+// GoneBytes is Gone for bytes of blocks.
+func (e *Engine) GoneBytes(bytes int64) { e.gone(bytes) }
+
+// released is for idle blocks that leave the engine. As large a part of what was cut goes with them.
+func (e *Engine) released(bytes int64) {
+	if made := e.gone(bytes); e.demand.follows() {
+		e.bounds.uncut(bytes, made+bytes)
 	}
+}
+
+// gone returns how many bytes are made and not gone.
+func (e *Engine) gone(bytes int64) (made int64) {
+	d := &e.demand
+	if !d.follows() {
+		return 0
+	}
+	made = d.made.Add(-bytes)
+	for made < 0 && !d.made.CompareAndSwap(made, 0) {
+		made = d.made.Load()
+	}
+	made = max(0, made)
+	lower(&d.next, made+d.step)
+	return made
 }
 
 // look counts what is in use, unless another goroutine counts or replaces the array. What comes into
@@ -75,23 +96,27 @@ func (e *Engine) look() {
 	}
 	defer e.mu.Unlock()
 	d := &e.demand
-	e.fold(e.array())
-	var idle int64
-	for class := range e.depots.Made() {
-		idle += int64(e.classCounts(class).Idle) * int64(e.sizes[class])
-	}
 	made := d.made.Load()
 	d.next.Store(made + d.step)
-	used := max(0, made-idle) + d.step
+	used := max(0, made-e.idleLocked()) + d.step
 	higher(&d.seen, used)
 	e.raise(used)
+}
+
+// idleLocked returns the bytes of all idle blocks. The caller holds e.mu.
+func (e *Engine) idleLocked() (bytes int64) {
+	e.fold(e.array())
+	for class := range e.depots.Made() {
+		bytes += int64(e.classCounts(class).Idle) * int64(e.sizes[class])
+	}
+	return bytes
 }
 
 // raise lets idle and in use together reach a peak.
 func (e *Engine) raise(peak int64) {
 	d := &e.demand
 	if peak > d.base && d.claimed.CompareAndSwap(false, true) { // what is beyond goes with the engine, if nobody closes it
-		atomics.AddCleanup(e, (*share).giveAll, d.share)
+		d.lost = atomics.NewWitness(d.share.giveAll)
 	}
 	higher(&d.peak, peak)
 }
@@ -123,6 +148,12 @@ func (e *Engine) Follow(peak int64) {
 		return
 	}
 	d.share.of.refresh()
+	if e.mu.TryLock() {
+		idle := e.idleLocked()
+		for made := d.made.Load(); made < idle && !d.made.CompareAndSwap(made, idle); made = d.made.Load() {
+		}
+		e.mu.Unlock()
+	}
 	d.peak.Store(d.base)
 	e.raise(peak)
 	d.next.Store(d.made.Load() + d.step)
@@ -140,10 +171,10 @@ func (e *Engine) Beyond() int64 {
 func (e *Engine) reserveBeyond(want, size int64) int64 {
 	d := &e.demand
 	peak := d.peak.Load()
-	if peak <= d.base || d.made.Load() > peak || e.bounds.limit.Load() < d.base { // the last is CutFrom's
+	if peak <= d.base || d.made.Load() > peak {
 		return 0
 	}
-	most := peak + d.base/2 // that much may be empty places: see array.rounds
+	most := peak + d.base/2 - (d.base - e.bounds.limit()) // base/2 may be empty places: see array.rounds
 	for {
 		v := e.bounds.reserved.Load()
 		n := min(want, max(0, most-v)/size)

@@ -44,19 +44,12 @@ type depot struct {
 	// Counts of the operations that bypassed the shards.
 	hits, puts, added, released atomics.Statistic
 
+	spilled, recovered atomics.Statistic // blocks that went to the second tier, and that came from there
+	credit             atomics.Heuristic // how many more Spill takes
+
 	total Counts // what has been folded in from the shards' counters; guarded by Engine.mu
 
 	_ [64]byte
-}
-
-// popMagazine takes a magazine with blocks. It prefers a young one, whose blocks are more
-// likely to be in a cache. It may miss one that age has in hand.
-func (e *Engine) popMagazine(d *depot) *magazine {
-	m := d.full.pop(&e.table)
-	if m == nil {
-		m = d.aged.pop(&e.table)
-	}
-	return m
 }
 
 // bare reports whether both stacks have no magazine, at two moments one after the
@@ -94,16 +87,22 @@ func (e *Engine) popDirect(d *depot) unsafe.Pointer {
 	return block
 }
 
+// popOne prefers a young block, which is more likely to be in a cache. It may miss one that age has in
+// hand.
 func (e *Engine) popOne(d *depot) unsafe.Pointer {
-	m := e.popMagazine(d)
+	from := &d.full
+	m := from.pop(&e.table)
 	if m == nil {
-		return nil
+		from = &d.aged
+		if m = from.pop(&e.table); m == nil {
+			return nil
+		}
 	}
 	delay(seamPopDirect)
 	d.went(1)
 	block := m.remove()
 	if m.n > 0 {
-		d.full.push(m)
+		from.push(m)
 	} else {
 		d.putSpare(m)
 	}

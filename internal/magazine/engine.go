@@ -15,7 +15,9 @@
 //     blocks lie singly in the depot.
 //  4. A place is reserved before a block in it becomes idle (bounds.go), so the bounds
 //     hold at every moment.
-//  5. Blocks in other shards are reached by replacing all shards and waiting until no
+//  5. Blocks for which there is no room go to a second tier, which the garbage collector
+//     owns (tier.go). A Pop that finds nothing idle looks there.
+//  6. Blocks in other shards are reached by replacing all shards and waiting until no
 //     goroutine can be in the old ones (replace.go).
 package magazine
 
@@ -37,6 +39,13 @@ type Config struct {
 	// bytes of memory for each byte of Sizes, 0 for one.
 	Beyond *Allowance
 	Unit   int64
+
+	// Tier has blocks for which there is no room go to a second tier, while it returns true: see
+	// tier. nil: there is none. The engine asks it on slow paths; it must not call the engine.
+	Tier func() bool
+
+	// Aging says that decay calls Low as time passes.
+	Aging bool
 
 	// Sampled has each slot begin to count its hits at a random number, for callers that
 	// choose some of them by it: see section.Slot and slot.Hits. Otherwise the first hits
@@ -87,6 +96,7 @@ type Engine struct {
 	table   table
 	bounds  bounds
 	demand  demand
+	tier    tier
 
 	// mu serializes the replacing of the array, and guards the fields below. It is held
 	// over one grace period, by Trim over two. No hit waits for it, and no block is
@@ -101,9 +111,10 @@ type Engine struct {
 func (e *Engine) Init(c Config) {
 	e.sizes = c.Sizes
 	e.bounds.maxBytes = c.MaxIdleBytes
-	e.bounds.limit.Store(c.MaxIdleBytes)
+	e.bounds.least.Store(c.MaxIdleBytes)
 	e.bounds.maxPerClass = int64(c.MaxIdlePerClass)
 	e.demand.init(c.Beyond, c.MaxIdleBytes, c.Unit)
+	e.tier.open, e.tier.aging = c.Tier, c.Aging
 	for i, size := range c.Sizes {
 		if size <= MaxShardedSize && !c.Direct {
 			e.sharded = i + 1

@@ -13,7 +13,10 @@ func (e *Engine) PopSlow(class uint8) unsafe.Pointer {
 	block := e.popIn(x, class)
 	x.Exit()
 	if block == nil && !percpu.Pinned {
-		return e.popElsewhere(class, uint(x.id))
+		block = e.popElsewhere(class, uint(x.id))
+	}
+	if block == nil {
+		block = e.recover(class)
 	}
 	return block
 }
@@ -62,13 +65,12 @@ func (e *Engine) popIn(x section, class uint8) unsafe.Pointer {
 		if e.makeWay(x, class, int(s.rounds)-int(s.previousRoom)) {
 			m := e.fetch(x.array(), class)
 			if m == nil {
-				if m = e.popMagazine(d); m != nil {
+				if m = d.full.pop(&e.table); m != nil {
 					d.went(m.n)
 				}
 			}
 			switch {
-			case m == nil:
-				return nil
+			case m == nil: // what is aged leaves one by one, so that Low sees what is not needed
 			case m.room <= uint16(s.rounds):
 				return e.refill(x, s, d, m)
 			default: // from before GOMAXPROCS grew, and too large for one shard

@@ -20,6 +20,9 @@ func mustHave(m *magazine, i uint16) {
 	}
 }
 
+// Recover returns a block of the second tier, or nil.
+func (e *Engine) Recover(class uint8) unsafe.Pointer { return e.recover(class) }
+
 // None returns the slot that all sections without a shard share, and that nothing
 // writes.
 func (e *Engine) None() unsafe.Pointer { return unsafe.Pointer(&e.none) }

@@ -229,8 +229,7 @@ func (d *driver) beforeUnload() {
 
 // leaveTransfer moves the transfer cache's magazines to the depot.
 func (d *driver) leaveTransfer() {
-	d.e.ReclaimStranded(255)
-	d.e.ReclaimStranded(255)
+	d.e.leaveTransfers(d.e.array())
 }
 
 func (d *driver) beforeRefillDepot() {

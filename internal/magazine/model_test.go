@@ -93,7 +93,7 @@ func (m *model) step() {
 	case what < 89:
 		m.shed(class, times)
 	case what < 90:
-		e.ReclaimStranded(uint8(m.rng.IntN(3)))
+		Gather([]*Engine{e})
 	case what < 92:
 		e.EnterDirect()
 	case what < 96:

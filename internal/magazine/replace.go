@@ -130,6 +130,7 @@ func (e *Engine) Close(release func(class uint8, block unsafe.Pointer), beside .
 		}
 	}
 	replaceAll(changes)
+	e.tier.detach() // none can follow: Spill asks whether the engine is closed
 	for i, e := range engines {
 		all[i] = e.detach(true)
 		e.count(all[i])
@@ -202,7 +203,7 @@ func (e *Engine) count(all []detached) {
 				d.went(m.n)
 				e.release(d, uint32(m.room))
 				d.released.Add(uint64(m.n))
-				e.demand.gone(int64(m.n) * int64(d.size))
+				e.released(int64(m.n) * int64(d.size))
 			}
 		}
 	}

@@ -45,13 +45,12 @@ type array struct {
 	shardBytes int      // at most ShardBytes
 	rounds     []uint32 // by class; blocks of a full magazine, 1 if the shards have no magazines of the class
 
-	procs     uint                     // number of shards that have slots
-	slots     []slot                   // the first leads to this array
-	shards    []shard                  // at least one
-	transfers []transfer               // by class
-	left      atomics.Heuristic        // bytes of places in all transfer caches
-	counted   [][]counted              // by shard and class: what has been folded of the slots' counters
-	parked    [][transferCells]uintptr // by class: the marks that ReclaimStranded saw last
+	procs     uint              // number of shards that have slots
+	slots     []slot            // the first leads to this array
+	shards    []shard           // at least one
+	transfers []transfer        // by class
+	left      atomics.Heuristic // bytes of places in all transfer caches
+	counted   [][]counted       // by shard and class: what has been folded of the slots' counters
 }
 
 // stride returns the bytes of one shard's slots in an engine of so many sharded
@@ -78,7 +77,6 @@ func (e *Engine) newArray(m mode, shards int) *array {
 	}
 	if shards > 0 {
 		a.transfers = make([]transfer, e.sharded)
-		a.parked = make([][transferCells]uintptr, e.sharded)
 	}
 	for class := range a.rounds {
 		a.rounds[class] = 1
@@ -95,7 +93,7 @@ func (e *Engine) newArray(m mode, shards int) *array {
 				start := rand.Uint32()
 				s.hits.low = uintptr(start)
 				n := uint64(start)
-				a.counted[id][class] = counted{hits: n, used: n, seen: n, cleared: n}
+				a.counted[id][class] = counted{hits: n, seen: n, cleared: n}
 			}
 		}
 	}

@@ -8,8 +8,7 @@ import (
 )
 
 // Low returns the least number of blocks of a class that the depot held at any moment
-// since the last call. The shards' blocks serve their Ps or are stranded: see
-// [Engine.ReclaimStranded].
+// since the last call. It does not see the shards' blocks: see [Gather].
 func (e *Engine) Low(class uint8) int {
 	if e.unused() {
 		return 0
@@ -131,7 +130,7 @@ func (e *Engine) shedSome(d *depot, blocks []unsafe.Pointer) (n int) {
 	d.went(uint16(n))
 	e.release(d, uint32(n))
 	d.released.Add(uint64(n))
-	e.demand.gone(int64(n) * int64(d.size))
+	e.released(int64(n) * int64(d.size))
 	if m.n > 0 {
 		from.push(m)
 	} else {
@@ -166,61 +165,4 @@ func (e *Engine) ageOne(x section, d *depot) (blocks uint32) {
 	}
 	d.ended.Add(1)
 	return blocks
-}
-
-// ReclaimStranded looks for blocks in the shards of Ps that no longer use them. If there are
-// any, it moves all blocks that are in shards to the depots: there the busy Ps find
-// theirs again, and age takes the rest. It is meant to be called periodically; a slot
-// whose counters stand still over so many calls is stranded. It reports whether it
-// moved blocks, which costs a grace period.
-func (e *Engine) ReclaimStranded(calls uint8) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	a := e.array()
-	if a.mode != sharded {
-		return false
-	}
-	e.unparkOld(a)
-	if !e.stranded(a, calls) {
-		return false
-	}
-	e.replace(sharded)
-	return true
-}
-
-// unparkOld moves the magazines that have been in a cell of a transfer cache since the
-// last call to the depot, where age finds them. The caller holds e.mu, and a is the
-// current array.
-func (e *Engine) unparkOld(a *array) {
-	for class := range a.transfers {
-		for i := range a.parked[class] {
-			at, seen := &a.transfers[class].cells[i].mark, &a.parked[class][i]
-			mark := at.Load()
-			address := uintptr(unsafe.Pointer(mark))
-			if mark != nil && address == *seen && at.CompareAndSwap(mark, nil) {
-				e.unpark(a, class, mark)
-				address = 0
-			}
-			*seen = address
-		}
-	}
-}
-
-func (e *Engine) stranded(a *array, calls uint8) (any bool) {
-	for id := range a.procs {
-		a.lock(id)
-		for class := range e.sharded {
-			c, used := &a.counted[id][class], e.used(a, id, class)
-			switch {
-			case used == 0: // nothing was ever put here
-			case used != c.used:
-				c.used, c.still = used, 0
-			case c.still < calls:
-				c.still++
-			}
-			any = any || used != 0 && c.still >= calls
-		}
-		a.unlock(id)
-	}
-	return any
 }

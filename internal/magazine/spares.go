@@ -2,12 +2,6 @@ package magazine
 
 import "unsafe"
 
-// Tidy does what is due from time to time: [Engine.ReclaimStranded] and [Engine.DropSpares].
-func (e *Engine) Tidy(calls uint8) {
-	e.ReclaimStranded(calls)
-	e.DropSpares()
-}
-
 // DropSpares lets go of empty magazines. It is meant to be called periodically. Of the
 // magazines that no Put needed since the last call it drops an eighth, at least one,
 // and all of them once nothing is idle any more.
@@ -36,7 +30,7 @@ func (e *Engine) Overhead() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.array()
-	bytes := unsafe.Sizeof(*a) + size(e.depots.Made()) + size(a.rounds) + size(a.slots) + size(a.shards) + size(a.transfers) + size(a.counted) + size(a.parked)
+	bytes := unsafe.Sizeof(*a) + size(e.depots.Made()) + size(a.rounds) + size(a.slots) + size(a.shards) + size(a.transfers) + size(a.counted)
 	for id := range a.counted {
 		bytes += size(a.counted[id])
 	}

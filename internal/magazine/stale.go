@@ -19,20 +19,33 @@ import (
 // began before have ended. Meanwhile, for as long as it takes to clear these slots, a Get
 // looks into the depots only. One grace period serves all engines. An engine that is being
 // replaced at that moment is skipped: its new slots point to nothing.
-func ClearStale(engines []*Engine) { clearStale(engines) }
+func ClearStale(engines []*Engine, scratch *Stale) { clearStale(engines, scratch) }
+
+// A Stale has the slices of [ClearStale], to be used again: with them it allocates nothing.
+type Stale struct {
+	found []staleSlots
+	slots []staleSlot
+}
 
 // clearStale is ClearStale. It returns how many slots it has looked at, and how many it has
 // visited while an engine was held.
-func clearStale(engines []*Engine) (looks, visits int) {
-	var found []staleSlots
+func clearStale(engines []*Engine, scratch *Stale) (looks, visits int) {
+	found, slots := scratch.found[:0], scratch.slots[:0]
+	defer func() {
+		clear(found)
+		scratch.found, scratch.slots = found, slots
+	}()
 	for _, e := range engines {
 		if !e.mu.TryLock() {
 			continue
 		}
 		e.reclaimable.Store(true)
-		s, n := e.findStale()
-		if looks += n; s.slots != nil {
-			found = append(found, s)
+		from := len(slots)
+		var a *array
+		var n int
+		a, slots, n = e.findStale(slots)
+		if looks += n; len(slots) > from {
+			found = append(found, staleSlots{held{Engine: e, array: a}, from, len(slots)})
 		}
 		e.mu.Unlock()
 	}
@@ -45,31 +58,46 @@ func clearStale(engines []*Engine) (looks, visits int) {
 			s.mu.Unlock()
 			continue
 		}
-		s.wasArmed = s.armed.Swap(false)
-		s.procs.Store(0)
+		s.begin()
 		held = append(held, s)
 	}
 	if len(held) > 0 && percpu.Pinned {
 		gracePeriod()
 	}
 	for _, s := range held {
-		visits += s.clear()
-		if s.wasArmed {
-			s.armed.Store(true)
-		} else {
-			s.procs.Store(uintptr(s.array.procs))
-		}
-		s.mu.Unlock()
+		visits += s.clear(slots[s.from:s.to])
+		s.end()
 	}
 	return looks, visits
 }
 
+// A held is an engine whose slots no section uses, from a grace period after begin until end.
+type held struct {
+	*Engine
+	array    *array // the one in use
+	wasArmed bool
+}
+
+// begin has every section find that it has no shard. The caller holds mu.
+func (h *held) begin() {
+	h.wasArmed = h.armed.Swap(false)
+	h.procs.Store(0)
+}
+
+// end lets sections use their shards again, and unlocks mu.
+func (h *held) end() {
+	if h.wasArmed {
+		h.armed.Store(true)
+	} else {
+		h.procs.Store(uintptr(h.array.procs))
+	}
+	h.mu.Unlock()
+}
+
 // A staleSlots are the slots of an engine to clear, in one array.
 type staleSlots struct {
-	*Engine
-	array    *array
-	slots    []staleSlot
-	wasArmed bool // when it was held
+	held
+	from, to int // in a slice of those of all engines
 }
 
 // A staleSlot is where a slot is in an array.
@@ -78,13 +106,12 @@ type staleSlot struct {
 	class int
 }
 
-// findStale returns the slots to clear, records what it sees of all, and returns how many it
+// findStale appends to slots those of e's array to clear, records what it sees of all, and returns how many it
 // has looked at. The caller holds e.mu.
-func (e *Engine) findStale() (s staleSlots, looks int) {
-	a := e.array()
-	s = staleSlots{Engine: e, array: a}
+func (e *Engine) findStale(slots []staleSlot) (a *array, all []staleSlot, looks int) {
+	a = e.array()
 	if e.Reserved() == 0 {
-		return s, 0
+		return a, slots, 0
 	}
 	for id := range a.procs {
 		a.lock(id)
@@ -94,20 +121,20 @@ func (e *Engine) findStale() (s staleSlots, looks int) {
 			}
 			c, used := &a.counted[id][class], e.used(a, id, class)
 			if used != c.cleared && used == c.seen {
-				s.slots = append(s.slots, staleSlot{id, class})
+				slots = append(slots, staleSlot{id, class})
 			}
 			c.seen = used
 			looks++
 		}
 		a.unlock(id)
 	}
-	return s, looks
+	return a, slots, looks
 }
 
 // clear clears what findStale has found, and returns how many slots that are. No section uses
 // a slot.
-func (s staleSlots) clear() (visits int) {
-	for _, at := range s.slots {
+func (s staleSlots) clear(slots []staleSlot) (visits int) {
+	for _, at := range slots {
 		s.array.lock(at.id)
 		c := &s.array.counted[at.id][at.class]
 		s.slotOf(s.array, at.id, at.class).clearStale()

@@ -76,8 +76,7 @@ func TestTransferIsLeft(t *testing.T) {
 		t.Fatal("the transfer cache is empty: this shows nothing")
 	}
 	before := e.depots.At(0).blocks.Load()
-	e.ReclaimStranded(100)
-	e.ReclaimStranded(100)
+	Gather([]*Engine{&e})
 	if got := e.depots.At(0).blocks.Load(); got <= before || e.array().left.Load() != 0 {
 		t.Errorf("the depot has %d blocks, had %d; %d bytes are in the transfer cache", got, before, e.array().left.Load())
 	}
@@ -122,8 +121,8 @@ func TestClearStale(t *testing.T) {
 	idle := block()
 	pushAt(&e, 0, 1, idle)
 	all := []*Engine{&e}
-	ClearStale(all)
-	ClearStale(all)
+	ClearStale(all, new(Stale))
+	ClearStale(all, new(Stale))
 	runtime.GC()
 	if lost.Value() != nil {
 		t.Error("a slot that is not used keeps a lost block alive")
@@ -132,19 +131,39 @@ func TestClearStale(t *testing.T) {
 		t.Error("an idle block is gone")
 	}
 	used := lose()
-	ClearStale(all)
+	ClearStale(all, new(Stale))
 	lose()
-	if ClearStale(all); e.slotOf(e.array(), 0, 0).hot == nil {
+	if ClearStale(all, new(Stale)); e.slotOf(e.array(), 0, 0).hot == nil {
 		t.Error("a slot in use was cleared, which costs a stop of the world at every collection")
 	}
-	ClearStale(all)
+	ClearStale(all, new(Stale))
 	if runtime.GC(); used.Value() != nil {
 		t.Error("a lost block is alive")
 	}
-	if s, _ := e.findStale(); s.slots != nil {
+	if _, slots, _ := e.findStale(nil); len(slots) != 0 {
 		t.Error("a slot that was cleared is to be cleared again")
 	}
 	check(t, &e)
+}
+
+// With the slices of the calls before, ClearStale allocates nothing, also where it clears slots.
+func TestClearStaleAllocatesNothing(t *testing.T) {
+	var e Engine
+	e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20})
+	e.grow()
+	all, idle, cleared := []*Engine{&e}, block(), 0
+	var scratch Stale
+	cycle := func() {
+		pushAt(&e, 0, 0, idle)
+		popAt(&e, 0, 0)
+		for range 2 { // the second finds that the slot was not used since the first
+			_, visits := clearStale(all, &scratch)
+			cleared += visits
+		}
+	}
+	if n := testing.AllocsPerRun(100, cycle); n != 0 || cleared < 100 {
+		t.Errorf("%v allocations, and %d slots were cleared", n, cleared)
+	}
 }
 
 // While an engine is held only the slots that are to be cleared are visited, however many
@@ -165,16 +184,16 @@ func TestClearStaleHoldsBriefly(t *testing.T) {
 			}
 			all = append(all, e)
 		}
-		clearStale(all)
-		clearStale(all) // all are idle now
+		clearStale(all, new(Stale))
+		clearStale(all, new(Stale)) // all are idle now
 		for _, e := range all[:n/2] {
 			pushAt(e, 0, 3, block())
 			popAt(e, 0, 3)
 		}
-		if looks, visits := clearStale(all); visits != 0 || looks < n*len(sizes) {
+		if looks, visits := clearStale(all, new(Stale)); visits != 0 || looks < n*len(sizes) {
 			t.Errorf("%d engines: %d looks and %d visits although no slot is stale", n, looks, visits)
 		}
-		if looks, visits := clearStale(all); visits != n/2 || looks < n*len(sizes) {
+		if looks, visits := clearStale(all, new(Stale)); visits != n/2 || looks < n*len(sizes) {
 			t.Errorf("%d engines: %d looks, %d visits, want %d", n, looks, visits, n/2)
 		}
 	}
@@ -242,11 +261,11 @@ func TestReclaim(t *testing.T) {
 	if e.Reclaim(1) {
 		t.Error("reclaimed twice between two collections")
 	}
-	ClearStale([]*Engine{&e})
+	ClearStale([]*Engine{&e}, new(Stale))
 	if !e.Reclaim(1) {
 		t.Error("not reclaimed after a collection")
 	}
-	if ClearStale([]*Engine{&e}); e.Reclaim(1) {
+	if ClearStale([]*Engine{&e}, new(Stale)); e.Reclaim(1) {
 		t.Error("reclaimed where no shard has anything")
 	}
 	check(t, &e)

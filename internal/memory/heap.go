@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unsafe"
 	"weak"
+
+	"github.com/dewpond/dewpond/internal/atomics"
 )
 
 // A block of the Go heap and a foreign slice of the same size differ by address alone.
@@ -25,8 +27,10 @@ type HeapBlocks struct {
 	finalizers []func(*byte) // by class
 	lost       func(class uint8)
 
-	mu      sync.Mutex // held for one lookup
+	mu      sync.Mutex // held for one lookup, or for a few in all
 	adopted map[uint64]*adoptedBlock
+	all     []*adoptedBlock // those that are in the set
+	awaited bool            // collected is called after the next collection
 }
 
 // An adoptedBlock is a block that Adopt has added.
@@ -37,6 +41,7 @@ type adoptedBlock struct {
 	block   weak.Pointer[byte]
 	cleanup runtime.Cleanup
 	added   int // how many times it is in the set; guarded by in.mu
+	index   int // in in.all
 }
 
 // NewHeapBlocks returns an empty HeapBlocks for the given number of classes. lost is
@@ -60,29 +65,76 @@ func (h *HeapBlocks) Add(block *byte, class uint8) {
 	runtime.SetFinalizer(block, h.finalizers[class])
 }
 
-// Adopt is Add for a block that somebody else has allocated. It may begin inside an
-// object, or have a finalizer already, and both are fatal errors for SetFinalizer. So a
-// cleanup removes the block when it is lost, and [HeapBlocks.Has] takes a foreign slice that
+// Adopt is Add for a block that was allocated elsewhere. It may begin inside an object, or have a
+// finalizer already, and both are fatal errors for SetFinalizer. So the block is removed after it
+// is lost, by a cleanup or else by collected, and [HeapBlocks.Has] takes a foreign slice that
 // lies where it lay for it until then; [HeapBlocks.Find] does not. Adopt returns false if the
 // block is not on the Go heap.
 func (h *HeapBlocks) Adopt(block *byte, class uint8) (ok bool) {
 	defer func() { _ = recover() }() // AddCleanup panics, or does nothing for a variable of a package
 	at := word(addressOf(block), class)
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	a := h.adopted[at]
+	if a != nil && a.block.Value() != block { // lost, and nothing but its cleanup would know it from here on
+		defer a.collected()
+	}
+	defer h.mu.Unlock()
 	if a == nil || a.block.Value() != block {
-		a = &adoptedBlock{in: h, address: addressOf(block), class: class}
+		a = &adoptedBlock{in: h, address: addressOf(block), class: class, index: len(h.all)}
 		a.cleanup = runtime.AddCleanup(block, (*adoptedBlock).collected, a)
 		if a.cleanup == (runtime.Cleanup{}) {
 			return false // before weak.Make, for which such a variable is a fatal error in Go 1.24
 		}
 		a.block = weak.Make(block)
 		h.adopted[at] = a
+		h.all = append(h.all, a)
 	}
 	a.added++ // more than once if two callers have adopted it
 	h.set.Add(a.address, class)
+	h.awaitLocked()
 	return true
+}
+
+// awaitLocked has collected called after the next collection.
+func (h *HeapBlocks) awaitLocked() {
+	if !h.awaited {
+		h.awaited = true
+		atomics.AfterCollection(h.collected)
+	}
+}
+
+// collected removes the adopted blocks that a collection has found lost. Their cleanups do that too, but may
+// get lost: see [atomics.AfterCollection].
+func (h *HeapBlocks) collected() {
+	h.mu.Lock()
+	left := len(h.all)
+	if h.awaited = false; left > 0 {
+		h.awaitLocked()
+	}
+	h.mu.Unlock()
+	for left > 0 {
+		var some [256]*adoptedBlock
+		h.mu.Lock()
+		left = min(left, len(h.all))
+		n := copy(some[:], h.all[max(0, left-len(some)):left]) // from the end: one that drops out has the last in its place
+		h.mu.Unlock()
+		left -= n
+		for _, a := range some[:n] {
+			if a.block.Value() == nil {
+				a.collected()
+			}
+		}
+	}
+}
+
+// dropLocked takes a block off all, if it is there.
+func (h *HeapBlocks) dropLocked(a *adoptedBlock) {
+	if end := len(h.all) - 1; a.index <= end && h.all[a.index] == a {
+		last := h.all[end]
+		h.all[a.index], last.index = last, a.index
+		h.all[end] = nil
+		h.all = h.all[:end]
+	}
 }
 
 // collected removes an adopted block that the collector has found lost. Another block
@@ -99,6 +151,7 @@ func (a *adoptedBlock) remove() (had int) {
 	h, at := a.in, word(a.address, a.class)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.dropLocked(a)
 	for ; a.added > 0; a.added-- {
 		if h.set.Remove(a.address, a.class) {
 			had++
@@ -158,6 +211,7 @@ func (h *HeapBlocks) disown(block *byte, class uint8) bool {
 		return false
 	}
 	if a.added--; a.added == 0 {
+		h.dropLocked(a)
 		a.cleanup.Stop()
 		delete(h.adopted, at)
 	}

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // collect runs garbage collections until done: a finalizer runs after one, and an
@@ -79,8 +80,8 @@ func TestHeapBlocksAdopt(t *testing.T) {
 			t.Error("a block is not removed as often as it was adopted")
 		}
 	}
-	if len(h.adopted) != 0 {
-		t.Errorf("%d blocks are left", len(h.adopted))
+	if len(h.adopted) != 0 || len(h.all) != 0 {
+		t.Errorf("%d blocks are left, %d are looked at", len(h.adopted), len(h.all))
 	}
 	runtime.KeepAlive(inside)
 	runtime.KeepAlive(taken)
@@ -92,8 +93,49 @@ func TestHeapBlocksAdopt(t *testing.T) {
 	defer h.mu.Unlock()
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
-	if h.set.count != 0 || len(h.adopted) != 0 {
-		t.Errorf("%d blocks are in the set, %d are adopted", h.set.count, len(h.adopted))
+	if h.set.count != 0 || len(h.adopted) != 0 || len(h.all) != 0 {
+		t.Errorf("%d blocks are in the set, %d are adopted, %d are looked at", h.set.count, len(h.adopted), len(h.all))
+	}
+}
+
+// An adopted block that is lost is found although GOMAXPROCS falls while the collector sweeps. With its cleanup alone,
+// which then waits on a P that is gone, all of six runs of this test failed.
+func TestAdoptedBlocksOutliveTheirP(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var lost, sink atomic.Int64
+	h := NewHeapBlocks(1, func(uint8) { lost.Add(1) })
+	adopted := int64(0)
+	for round := range 60 {
+		runtime.GOMAXPROCS(16)
+		var stop atomic.Bool
+		for range 8 { // they sweep
+			go func() {
+				for !stop.Load() {
+					sink.Add(int64(len(make([]byte, 1024+round))))
+				}
+			}()
+		}
+		for range 300 {
+			if h.Adopt(&make([]byte, 2048)[0], 0) {
+				adopted++
+			}
+		}
+		go runtime.GC()
+		time.Sleep(time.Duration(round%30) * 100 * time.Microsecond)
+		runtime.GOMAXPROCS(1)
+		stop.Store(true)
+		for collections := 0; lost.Load() < adopted; collections++ {
+			if collections == 1000 {
+				t.Fatalf("round %d: of %d lost blocks %d were found after %d collections", round, adopted, lost.Load(), collections)
+			}
+			runtime.GC()
+			runtime.Gosched()
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.set.count != 0 || len(h.adopted) != 0 || len(h.all) != 0 {
+		t.Errorf("%d blocks are in the set, %d are adopted, %d are looked at", h.set.count, len(h.adopted), len(h.all))
 	}
 }
 

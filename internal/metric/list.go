@@ -44,6 +44,8 @@ var (
 		"Gets that allocated all the same, past AllocLimit (or Limit) or past the Budget.", "pool", "limit")
 	getsFallback = add(Counter, "gets_heap_fallback_total", "gets_heap_fallback", "get",
 		"Gets that allocated on the heap, because there was no memory off the heap.", "pool")
+	getsRecovered = add(Counter, "gets_recovered_total", "gets_recovered", "get",
+		"Gets that took a block past the bounds, which the garbage collector had not yet freed: a part of the hits.", "pool")
 	putsDropped = add(Counter, "puts_dropped_total", "puts_dropped", "put",
 		"Puts that the pool did not keep, by reason.", "pool", "reason")
 	putsAdopted = add(Counter, "puts_adopted_total", "puts_adopted", "put",

@@ -71,6 +71,7 @@ func (r *reader) pool(s *dewpond.Stats) bool {
 		count(getsPastLimit, s.OverLimit, "alloc") &&
 		count(getsPastLimit, s.OverBudget, "budget") &&
 		count(getsFallback, s.HeapFallback) &&
+		count(getsRecovered, s.Recovered) &&
 		count(putsDropped, s.DroppedFull, "full") &&
 		count(putsDropped, s.DroppedOversize, "oversize") &&
 		count(putsDropped, s.DroppedForeign, "foreign") &&

@@ -43,7 +43,7 @@ func (m *Monitor) Level(offHeap int64) Level {
 		defer m.mu.Unlock()
 		if now := time.Now(); now.Sub(m.read) >= readEvery {
 			m.read = now
-			reading := m.system().Read(offHeap, now)
+			reading := m.system().readHigh(offHeap, now)
 			m.limit.Store(m.reader.limit)
 			m.setLocked(m.hysteresis.Next(reading, now))
 		}

@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -55,6 +56,42 @@ func TestMonitorReadsWhenAsked(t *testing.T) {
 		time.Sleep(time.Second)
 		check(0, Low, 7)
 	})
+}
+
+// A program whose heap alone makes the level High has no file read, nor anything allocated, for it.
+func TestMonitorReadsNoFilesAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := &opens{FS: process("0::/a\n", hostV2).with(groupV2("sys/fs/cgroup/a", "1000", "max", 10, 0)).fs()}
+		c := &counted{memory: goMemory{used: 50, limit: 100}}
+		m := &Monitor{reader: readerOf(opened, c.read)}
+		check := func(level Level, reads bool) {
+			t.Helper()
+			before := opened.n
+			if got := m.Level(0); got != level || opened.n > before != reads {
+				t.Errorf("%v with %d files read, want %v", got, opened.n-before, level)
+			}
+			time.Sleep(readEvery)
+		}
+		check(Low, true)
+		c.memory.used = 95
+		check(High, false)
+		if n := testing.AllocsPerRun(10, func() { m.Level(0); m.read = time.Time{} }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+		c.memory.used = 50
+		check(High, true) // it lasts for a while
+	})
+}
+
+// opens counts the files that are opened.
+type opens struct {
+	fs.FS
+	n int
+}
+
+func (o *opens) Open(name string) (fs.File, error) {
+	o.n++
+	return o.FS.Open(name)
 }
 
 // Whatever a program does to memory, and whenever Level is called: each level that

@@ -55,7 +55,25 @@ func System() fs.FS {
 // runtime does not know of. The first reading says nothing about stalls and the
 // collector: these cover the time since the last reading.
 func (r *Reader) Read(offHeap int64, now time.Time) (reading Reading) {
+	return r.readFiles(r.memory(), offHeap, now)
+}
+
+// readHigh is Read for callers that ask for the level alone. If the Go runtime is so near GOMEMLIMIT that the level
+// is High whatever the files say, it does not read them. Opening a file allocates, and where the heap has reached
+// the limit, what is allocated after a GC cycle begins the next one.
+func (r *Reader) readHigh(offHeap int64, now time.Time) Reading {
 	memory := r.memory()
+	if memory.limit < Unlimited && r.begun {
+		if use := share(float64(memory.used)+float64(offHeap), float64(memory.limit)); use >= highAt {
+			r.limited = memory.limited
+			return Reading{Go: use}
+		}
+	}
+	return r.readFiles(memory, offHeap, now)
+}
+
+// readFiles completes a reading of the Go runtime by what the files say.
+func (r *Reader) readFiles(memory goMemory, offHeap int64, now time.Time) (reading Reading) {
 	hard, fullest := readGroups(&r.files, r.located.groups)
 	r.limit, reading.Group = min(memory.limit, hard), fullest
 	if limit := goLimit(memory.limit, hard); limit < Unlimited {

@@ -83,7 +83,10 @@ func (r *Registry[S]) Publish(e *Entry) {
 }
 
 // Live returns all that are published and alive, in no particular order.
-func (r *Registry[S]) Live() (all []S) {
+func (r *Registry[S]) Live() []S { return r.AppendLive(nil) }
+
+// AppendLive appends to all what Live returns.
+func (r *Registry[S]) AppendLive(all []S) []S {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.entries {

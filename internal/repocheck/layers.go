@@ -29,7 +29,7 @@ var layers = []layer{
 	{"instruments/together/...", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
 	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
-	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upstream", ownModule}},
+	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upload", "internal/upstream", ownModule}},
 	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "instruments/kit/...", ownModule}},
 	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
 	{"instruments/lab/...", []string{".", "offheap", "pressure", "contrib/...", "examples/matchmaker/...", "instruments/kit/...", "instruments/load/...", "instruments/lab/..."}},
@@ -61,7 +61,7 @@ var layers = []layer{
 	{"internal/admission", []string{
 		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory", "internal/perclass",
 	}},
-	{"internal/arena", []string{"internal/memory"}},
+	{"internal/arena", []string{"internal/atomics", "internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/perclass", "internal/percpu"}},
 	{"internal/check", []string{"internal/bubble", "internal/callers", "internal/late"}},
 	{"internal/guardpage", []string{"internal/bubble", "internal/callers", "internal/check"}},
@@ -81,6 +81,7 @@ var layers = []layer{
 	{"internal/sizeclass", nil},
 
 	{"internal/metric", []string{".", "pressure"}},            // what exporters export
+	{"internal/upload", []string{"."}},                        // how web adapters read bodies
 	{"internal/attack", []string{".", "offheap", "pressure"}}, // a test alone, and as a user sees them
 
 	{"internal/go125/...", nil}, // for tests and dewtest alone

@@ -2,7 +2,9 @@ package sizeclass
 
 import (
 	"fmt"
+	"runtime/metrics"
 	"slices"
+	"sync"
 )
 
 // Check returns one error for each class that breaks a rule, and says what to do; it returns no
@@ -64,16 +66,39 @@ func Rooms(classes []int, unit, alignment int) (rooms []int, ok bool) {
 	return rooms, true
 }
 
-// goSize returns how many bytes Go allocates for a pointer-free object of size bytes.
-// Go does not publish its table, but append rounds a capacity up to it. Above 32 KiB,
-// where a trial allocation would be expensive, Go rounds to pages of 8 KiB.
+// goSize returns how many bytes Go allocates for a pointer-free object of size bytes. Above 32 KiB
+// Go rounds to pages of 8 KiB.
 func goSize(size int) int {
 	const page = 8 << 10
 	if size > MaxSmall {
 		return (size + page - 1) / page * page
 	}
-	return cap(append([]byte(nil), make([]byte, size)...))
+	sizes := goSizes()
+	if i, _ := slices.BinarySearch(sizes, size); i < len(sizes) {
+		return sizes[i]
+	}
+	return tried(size)
 }
+
+// goSizes returns the sizes up to MaxSmall that Go allocates, ascending. Go publishes no table of
+// them, but a metric counts objects by size, and each of its buckets ends one byte above a size. It
+// takes no trial allocations, which for the default classes are 350 KiB. A runtime without
+// the metric has no sizes here.
+var goSizes = sync.OnceValue(func() (sizes []int) {
+	s := [...]metrics.Sample{{Name: "/gc/heap/allocs-by-size:bytes"}}
+	if metrics.Read(s[:]); s[0].Value.Kind() != metrics.KindFloat64Histogram {
+		return nil
+	}
+	for _, end := range s[0].Value.Float64Histogram().Buckets {
+		if 1 < end && end <= MaxSmall+1 {
+			sizes = append(sizes, int(end)-1)
+		}
+	}
+	return sizes
+})
+
+// tried is goSize by a trial allocation: append rounds a capacity up to what Go allocates.
+func tried(size int) int { return cap(append([]byte(nil), make([]byte, size)...)) }
 
 // instead names what to use in the place of a size that is between the limits: the
 // nearest multiples on both sides that are not classes already.

@@ -218,3 +218,22 @@ func TestAllocated(t *testing.T) {
 		}
 	}
 }
+
+// The sizes that a metric tells are all that Go allocates: the first byte beyond one takes the next.
+func TestGoSizes(t *testing.T) {
+	from, sizes := 1, goSizes()
+	for _, size := range sizes {
+		if least, most := tried(from), tried(size); least != size || most != size {
+			t.Errorf("objects of %d to %d bytes: Go allocates %d and %d", from, size, least, most)
+		}
+		from = size + 1
+	}
+	if from != MaxSmall+1 {
+		t.Errorf("%d sizes, to %d, want them to %d", len(sizes), from-1, MaxSmall)
+	}
+	for _, size := range []int{1, 100, 1500, 7168, MaxSmall - 1, MaxSmall} { // and so where there is no metric
+		if got, want := tried(size), goSize(size); got != want {
+			t.Errorf("%d bytes: a trial says %d, the metric %d", size, got, want)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 // Package sizeclass maps sizes to block sizes. It is pure: no clock, no unsafe, no state but
-// the tables of [Shared].
+// the tables of [Shared] and the sizes that Go allocates.
 package sizeclass
 
 import "slices"

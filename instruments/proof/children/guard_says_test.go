@@ -30,15 +30,26 @@ func TestGuardSaysWhetherItWorks(t *testing.T) {
 	which, ok := role()
 	if !ok {
 		for _, c := range []struct {
-			role, environment string
-			lines             int
-		}{{"says", "touch=1000000", 1}, {"says", "fault=1000000", 1}, {"is off", "off", 0}, {"asks from within", "", 0}} {
-			out, err := child(t, c.role, "DEWPOND_GUARD="+c.environment).CombinedOutput()
+			role, environment, check string
+			lines, checked           int // of the lines one may say that DEWPOND_CHECK is why
+		}{
+			{"says", "touch=1000000", "", 1, 0},
+			{"says", "fault=1000000", "", 1, 0},
+			{"says", "touch=1000000", "off", 1, 0},
+			{"says", "touch=1000000", "sampled", 1, 1},
+			{"says", "touch", "all", 1, 1},
+			{"is off", "off", "", 0, 0},
+			{"is off", "off", "sampled", 0, 0},
+			{"asks from within", "", "", 0, 0},
+		} {
+			out, err := child(t, c.role, "DEWPOND_GUARD="+c.environment, "DEWPOND_CHECK="+c.check).CombinedOutput()
 			text := string(out)
 			works := strings.Count(text, "INFO dewpond: the first of about 1e+06 Gets a second has a guarded block")
 			not := strings.Count(text, "ERROR dewpond: no block is guarded")
-			if err != nil || works+not != c.lines || strings.Count(strings.ReplaceAll(text, `"`, ""), "DEWPOND_GUARD="+c.environment) != c.lines { // slog quotes some
-				t.Errorf("DEWPOND_GUARD=%s: the child that %s ended with %v. Want %d lines:\n%s", c.environment, c.role, err, c.lines, text)
+			checked := strings.Count(text, "no block is guarded (DEWPOND_CHECK is set, and a checked pool guards none)")
+			if err != nil || works+not != c.lines || checked != c.checked || strings.Count(strings.ReplaceAll(text, `"`, ""), "DEWPOND_GUARD="+c.environment) != c.lines { // slog quotes some
+				t.Errorf("DEWPOND_GUARD=%s DEWPOND_CHECK=%s: the child that %s ended with %v. Want %d lines, %d of DEWPOND_CHECK:\n%s",
+					c.environment, c.check, c.role, err, c.lines, c.checked, text)
 			}
 		}
 		return

@@ -150,14 +150,7 @@ func (w *world) tryBytes(n int) {
 
 // getBatch is GetBatch of n blocks of a class, up to where it sleeps.
 func (w *world) getBatch(class uint8, n int) {
-	var found []magazine.Block
-	for len(found) < n {
-		b := w.pop(class)
-		if b == nil {
-			break
-		}
-		found = append(found, magazine.Block(b))
-	}
+	found := w.find(class, n)
 	missing := n - len(found)
 	allowed := missing == 0
 	if !allowed {
@@ -167,7 +160,24 @@ func (w *world) getBatch(class uint8, n int) {
 		w.allocates(w.gate, class, missing, 0)
 		return
 	}
-	for _, b := range found { // the gate has them now, and no caller
+	w.bring(class, n, found)
+}
+
+// find is the part of getBatch that takes up to n idle blocks.
+func (w *world) find(class uint8, n int) (found []magazine.Block) {
+	for len(found) < n {
+		b := w.pop(class)
+		if b == nil {
+			break
+		}
+		found = append(found, magazine.Block(b))
+	}
+	return found
+}
+
+// bring is the part of getBatch that waits. The gate has what was found from then on, and no caller.
+func (w *world) bring(class uint8, n int, found []magazine.Block) {
+	for _, b := range found {
 		(*block)(b).inside = true
 		w.hits[class]--
 	}
@@ -371,8 +381,9 @@ func (w *world) checkGate(idle map[uint8]int) {
 	if w.budget != nil && (w.budget.Used() != int64(w.charged) || w.budget.Used() > w.budget.Limit()) {
 		w.run.fail("%d bytes are charged of %d; there are %d", w.budget.Used(), w.budget.Limit(), w.charged)
 	}
-	if w.gate.Misses() != misses {
-		w.run.fail("AllocLimit counts %d misses; there were %d", w.gate.Misses(), misses)
+	// Misses that come back when time has allowed as many again are not saved up: then it counts more.
+	if counted := w.gate.Misses(); counted != misses && (w.scenario.late == nil || counted < misses) {
+		w.run.fail("AllocLimit counts %d misses; there were %d", counted, misses)
 	}
 }
 

@@ -33,7 +33,7 @@ func main() {
 	}
 
 	ran := 0
-	for _, s := range slices.Concat(scenarios, semaphoreScenarios, poolScenarios) {
+	for _, s := range slices.Concat(scenarios, lateScenarios(), semaphoreScenarios, poolScenarios, tickerScenarios) {
 		if *name != "" && s.name != *name || *name == "" && s.long && !*long {
 			continue
 		}
@@ -89,6 +89,6 @@ func run1(s scenario, bound, limit int) (ok, complete bool) {
 		extent = "NOT " + extent
 	}
 	fmt.Printf("%-12s ok, %s of %d threads: %d executions (%d cut short), %d steps, %v\n",
-		s.name, extent, len(s.threads), search.executions, search.pruned, search.steps, time.Since(start).Round(time.Millisecond))
+		s.name, extent, len(s.threads)+min(1, len(s.late)), search.executions, search.pruned, search.steps, time.Since(start).Round(time.Millisecond))
 	return true, complete
 }

@@ -25,6 +25,7 @@ type pooled struct {
 	state              *memory.State
 	refusals, accepted int
 	freed              int
+	ticked             []*tickedPool
 }
 
 // poolCount gives each pool a name of its own, so that none searches for a free one.

@@ -7,6 +7,6 @@ package main
 
 type pooled struct{}
 
-var poolScenarios []scenario
+var poolScenarios, tickerScenarios []scenario
 
 func (w *world) checkPool() {}

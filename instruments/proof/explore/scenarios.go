@@ -27,6 +27,8 @@ type scenario struct {
 	inOrder bool  // waiters are served in order of arrival
 	setup   func(w *world)
 	threads []func(w *world)
+	tier    bool           // the engine has a second tier, and keeps nothing idle
+	late    []int          // for so many misses time passes, and a timer runs late; nil: the clock stands still
 	after   func(w *world) // checks more in the end
 	timers  bool           // what is idle wants a timer
 	long    bool           // has too many interleavings to see them all
@@ -101,8 +103,8 @@ func trim(w *world)        { w.trim() }
 func enterDirect(w *world) { w.engine.EnterDirect() }
 func leaveDirect(w *world) { w.engine.LeaveDirect() }
 func exact(w *world)       { w.popExact(0) }
-func strand(w *world)      { w.engine.ReclaimStranded(0) }
-func clearStale(w *world)  { magazine.ClearStale([]*magazine.Engine{&w.engine}) }
+func gather(w *world)      { magazine.Gather([]*magazine.Engine{&w.engine}) }
+func clearStale(w *world)  { magazine.ClearStale([]*magazine.Engine{&w.engine}, new(magazine.Stale)) }
 func reclaim(w *world)     { w.engine.Reclaim(0) }
 func arm(w *world)         { w.engine.Arm() }
 func disarm(w *world)      { w.engine.Disarm(func() bool { return false }) }
@@ -139,6 +141,14 @@ func waitBatch(class uint8, n int) func(w *world) {
 	return func(w *world) { w.waitFor(w.gate, class, n, 0, nil) }
 }
 
+// found takes n idle blocks, which brings has a batch for more bring with it.
+func found(class uint8, n int) func(w *world) {
+	return func(w *world) { w.found = w.find(class, n) }
+}
+func brings(class uint8, n int) func(w *world) {
+	return func(w *world) { w.bring(class, n, w.found) }
+}
+
 // waitBatchElsewhere is waitBatch in another pool of the Budget.
 func waitBatchElsewhere(n int) func(w *world) {
 	return func(w *world) { w.waitFor(w.other, 0, n, 0, nil) }
@@ -153,10 +163,6 @@ func allocates(w *world) {
 		w.fails(0)
 	}
 }
-
-// leave has what is in transfer caches moved to the depots, where it has not changed since
-// the last call, and nothing else.
-func leave(w *world) { w.engine.ReclaimStranded(255) }
 
 // full says that something is idle in the end.
 func full(w *world) {
@@ -293,8 +299,8 @@ var scenarios = []scenario{
 	},
 	{
 		name: "transfer-left", about: "a full magazine that has been left in a transfer cache comes to the depot while a shard takes it",
-		config: engine(pairs), procs: 2, setup: sequence(transferable, leave),
-		threads: []func(w *world){pops(0, 1), leave},
+		config: engine(pairs), procs: 2, setup: transferable,
+		threads: []func(w *world){pops(0, 1), gather},
 	},
 	{
 		name: "transfer-trim", about: "Trim while a shard takes a full magazine out of a transfer cache",
@@ -590,9 +596,9 @@ var scenarios = []scenario{
 		threads: []func(w *world){drains(2), closes},
 	},
 	{
-		name: "drain-strand", about: "ShedExact of blocks of another P, while decay looks for stranded blocks",
+		name: "drain-gather", about: "ShedExact of blocks of another P, while decay gathers what Ps have for themselves",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){sequence(enterDirect, drains(2)), strand},
+		threads: []func(w *world){sequence(enterDirect, drains(2)), gather},
 	},
 	{
 		name: "drain-exact", about: "ShedExact and PopExact do not keep each other from ending",
@@ -649,9 +655,9 @@ var scenarios = []scenario{
 		threads: []func(w *world){claim, decay},
 	},
 	{
-		name: "room-strand", about: "decay moves blocks to the depot while a waiter comes for bytes",
+		name: "room-gather", about: "decay moves blocks to the depot while a waiter comes for bytes",
 		config: engine(pairs), procs: 2, setup: sequence(pushes(0, 1), charged(1)),
-		threads: []func(w *world){claim, strand},
+		threads: []func(w *world){claim, gather},
 	},
 	{
 		name: "room-trim2", about: "a waiter waits for bytes, and a Put comes during Trim",
@@ -703,6 +709,21 @@ var scenarios = []scenario{
 			w.wait(w.gate, 0, 2*singles)
 		},
 		threads: []func(w *world){cancels, claim},
+	},
+	{
+		name: "tier", about: "a Put into a full pool with a second tier while a waiter comes that has found nothing there",
+		config: engine(singles), procs: 2, tier: true,
+		threads: []func(w *world){await, put},
+	},
+	{
+		name: "tier-pop", about: "two Gets and a Put into a full pool with a second tier",
+		config: engine(singles), procs: 3, tier: true,
+		threads: []func(w *world){pops(0, 1), pops(0, 1), put},
+	},
+	{
+		name: "tier-close", about: "the same with Close: the second tier keeps nothing",
+		config: engine(singles), procs: 2, tier: true,
+		threads: []func(w *world){closes, put},
 	},
 	{
 		name: "turns", about: "a waiter waits for bytes, and a younger waiter comes for the block that is put back",
@@ -864,6 +885,16 @@ var scenarios = []scenario{
 		threads: []func(w *world){batch(0, 2), await},
 	},
 	{
+		name: "batch-brings-late", about: "a caller for four blocks, which has found three, comes to an older one for two, while the timer for the misses of both is late",
+		config: engine(singles), procs: 2, late: []int{3}, setup: sequence(missed(4), fill(0, 3), found(0, 3), waitBatch(0, 2)),
+		threads: []func(w *world){brings(0, 4)},
+	},
+	{
+		name: "batch-brings-bytes", about: "a caller for four blocks, which has found three, comes to an older one for two, while bytes for three come back",
+		config: engine(singles), procs: 2, setup: sequence(charged(6), fill(0, 3), found(0, 3), waitBatch(0, 2)),
+		threads: []func(w *world){brings(0, 4), func(w *world) { w.gaveBack(3) }},
+	},
+	{
 		name: "batch-take-back", about: "a waiter that AllocLimit has delayed comes to wait for bytes, which a younger caller for two blocks has got as a block, and a third comes",
 		config: engine(singles, 2*singles), procs: 2,
 		setup: func(w *world) {
@@ -890,9 +921,14 @@ var scenarios = []scenario{
 		threads: []func(w *world){func(w *world) { w.does(nil, func(*operation) { w.other.MissesPass() }) }, claim},
 	},
 	{
-		name: "strand", about: "blocks in the shards of idle Ps are moved to the depot while their owner comes back",
+		name: "gather", about: "blocks in shards are moved to the depot, in parts, while their owner gets and puts",
 		timed: true, config: engine(pairs), procs: 2, setup: pushes(0, 1),
-		threads: []func(w *world){getPut(0), sequence(strand, sheds(1))},
+		threads: []func(w *world){getPut(0), gather},
+	},
+	{
+		name: "gather-parts", about: "the same with a magazine of several blocks, which another P takes from then",
+		timed: true, config: engine(pairs), procs: 2, places: []int{1, 1}, setup: pushes(0, 2),
+		threads: []func(w *world){pops(0, 1), gather},
 	},
 	{
 		name: "one-p", about: "two threads on one P, one of which calls Trim",

@@ -43,7 +43,7 @@ func (k kind) conflicts(with kind) bool {
 }
 
 // dependent reports whether the order of two accesses can be observed.
-func (a access) dependent(b access) bool {
+func (a *access) dependent(b *access) bool {
 	if a.spins != nil || b.spins != nil {
 		return a.watches(b) || b.watches(a)
 	}
@@ -51,7 +51,7 @@ func (a access) dependent(b access) bool {
 }
 
 // watches reports whether b may end a's wait.
-func (a access) watches(b access) bool {
+func (a *access) watches(b *access) bool {
 	for _, s := range a.spins {
 		if s.object == b.object && read.conflicts(b.kind) {
 			return true

@@ -134,7 +134,7 @@ const maxSteps = 5000
 // step was covered here and does not depend on the choice.
 func (f *frame) asleepAfter(r *run) (sleep uint) {
 	for p, t := range r.threads {
-		if (f.sleep|f.done)>>p&1 == 1 && p != f.chosen && !t.done && !t.pending.dependent(r.threads[f.chosen].pending) {
+		if (f.sleep|f.done)>>p&1 == 1 && p != f.chosen && !t.done && !t.pending.dependent(&r.threads[f.chosen].pending) {
 			sleep |= 1 << p
 		}
 	}
@@ -172,8 +172,8 @@ func (s *search) findRaces(r *run, p int) {
 // reverse makes frame i try to have p's next access before step i, unless they do not
 // depend on each other, or must be in this order.
 func (s *search) reverse(r *run, i, p int) {
-	t, e := r.threads[p], r.trace[i]
-	if e.thread == p || !e.access.dependent(t.pending) || e.index <= t.clock[e.thread] {
+	t, e := r.threads[p], &r.trace[i]
+	if e.thread == p || e.index <= t.clock[e.thread] || !e.access.dependent(&t.pending) {
 		return
 	}
 	first := r.firstWithout(i, p)
@@ -196,7 +196,7 @@ func (s *search) reverse(r *run, i, p int) {
 // Sagonas, POPL 2014, call them the initials, and a set that contains one a source
 // set.)
 func (r *run) firstWithout(i, p int) (set uint) {
-	e, next := r.trace[i], r.threads[p].pending
+	e, next := &r.trace[i], &r.threads[p].pending
 	clockOfNext := r.threads[p].clock
 	var begins [maxThreads]int // the index of each thread's first step in the sequence
 	var clocks [maxThreads]clock

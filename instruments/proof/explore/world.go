@@ -39,9 +39,10 @@ type world struct {
 	budget   *admission.Budget // nil: none
 	allowed  int               // misses, by AllocLimit; 0: any number
 	acts     map[*thread]*act
-	waits    []*wait // in the order in which they began
-	charged  int     // bytes of what there is, or may be allocated
-	misses   int     // that were allowed
+	waits    []*wait          // in the order in which they began
+	charged  int              // bytes of what there is, or may be allocated
+	misses   int              // that were allowed, less those that time allows again
+	found    []magazine.Block // idle blocks that a batch has found before the threads begin
 
 	timers []func() // not yet called
 
@@ -80,7 +81,13 @@ func newWorld(s scenario) *world {
 		w.beyond = magazine.NewAllowance(func() int64 { return s.beyond })
 		s.config.Beyond = w.beyond
 	}
+	if s.tier {
+		s.config.MaxIdleBytes, s.config.Tier = 0, func() bool { return true }
+	}
 	w.engine.Init(s.config)
+	if s.tier {
+		w.engine.Wanted(0, many)
+	}
 	if !s.fresh {
 		w.engine.PopSlow(0) // makes the shards
 	}
@@ -92,6 +99,9 @@ func newWorld(s scenario) *world {
 	var bodies []func()
 	for _, body := range s.threads {
 		bodies = append(bodies, func() { body(w) })
+	}
+	if s.late != nil {
+		bodies = append(bodies, w.lateTimers)
 	}
 	w.run.start(bodies)
 	return w
@@ -156,6 +166,8 @@ func (w *world) here() int {
 	for i, t := range w.run.threads {
 		switch {
 		case t != w.run.current:
+		case i >= len(w.scenario.threads): // a timer's goroutine
+			return 0
 		case w.scenario.places != nil:
 			return w.scenario.places[i]
 		default:
@@ -167,13 +179,14 @@ func (w *world) here() int {
 
 // check is what must be true when all threads have ended.
 func (w *world) check() {
+	w.observe()
+	recovered := w.checkTier()
 	idle := map[uint8]int{}
 	for _, b := range w.blocks {
 		if b.inside {
 			idle[b.class]++
 		}
 	}
-	w.observe()
 	var held []*block // by waiters for several blocks
 	for class := range w.scenario.config.Sizes {
 		of := w.holds(uint8(class))
@@ -183,6 +196,9 @@ func (w *world) check() {
 	if w.scenario.after != nil {
 		w.scenario.after(w)
 	}
+	if w.scenario.late != nil {
+		w.callTimers() // those that are due by now
+	}
 	w.checkPool()
 	w.checkSemaphore()
 	w.checkHistory()
@@ -191,7 +207,7 @@ func (w *world) check() {
 	for class, c := range w.engine.Counts() {
 		class := uint8(class)
 		passed := w.gate.Counts(class)
-		c.Puts, c.Hits = c.Puts+passed.Puts, c.Hits+passed.Handed
+		c.Puts, c.Hits = c.Puts+passed.Puts, c.Hits+c.Recovered-recovered[class]+passed.Handed
 		// A waiter's block is a hit from the start, and a Put if the waiter gives it up.
 		given := c.Hits - w.hits[class]
 		if c.Idle != idle[class] || given != c.Puts-w.puts[class]+uint64(len(w.holds(class))) || given > 0 && !w.batches() {
@@ -234,6 +250,34 @@ func (w *world) check() {
 			w.run.fail("an engine keeps more blocks than it may")
 		}
 	}
+}
+
+// checkTier checks that nothing is in the second tier that a waiter could have, nor after Close, and returns how
+// many blocks it has taken out. All others that the engine has are garbage, for it keeps nothing idle.
+func (w *world) checkTier() map[uint8]uint64 {
+	taken := map[uint8]uint64{}
+	if !w.scenario.tier {
+		return taken
+	}
+	for class := range w.scenario.config.Sizes {
+		class := uint8(class)
+		for p := w.engine.Recover(class); p != nil; p = w.engine.Recover(class) {
+			taken[class]++
+			if b := (*block)(p); !b.inside {
+				w.run.fail("block %d of the second tier has another owner", b.id)
+			}
+		}
+		if taken[class] > 0 && w.engine.Closed() {
+			w.run.fail("the second tier of a closed engine keeps blocks")
+		}
+		if taken[class] > 0 && w.engine.Waiting(class) {
+			w.run.fail("a waiter sleeps while the second tier has a block")
+		}
+	}
+	for _, b := range w.blocks {
+		b.inside = false
+	}
+	return taken
 }
 
 // batches reports whether the scenario has waiters for several blocks.
