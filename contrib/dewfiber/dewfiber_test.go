@@ -344,3 +344,164 @@ func TestNoLimit(t *testing.T) {
 		}
 	}
 }
+
+// A body for which the pool has no memory is an error with a status, or has an answer of one's
+// own. By default there is memory.
+func TestNoMemory(t *testing.T) {
+	hook := func(c fiber.Ctx, err error) error {
+		return c.Status(fiber.StatusTooManyRequests).SendString(fmt.Sprint(c.Path(), errors.Is(err, dewpond.ErrExhausted)))
+	}
+	for _, tt := range []struct {
+		name    string
+		options dewfiber.Options
+		code    int
+		body    string
+		after   string
+	}{
+		{"by default", dewfiber.Options{}, fiber.StatusOK, "", ""},
+		{"refused", dewfiber.Options{WhenFull: dewfiber.Refuse}, fiber.StatusServiceUnavailable, "Service Unavailable", "1"},
+		{"never to be had", dewfiber.Options{WhenFull: dewfiber.Wait}, fiber.StatusServiceUnavailable, "Service Unavailable", "1"},
+		{"an answer of one's own", dewfiber.Options{WhenFull: dewfiber.Refuse, Refused: hook}, fiber.StatusTooManyRequests, "/true", ""},
+	} {
+		tt.options.Pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bodies", Budget: dewpond.MustBudget("bodies", 64)})
+		app := fiber.New(fiber.Config{StreamRequestBody: true})
+		app.Use(dewfiber.Middleware(tt.options))
+		app.Post("/", func(c fiber.Ctx) error {
+			_, err := dewfiber.Body(c)
+			if err != nil && !errors.Is(err, dewpond.ErrExhausted) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			return err
+		})
+		client, _ := serve(t, app)
+		res, err := client.Post("http://x/", "", big("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != tt.code || !strings.HasPrefix(string(got), tt.body) || res.Header.Get("Retry-After") != tt.after {
+			t.Errorf("%s: status %d, %q, Retry-After %q, %v", tt.name, res.StatusCode, got, res.Header.Get("Retry-After"), err)
+		}
+		if s := tt.options.Pool.Stats(); s.InUseBytes != 0 || (s.OverBudget == 0) != (tt.options.WhenFull != dewfiber.Exceed) {
+			t.Errorf("%s: %v", tt.name, s)
+		}
+	}
+}
+
+// 32 bodies of 1 MiB at a Budget of 4 MiB, beside clients that announce as much and send little.
+func TestBodiesStayWithinTheBudget(t *testing.T) {
+	const size, limit, bodies, quiet = 1 << 20, 4 << 20, 32, 8
+	content := strings.Repeat("0123456789abcdef", size/16)
+	for _, full := range []dewfiber.WhenFull{dewfiber.Wait, dewfiber.Refuse} {
+		budget := dewpond.MustBudget("bodies", limit)
+		pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bodies", Budget: budget})
+		begun, over := make(chan bool, quiet), make(chan bool, quiet)
+		app := fiber.New(fiber.Config{StreamRequestBody: true, ErrorHandler: func(c fiber.Ctx, err error) error {
+			if answer := new(fiber.Error); errors.As(err, &answer) {
+				return c.Status(answer.Code).SendString(answer.Message)
+			}
+			return err
+		}})
+		app.Use(dewfiber.Middleware(dewfiber.Options{Pool: pool, WhenFull: full}))
+		app.Post("/quiet", func(c fiber.Ctx) error {
+			begun <- true
+			_, err := dewfiber.Body(c)
+			over <- true
+			return err
+		})
+		app.Post("/", func(c fiber.Ctx) error {
+			body, err := dewfiber.Body(c)
+			if err == nil && string(body) != content {
+				t.Errorf("a body of %d bytes is another", len(body))
+			}
+			if used := budget.Used(); used > limit {
+				t.Errorf("%d bytes of %d are charged", used, limit)
+			}
+			return err
+		})
+		client, listener := serve(t, app)
+		var connections []net.Conn
+		for range quiet {
+			c, err := listener.Dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(c, "POST /quiet HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, content[:20_000]) // fiber reads the first bytes itself
+			connections = append(connections, c)
+		}
+		for range quiet {
+			<-begun
+		}
+		var mu sync.Mutex
+		answers := map[int]int{}
+		var wg sync.WaitGroup
+		for range bodies {
+			wg.Go(func() {
+				status := post(t, client, "/", strings.NewReader(content))
+				mu.Lock()
+				defer mu.Unlock()
+				answers[status]++
+			})
+		}
+		wg.Wait()
+		t.Logf("WhenFull %d: answers %v", full, answers)
+		if ok := answers[fiber.StatusOK]; ok < 2 || ok+answers[fiber.StatusServiceUnavailable] != bodies {
+			t.Errorf("WhenFull %d: answers %v", full, answers)
+		}
+		for _, c := range connections {
+			c.Close()
+		}
+		for range quiet {
+			<-over
+		}
+		if s := pool.Stats(); s.OverBudget != 0 {
+			t.Error(s)
+		}
+	}
+}
+
+// fasthttp takes what a handler leaves of a streamed body for the next request, so a client could
+// hide one in its body from what stands in front of the server.
+func TestRestOfBodyIsNoRequest(t *testing.T) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Budget: dewpond.MustBudget(t.Name(), 64)})
+	for _, o := range []dewfiber.Options{
+		{Pool: pool, WhenFull: dewfiber.Refuse},
+		{Pool: pool, WhenFull: dewfiber.Refuse, MaxBody: -1},
+		{Pool: pool, MaxBody: 100},
+	} {
+		for _, chunked := range []bool{false, true} {
+			app := fiber.New(fiber.Config{StreamRequestBody: true})
+			app.Use(dewfiber.Middleware(o))
+			app.Post("/", func(c fiber.Ctx) error {
+				_, err := dewfiber.Body(c)
+				return err
+			})
+			app.Get("/within", func(c fiber.Ctx) error {
+				t.Errorf("WhenFull %d, MaxBody %d: a part of a body is taken for a request", o.WhenFull, o.MaxBody)
+				return nil
+			})
+			_, listener := serve(t, app)
+			c, err := listener.Dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			within := strings.Repeat("GET /within HTTP/1.1\r\nHost: x\r\n\r\n", 1000)
+			head, tail := fmt.Sprintf("Content-Length: %d\r\n\r\n", len(within)), ""
+			if chunked {
+				head, tail = fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", len(within)), "\r\n0\r\n\r\n"
+			}
+			sent := "POST / HTTP/1.1\r\nHost: x\r\n" + head + within + tail
+			go io.WriteString(c, sent+"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			answers, err := io.ReadAll(c)
+			want := 1
+			if o.WhenFull == dewfiber.Refuse { // the rest was read, and the connection goes on
+				want = 2
+			}
+			if n := strings.Count(string(answers), "HTTP/1.1 "); err != nil || n != want {
+				t.Errorf("WhenFull %d, MaxBody %d, chunked %t: %d answers, want %d, %v", o.WhenFull, o.MaxBody, chunked, n, want, err)
+			}
+			c.Close()
+		}
+	}
+}

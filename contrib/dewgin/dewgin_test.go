@@ -3,6 +3,7 @@ package dewgin_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -120,5 +121,57 @@ func TestNoBody(t *testing.T) {
 	router.ServeHTTP(w, r)
 	if w.Code != http.StatusOK { // else the handler has not run
 		t.Errorf("status %d", w.Code)
+	}
+}
+
+// A body that was cut off, and one for which the pool has no memory, abort the request.
+func TestBodyFails(t *testing.T) {
+	hook := func(w http.ResponseWriter, r *http.Request, err error) {
+		http.Error(w, r.URL.Path, http.StatusTooManyRequests)
+	}
+	for _, tt := range []struct {
+		name    string
+		budget  int64
+		options dewhttp.Options
+		length  int64
+		code    int
+		body    string
+		after   string
+		want    error
+	}{
+		{"cut off", 4 << 20, dewhttp.Options{WhenFull: dewhttp.Wait}, 6000, http.StatusBadRequest, "", "", io.ErrUnexpectedEOF},
+		{"no memory, by default", 64, dewhttp.Options{}, 5000, http.StatusOK, "", "", nil},
+		{"no memory", 64, dewhttp.Options{WhenFull: dewhttp.Refuse}, 5000, http.StatusServiceUnavailable, "Service Unavailable\n", "1", dewpond.ErrExhausted},
+		{"no memory, ever", 64, dewhttp.Options{WhenFull: dewhttp.Wait}, 5000, http.StatusServiceUnavailable, "Service Unavailable\n", "1", dewpond.ErrExhausted},
+		{"an answer of one's own", 64, dewhttp.Options{WhenFull: dewhttp.Refuse, Refused: hook}, 5000, http.StatusTooManyRequests, "/\n", "", dewpond.ErrExhausted},
+	} {
+		tt.options.Pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "bodies", Budget: dewpond.MustBudget("bodies", tt.budget)})
+		router := gin.New()
+		router.Use(func(c *gin.Context) {
+			c.Next()
+			if err := c.Errors.Last(); tt.want == nil != (err == nil) || err != nil && !errors.Is(err, tt.want) {
+				t.Errorf("%s: the Context's error is %v", tt.name, err)
+			}
+		}, dewgin.Middleware(tt.options))
+		router.POST("/", func(c *gin.Context) {
+			if _, ok := dewgin.Body(c); ok != (tt.want == nil) || c.IsAborted() == ok {
+				t.Errorf("%s: Body returns %t, aborted %t", tt.name, ok, c.IsAborted())
+			}
+		}, func(c *gin.Context) {
+			if tt.want != nil {
+				t.Errorf("%s: the next handler runs", tt.name)
+			}
+		})
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 5000)))
+		r.ContentLength = tt.length
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, r)
+		if w.Code != tt.code || w.Body.String() != tt.body || w.Header().Get("Retry-After") != tt.after {
+			t.Errorf("%s: status %d, %q, Retry-After %q", tt.name, w.Code, w.Body, w.Header().Get("Retry-After"))
+		}
+		if s := tt.options.Pool.Stats(); s.InUseBytes != 0 {
+			t.Errorf("%s: %v", tt.name, s)
+		}
+		tt.options.Pool.Close()
 	}
 }

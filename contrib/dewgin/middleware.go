@@ -13,7 +13,8 @@ import (
 //
 //	router.Use(dewgin.Middleware(dewhttp.Options{Pool: pool}))
 //
-// A request that declares a body of more than MaxBody bytes is aborted with status 413.
+// A request that declares a body of more than MaxBody bytes is aborted with status 413. What
+// [dewhttp.WhenFull] says holds here too.
 func Middleware(o dewhttp.Options) gin.HandlerFunc {
 	wrap := dewhttp.Middleware(o)
 	return func(c *gin.Context) {
@@ -35,8 +36,9 @@ func Middleware(o dewhttp.Options) gin.HandlerFunc {
 func Scope(c *gin.Context) *dewpond.Scope { return dewhttp.ScopeOf(c.Request.Context()) }
 
 // Body reads the request's body into a block, which is valid until the handlers have
-// returned. If that fails it aborts the request with status 413 or 400, adds the error to
-// the Context's errors, and returns false:
+// returned, as [dewhttp.ReadBody] does. If that fails it aborts the request with status 413 or
+// 400, or as [dewhttp.Error] answers where the pool had no memory, adds the error to the
+// Context's errors, and returns false:
 //
 //	body, ok := dewgin.Body(c)
 //	if !ok {
@@ -44,13 +46,19 @@ func Scope(c *gin.Context) *dewpond.Scope { return dewhttp.ScopeOf(c.Request.Con
 //	}
 func Body(c *gin.Context) (body []byte, ok bool) {
 	body, err := dewhttp.ReadBody(c.Request)
-	if err != nil {
-		status := http.StatusBadRequest
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		c.AbortWithError(status, err).SetType(gin.ErrorTypeBind)
+	if err == nil {
+		return body, true
+	}
+	if errors.Is(err, dewpond.ErrExhausted) {
+		dewhttp.Error(c.Writer, err)
+		c.Abort()
+		c.Error(err).SetType(gin.ErrorTypeBind)
 		return nil, false
 	}
-	return body, true
+	status := http.StatusBadRequest
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	c.AbortWithError(status, err).SetType(gin.ErrorTypeBind)
+	return nil, false
 }

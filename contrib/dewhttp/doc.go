@@ -5,7 +5,8 @@
 // into it, by a closure, in a context or as the request's Body: a handler that goes on there
 // reads another request's bytes, so ask inside it, or carry a copy.
 //
-// [BufferPool] is one for a [net/http/httputil.ReverseProxy]. [Middleware] gives each request a [dewpond.Scope] and
-// a body that is read into a block, up to a limit. A [Payload] sends the contents of a
-// [dewpond.Buffer] as the body of a request.
+// [BufferPool] is one for a [net/http/httputil.ReverseProxy]. [Middleware] gives each request a
+// [dewpond.Scope] and a body that is read into a block, up to a limit. [WhenFull] bounds bodies
+// by the pool's [dewpond.Budget]: those for which there is no memory wait, or are answered with
+// status 503. A [Payload] sends the contents of a [dewpond.Buffer] as the body of a request.
 package dewhttp

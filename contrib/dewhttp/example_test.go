@@ -44,6 +44,30 @@ func ExampleMiddleware() {
 	// in use: 0
 }
 
+// A server that refuses bodies for which its Budget has no memory.
+func ExampleWhenFull() {
+	budget := dewpond.MustBudget("uploads", 100<<10)
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", Budget: budget})
+	size := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := dewhttp.ReadBody(r)
+		if err != nil {
+			dewhttp.Error(w, err)
+			return
+		}
+		fmt.Fprint(w, len(body))
+	})
+	handler := dewhttp.Middleware(dewhttp.Options{Pool: pool, WhenFull: dewhttp.Refuse})(size)
+
+	for _, n := range []int{30 << 10, 90 << 10} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", n))))
+		fmt.Printf("%d %s, Retry-After: %q\n", w.Code, strings.TrimSpace(w.Body.String()), w.Header().Get("Retry-After"))
+	}
+	// Output:
+	// 200 30720, Retry-After: ""
+	// 503 Service Unavailable, Retry-After: "1"
+}
+
 func ExampleBufferPool() {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "proxy"})
 	target, _ := url.Parse("http://127.0.0.1:8081")

@@ -3,9 +3,11 @@ package dewjson_test
 import (
 	"encoding/json"
 	"fmt"
+	"go/build/constraint"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -78,6 +80,48 @@ func TestErrors(t *testing.T) {
 	for p := range dewpond.Pools() {
 		if s := p.Stats(); s.Gets != s.Puts {
 			t.Errorf("pool %s: %d gets, %d puts", s.Name, s.Gets, s.Puts)
+		}
+	}
+}
+
+// The Lease of a Body is its bytes, and holds little more, also after Put.
+func TestBodyLease(t *testing.T) {
+	pool := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
+	bodies := dewjson.New(pool)
+	body, err := bodies.Marshal("alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := body.Lease()
+	defer l.Release()
+	bodies.Put(body)
+	other, err := bodies.Marshal("bob's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies.Put(other)
+	if s := pool.Stats(); string(l.Bytes()) != `"alice's"` || s.InUseBytes != 64 {
+		t.Errorf("%q, %+v", l.Bytes(), s)
+	}
+}
+
+// MarshalV2 and UnmarshalV2 are built wherever encoding/json/v2 is there: with the experiment, and from Go 1.28 on also
+// where Go no longer has a tag for it.
+func TestV2IsBuilt(t *testing.T) {
+	for _, name := range []string{"v2.go", "v2_test.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		built, err := constraint.Parse(line)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for tag, want := range map[string]bool{"": false, "go1.26": false, "go1.27": false, "goexperiment.jsonv2": true, "go1.28": true} {
+			if built.Eval(func(t string) bool { return t == tag }) != want {
+				t.Errorf("%s is built with the tag %q: %v, want %v", name, tag, !want, want)
+			}
 		}
 	}
 }

@@ -15,8 +15,11 @@ type Pool struct {
 	bodies *dewpond.Pool[Body]
 }
 
-// A Body is a Buffer that holds an encoded value. It comes from [Pool.Marshal], and its
-// owner gives it back with [Pool.Put].
+// A Body is a Buffer that holds an encoded value: its Bytes, its String, its WriteTo. It
+// comes from [Pool.Marshal], and its owner gives it back with [Pool.Put]. A Body must not be
+// used by several goroutines at once. An encoded value that is kept for long, or has several
+// owners, belongs in the Lease that its method Lease returns, which holds little more than the
+// bytes: then Put the Body, and Release the Lease when it is no longer used.
 //
 // Bodies are reused together with their Buffers and encoders: a [dewpond.Buffer] that is
 // passed as an [io.Writer] would be allocated each time.
@@ -43,7 +46,7 @@ func New(pool *dewpond.BytePool) *Pool {
 	}
 }
 
-// Marshal encodes v as [json.Marshal] does:
+// Marshal encodes v as [json.Marshal] does, but returns a Body, which the caller owns:
 //
 //	body, err := bodies.Marshal(v)
 //	if err != nil {

@@ -1,6 +1,8 @@
 package dewkafka
 
 import (
+	"sync/atomic"
+
 	"github.com/dewpond/dewpond"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -17,22 +19,39 @@ import (
 // franz-go clears what it gives back. A pool with [dewpond.ZeroNever] does not do so again.
 func Pools(pool *dewpond.BytePool) kgo.Opt {
 	return kgo.WithPools(
-		&batches{pool.Bodies()},
+		&batches{bodies: pool.Bodies()},
 		&records{dewpond.MustSlicePool(dewpond.SlicePoolOptions[kgo.Record]{Name: pool.Name() + "-records"})},
 	)
 }
 
-type batches struct{ bodies *dewpond.BodyPool }
+// batches are a client's decompressed batches. franz-go returns a slice whose length is its cap, so
+// nothing says how much of a block a batch has filled. The compressed bytes are an estimate: few
+// batches have more than 64 times as many, and those that outgrow their blocks show it.
+type batches struct {
+	bodies *dewpond.BodyPool
+
+	compressed, block atomic.Int64 // bytes of the last batch, and of the block for it
+}
 
 var _ kgo.PoolDecompressBytes = (*batches)(nil)
 
-func (p *batches) GetDecompressBytes(_ []byte, _ kgo.CompressionCodecType) []byte {
-	return p.bodies.Get()
+func (p *batches) GetDecompressBytes(compressed []byte, _ kgo.CompressionCodecType) []byte {
+	b := p.bodies.Get()
+	p.compressed.Store(int64(len(compressed)))
+	p.block.Store(int64(cap(b)))
+	return b
 }
 
-// PutDecompressBytes gives back what a batch was decompressed into. Its length is its cap,
-// so the BodyPool learns which blocks were too small, and never that they are too large.
-func (p *batches) PutDecompressBytes(b []byte) { p.bodies.Put(b) }
+// PutDecompressBytes gives back what a batch was decompressed into. If that is no larger than the
+// last block, the BodyPool learns 64 times the compressed bytes of the last batch instead: which
+// batch that is does not matter, because it learns from many.
+func (p *batches) PutDecompressBytes(b []byte) {
+	n := int64(len(b))
+	if n <= p.block.Load() {
+		n = min(n, 64*p.compressed.Load())
+	}
+	p.bodies.Put(b[:n])
+}
 
 type records struct {
 	pool *dewpond.SlicePool[kgo.Record]

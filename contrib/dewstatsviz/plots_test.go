@@ -21,7 +21,8 @@ import (
 // page serves the page of a program with two pools.
 func page(t *testing.T, every time.Duration) (*httptest.Server, *dewpond.BytePool) {
 	t.Helper()
-	busy := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "busy", MaxIdlePerClass: 30, IdleTimeout: time.Second})
+	// A second tier would serve what the bound refuses, and nothing would miss.
+	busy := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "busy", MaxIdlePerClass: 30, IdleTimeout: time.Second, NoSecondTier: true})
 	quiet := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "<b>quiet</b>"})
 	mux := http.NewServeMux()
 	if err := dewstatsviz.Register(mux, statsviz.SendFrequency(every)); err != nil {

@@ -61,7 +61,7 @@ func (d *Decoder) DecodeAll(in []byte) ([]byte, error) {
 		return out, nil
 	}
 	d.pool.Put(b)
-	return d.own(out, err) //poolvet:ignore useafterput with an error own does not look at out, and otherwise out has moved
+	return d.own(out, err) // with an error own does not look at out, and otherwise out has moved
 }
 
 func (d *Decoder) exceeded(size uint64) error {
