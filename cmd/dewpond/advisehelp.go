@@ -40,7 +40,7 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times ar
                   gogc (-1: off), limit_bytes (0: none), setting_known,
                   collections, forced_collections,
                   cpu_share_from: numbers, and a text
-    sites[]       function, file, line, samples, advice, why, options, stack
+    sites[]       function, file, line, samples, advice, why, declare, options, stack
                   bytes_per_second, objects_per_second, live_bytes, collections_saved
                   (a second), collector_cpu_saved (of the collector's),
                   allocation_cpu_saved (of the CPU), break_even_idle_bytes: estimates

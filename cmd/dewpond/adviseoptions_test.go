@@ -71,21 +71,24 @@ func TestAdvisedOptions(t *testing.T) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		t.Fatal(err)
 	}
-	var source, options strings.Builder
+	var source, types, options strings.Builder
 	for _, s := range d.Sites {
 		if s.Options == "" {
 			t.Errorf("%s is %s: %s", s.Function, s.Advice, s.Why)
+		}
+		if s.Declare != "" {
+			types.WriteString(s.Declare + "\n\n")
 		}
 		pool, _, _ := strings.Cut(strings.TrimPrefix(s.Options, "dewpond."), "Options")
 		fmt.Fprintf(&options, "\tdewpond.Must%s(%s)\n", pool, s.Options)
 	}
 	source.WriteString("package main\n\nimport (\n\t\"github.com/dewpond/dewpond\"\n")
 	for _, pkg := range []string{"bufio", "bytes", "compress/flate", "compress/gzip", "compress/zlib", "io", "strings", "text/tabwriter", "time"} {
-		if strings.Contains(options.String(), pkg[strings.LastIndexByte(pkg, '/')+1:]+".") {
+		if strings.Contains(types.String()+options.String(), pkg[strings.LastIndexByte(pkg, '/')+1:]+".") {
 			fmt.Fprintf(&source, "\t%q\n", pkg)
 		}
 	}
-	source.WriteString(")\n\ntype order struct{ id int }\n\ntype ledger struct{ lines [1024]int }\n\nfunc main() {\n" + options.String() + "}\n")
+	source.WriteString(")\n\ntype order struct{ id int }\n\ntype ledger struct{ lines [1024]int }\n\n" + types.String() + "func main() {\n" + options.String() + "}\n")
 	program := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(program, []byte(source.String()), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 )
 
@@ -13,6 +14,10 @@ type beyondCommand struct {
 	Blocks  *int    `placeholder:"N" help:"Blocks of a burst (${beyond_blocks})."`
 	Bursts  *int    `placeholder:"N" help:"Bursts of a round (${beyond_bursts})."`
 	Written *string `placeholder:"BYTES" help:"How much of each block is written (${beyond_written})."`
+
+	MemoryLimit *string `placeholder:"BYTES" help:"GOMEMLIMIT of each round, such as 2GiB (default: that of the environment)."`
+	Collections *int    `placeholder:"N" help:"Run N GC cycles between two bursts (default 0)."`
+	SecondSize  *string `placeholder:"BYTES" help:"Between two bursts, get and put back 512 blocks of BYTES from the same pool, 20 times (default: none)."`
 }
 
 func (c *beyondCommand) Run() error { return c.bench(workload.Beyond, c.read) }
@@ -22,7 +27,9 @@ func (c *beyondCommand) Help() string {
 	return teach(workload.Beyond, `
     dewpond bench beyond --blocks 1000                  within 64 MiB
     dewpond bench beyond --written 64KiB                all of each block is written: 1.3 GB
-    GOMEMLIMIT=2GiB dewpond bench beyond                a memory limit: idle memory is bounded by it
+    dewpond bench beyond --memory-limit 2GiB            a memory limit: idle memory is bounded by it
+    dewpond bench beyond --collections 3                what do GC cycles between bursts leave?
+    dewpond bench beyond --second-size 16KiB            does one size leave room for another?
 `)
 }
 
@@ -31,6 +38,18 @@ func (c *beyondCommand) read(r *flagReader, s *workload.Spec) {
 	r.number("blocks", c.Blocks, &s.Blocks, 1, mostBlocks)
 	r.number("bursts", c.Bursts, &s.Bursts, 1, 1000)
 	r.bytes("written", c.Written, &s.Written)
+	r.bytes("memory-limit", c.MemoryLimit, &s.MemoryLimit)
+	if c.MemoryLimit != nil && s.MemoryLimit < leastMemoryLimit {
+		r.add("memory-limit", fmt.Errorf("%q: give at least 64MiB", *c.MemoryLimit))
+	}
+	r.number("collections", c.Collections, &s.Collections, 0, 1000)
+	if c.SecondSize != nil {
+		var size int64
+		r.bytes("second-size", c.SecondSize, &size)
+		if s.SecondSize = int(size); size < 1 || size > contender.Largest {
+			r.add("second-size", fmt.Errorf("%q: give 1 byte to 1MiB", *c.SecondSize))
+		}
+	}
 	if size := s.Mix[0].Size; s.Written < 1 || s.Written > int64(size) {
 		r.add("written", fmt.Errorf("%d bytes: give 1 to %d, the size of a block", s.Written, size))
 	}

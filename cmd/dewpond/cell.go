@@ -66,6 +66,19 @@ func cells() []cell {
 	add("beyond", "bursts of 8000 blocks of 64 KiB, beyond the idle bound", []string{"cpu_time_ns"}, workload.Beyond, func(s *workload.Spec) {
 		s.Blocks, s.Bursts, s.Duration = 8000, 4, 300*time.Millisecond
 	})
+	// P99 as in beyond. A quarter of the limit and 64 MiB are 5120 of the blocks.
+	add("limit", "bursts of 8000 blocks of 64 KiB, memory limit 1 GiB", []string{"cpu_time_ns"}, workload.Beyond, func(s *workload.Spec) {
+		s.Blocks, s.Bursts, s.Duration, s.MemoryLimit = 8000, 4, 300*time.Millisecond, 1<<30
+	})
+	for _, c := range []struct {
+		name, about string
+		size        int
+	}{{"default-8k", "8 KiB", 8 << 10}, {"default-64k", "64 KiB", 64 << 10}} {
+		add(c.name, "steady, 1 goroutine, blocks of "+c.about+" written at both ends", perOperation, workload.Mixed, func(s *workload.Spec) {
+			s.Goroutines, s.Mix, s.Duration, s.Sample = 1, workload.Mix{{Size: c.size, Percent: 100}}, 300*time.Millisecond, 64
+			s.Written, s.Clearing, s.ZeroDefault = 8, false, true
+		})
+	}
 	return all
 }
 
@@ -92,11 +105,17 @@ func findCells(names []string) ([]cell, error) {
 	return slices.DeleteFunc(all, func(c cell) bool { return !slices.Contains(names, c.name) }), nil
 }
 
+// spec returns what the cell asks of a round.
+func (c cell) spec() workload.Spec {
+	s := c.scenario.Defaults
+	s.Scenario, s.Pairs = c.scenario.Name, true
+	c.adapt(&s)
+	return s
+}
+
 // plan returns what the cell runs.
 func (c cell) plan(contenders []string, rounds int, quick bool) plan {
-	p := plan{scenario: c.scenario, spec: c.scenario.Defaults, contenders: contenders, rounds: rounds}
-	p.spec.Scenario, p.spec.Pairs = c.scenario.Name, true
-	c.adapt(&p.spec)
+	p := plan{scenario: c.scenario, spec: c.spec(), contenders: contenders, rounds: rounds}
 	if quick {
 		p.spec.Duration /= quickDivisor
 	}
@@ -106,7 +125,7 @@ func (c cell) plan(contenders []string, rounds int, quick bool) plan {
 // describe returns the cell as the report has it, without its rivals. part is what was measured.
 func (c cell) describe(part bench.Document) bench.Cell {
 	time, collections := had(part, c.times), had(part, []string{"collections", "gc_per_5s"})
-	return bench.Cell{Name: c.name, About: c.about, Figures: []bench.CellFigure{
+	return bench.Cell{Name: c.name, About: c.about, Zero: c.spec().Policy(), Figures: []bench.CellFigure{
 		{Label: "time", Figure: time, About: figureAbout[time]},
 		{Label: "P99", Figure: "pair_p99_ns", About: "of one Get and the Put of its block, timed together; in bursts with the first write to the block"},
 		{Label: "peak RSS", Figure: "rss_peak_bytes", About: "of the process"},

@@ -23,6 +23,8 @@ const (
 	mostRate       = 10_000_000
 	mostLive       = 64 << 30
 
+	leastMemoryLimit = 64 << 20 // below, the collector runs all the time
+
 	leastDuration    = time.Millisecond
 	mostDuration     = time.Hour
 	mostShared       = 7 * 24 * time.Hour

@@ -131,6 +131,12 @@ func (p plan) describe(quick bool) bench.Scenario {
 	if s.Written > 0 {
 		d.Written = fmt.Sprintf("%d B", s.Written)
 	}
+	if s.SecondSize > 0 {
+		d.SecondSize = fmt.Sprintf("%d B", s.SecondSize)
+	}
+	if s.MemoryLimit > 0 {
+		d.MemoryLimit = fmt.Sprintf("%d B", s.MemoryLimit)
+	}
 	if s.Late > 0 {
 		d.Late = s.Late.String()
 	}

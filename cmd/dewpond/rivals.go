@@ -63,7 +63,7 @@ func (c *rivalsCommand) Run() error {
 // Help returns what the scenario does, with its cells.
 func (c *rivalsCommand) Help() string {
 	var s strings.Builder
-	s.WriteString(`dewpond and dewsync beside the pools that they may replace, each used in several ways: in one table the ratio of each to syncpool, a plain sync.Pool, and that of dewpond to each, with intervals, for time, P99, peak RSS and collections. Contenders clear only what they must; dewpond's IdleTimeout is its default. A contender that cannot do what a cell asks for is left out of it, and the report says why.
+	s.WriteString(`dewpond and dewsync beside the pools that they may replace, each used in several ways: in one table the ratio of each to syncpool, a plain sync.Pool, and that of dewpond to each, with intervals, for time, P99, peak RSS and collections. Contenders clear only what they must, except dewpond in default-8k and default-64k: there it has its default and clears each block. Its IdleTimeout is the default. A contender that cannot do what a cell asks for is left out of it, and the report says why.
 
 Blocks of one size have 512 bytes; many sizes, in bytes with their percents, are ` + manySizes.String() + `.
 

@@ -6,6 +6,7 @@ import "github.com/dewpond/dewpond/instruments/kit/result"
 type Cell struct {
 	Name  string `json:"name"`  // as --cells has it
 	About string `json:"about"` // one line
+	Zero  string `json:"zero"`  // dewpond's zeroing policy: ZeroNever, or ZeroOnPut, its default
 	// Figures are what is compared, by the names that they have in the cell's part.
 	Figures []CellFigure `json:"figures"`
 	Rivals  []Rival      `json:"rivals"`

@@ -70,7 +70,9 @@ type Scenario struct {
 
 	Blocks      int     `json:"blocks,omitempty"`       // held at once: burst, beyond, churn, window
 	Bursts      int     `json:"bursts,omitempty"`       // of a round of beyond
-	Written     string  `json:"written,omitempty"`      // bytes of each block of beyond
+	Written     string  `json:"written,omitempty"`      // bytes of each block of beyond, and of mixed where it is not all
+	MemoryLimit string  `json:"memory_limit,omitempty"` // GOMEMLIMIT of each round, if the command sets it
+	SecondSize  string  `json:"second_size,omitempty"`  // bytes of each block that is got between two bursts of beyond
 	Collections int     `json:"collections,omitempty"`  // between two bursts
 	Every       string  `json:"every,omitempty"`        // from one burst to the next: churn
 	IdleTimeout string  `json:"idle_timeout,omitempty"` // dewpond's, if it is not the default

@@ -9,10 +9,10 @@ import (
 var bytePool = Contender{
 	Name:    "bpool",
 	Hue:     palette.Plum,
-	About:   "github.com/oxtoacart/bpool: a buffered channel of blocks of one size, here of 64 MiB but at most 4096 blocks; full: dropped",
+	About:   "github.com/oxtoacart/bpool: a buffered channel of blocks of one size, here of 64 MiB but at most 4096 blocks, or of one burst; full: dropped",
 	Variant: true,
 	New: func(o Options) Pool {
-		return bpoolPool{bpool.NewBytePool(bpoolIdle(max(o.Size, 1)), o.Size), o.Clearing}
+		return bpoolPool{bpool.NewBytePool(max(bpoolIdle(max(o.Size, 1)), o.Room[o.Size]), o.Size), o.Clearing}
 	},
 
 	OneSize:  true,
@@ -20,7 +20,7 @@ var bytePool = Contender{
 }
 
 // bpoolIdle is how many blocks the pool is told to keep: as many bytes as dewpond keeps of a pool
-// that has seen no burst, but no more blocks than a channel is made for.
+// that has seen no burst, but at most 4096. Options.Room may ask for more.
 func bpoolIdle(size int) int { return min(mostIdle(size), 4096) }
 
 type bpoolPool struct {

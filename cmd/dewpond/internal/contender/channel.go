@@ -5,7 +5,7 @@ import "github.com/dewpond/dewpond/instruments/kit/palette"
 var channel = Contender{
 	Name:  "channel",
 	Hue:   palette.Green,
-	About: "a buffered channel for each class, 64 to 1024 blocks, data pointers; full: dropped",
+	About: "a buffered channel for each class, 64 to 1024 blocks or room for one burst, data pointers; full: dropped",
 	New:   newChannelPool,
 
 	MostIdle: slots,
@@ -19,7 +19,7 @@ type channelPool struct {
 func newChannelPool(o Options) Pool {
 	p := &channelPool{clearing: o.Clearing}
 	for i, size := range sizes {
-		p.free[i] = make(chan *byte, slots(size))
+		p.free[i] = make(chan *byte, o.slots(size))
 	}
 	return p
 }

@@ -52,6 +52,17 @@ func smallClasses() (table [maxSmall/16 + 1]class) {
 	return table
 }
 
+// slots is [slots] of the class with a size, or as many as Room has for sizes of that class; a power of two.
+func (o Options) slots(size int) int {
+	n := slots(size)
+	for asked, blocks := range o.Room {
+		if fit(asked).size() == size {
+			n = max(n, 1<<bits.Len(uint(blocks-1)))
+		}
+	}
+	return n
+}
+
 // slots returns how many blocks of a size the bounded contenders keep: 64 MiB of them, but at
 // least 64 and at most 1024; a power of two.
 func slots(size int) int {

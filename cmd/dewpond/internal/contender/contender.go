@@ -32,8 +32,8 @@ type Contender struct {
 	Hue palette.Hue
 	// Allocs is how many allocations a Get and its Put make where blocks lie idle.
 	Allocs float64
-	// MostIdle returns how many blocks of a size it keeps idle at most. A contender has it if
-	// its Pool is an [Idler].
+	// MostIdle returns how many blocks of a size it keeps idle at most, without Options.Room. A
+	// contender has it if its Pool is an [Idler].
 	MostIdle func(size int) int
 	// Variant means that it is another contender with other options, or in another shape. It
 	// takes part if it is named, and in the scenarios that compare these.
@@ -51,9 +51,14 @@ type Contender struct {
 type Options struct {
 	// Size is that of all blocks; 0 if they are of several sizes.
 	Size int
+	// Room is how many blocks of a size the scenario puts back at once, by size. A contender
+	// whose user bounds it in blocks has room for as many; nil: none are known.
+	Room map[int]int
 	// Clearing: the next owner of a block can read no byte of the last one. Unless About
 	// says otherwise, Put clears the whole block.
 	Clearing bool
+	// ZeroDefault is dewpond's: its default zeroing policy, also without Clearing.
+	ZeroDefault bool
 	// IdleTimeout is dewpond's; 0 is its default. The other contenders have none.
 	IdleTimeout time.Duration
 	// Budget is dewpond's, and several pools may share one; nil: none. syncpool-bounded takes

@@ -174,6 +174,54 @@ func TestBounded(t *testing.T) {
 	})
 }
 
+// With ZeroDefault dewpond clears what is put back, and with neither option it does not. Another contender
+// clears nothing in either case.
+func TestZeroDefault(t *testing.T) {
+	for _, c := range All() {
+		if c.Name != "dewpond" && c.Name != "ring" {
+			continue
+		}
+		for _, byDefault := range []bool{false, true} {
+			v := c.New(Options{Size: oneSize, ZeroDefault: byDefault}).View()
+			b := v.Get(oneSize)
+			b.Bytes[oneSize/2] = 1
+			v.Put(b)
+			cleared := v.Get(oneSize).Bytes[oneSize/2] == 0
+			if want := byDefault && c.Name == "dewpond"; cleared != want {
+				t.Errorf("%s, ZeroDefault %v: cleared is %v, want %v", c.Name, byDefault, cleared, want)
+			}
+		}
+	}
+}
+
+// TestRoom puts back a burst for which the scenario asked for room: the contenders that are bounded in
+// blocks keep all of it.
+func TestRoom(t *testing.T) {
+	const size, count = oneSize, 5000 // more than any of them keeps otherwise
+	bounded := []string{"treiber", "ring", "channel", "bpool"}
+	found, err := Find(bounded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range found {
+		if c.MostIdle(size) >= count {
+			t.Errorf("%s keeps %d blocks without room for more: the test shows nothing", c.Name, c.MostIdle(size))
+		}
+		p := c.New(Options{Size: size, Room: map[int]int{size: count}})
+		v := p.View()
+		var held []Block
+		for range count {
+			held = append(held, v.Get(size))
+		}
+		for _, b := range held {
+			v.Put(b)
+		}
+		if got := p.(Idler).IdleBytes(); got != count*size {
+			t.Errorf("%s keeps %d bytes of a burst for which it has room, want all %d", c.Name, got, count*size)
+		}
+	}
+}
+
 // TestRefusers takes blocks up to a bound of four. A block that is put back makes room, Get is never
 // refused, and without a bound nothing is.
 func TestRefusers(t *testing.T) {

@@ -63,7 +63,7 @@ func byteOptions(o Options) dewpond.BytePoolOptions {
 		Name: "bench", Zero: dewpond.ZeroNever, IdleTimeout: o.IdleTimeout, Budget: o.Budget,
 		Check: o.Check, OnViolation: o.OnViolation,
 	}
-	if o.Clearing {
+	if o.Clearing || o.ZeroDefault {
 		b.Zero = dewpond.ZeroOnPut
 	}
 	return b

@@ -9,7 +9,7 @@ import (
 var ring = Contender{
 	Name:  "ring",
 	Hue:   palette.Purple,
-	About: "a bounded lock-free ring (Vyukov's, many producers and consumers) for each class, 64 to 1024 blocks, data pointers; full: dropped",
+	About: "a bounded lock-free ring (Vyukov's, many producers and consumers) for each class, 64 to 1024 blocks or room for one burst, data pointers; full: dropped",
 	New:   newRingPool,
 
 	MostIdle: slots,
@@ -23,7 +23,7 @@ type ringPool struct {
 func newRingPool(o Options) Pool {
 	p := &ringPool{clearing: o.Clearing}
 	for i, size := range sizes {
-		p.rings[i].init(slots(size))
+		p.rings[i].init(o.slots(size))
 	}
 	return p
 }

@@ -33,9 +33,9 @@ import (
 var treiber = Contender{
 	Name: "treiber",
 	Hue:  palette.Lime,
-	About: "a CAS stack for each doubling of size, cap 2048, a fresh node for each Put; repaired: typed slice pointers instead of unsafe casts, " +
+	About: "a CAS stack for each doubling of size, cap 2048 or room for one burst, a fresh node for each Put; repaired: typed slice pointers instead of unsafe casts, " +
 		"Get rounds up and Put down, all 16 classes reachable, a miss allocates the class size, clears to cap",
-	New: func(o Options) Pool { return &treiberPool{clearing: o.Clearing} },
+	New: newTreiberPool,
 
 	Allocs:   2, // the node, and what points to the slice
 	MostIdle: func(int) int { return treiberCap },
@@ -49,8 +49,17 @@ const (
 
 type treiberPool struct {
 	buckets  [treiberClasses]bucket
+	most     int64 // blocks of a bucket
 	limit    fallbackLimiter
 	clearing bool
+}
+
+func newTreiberPool(o Options) Pool {
+	p := &treiberPool{most: treiberCap, clearing: o.Clearing}
+	for _, blocks := range o.Room {
+		p.most = max(p.most, int64(blocks))
+	}
+	return p
 }
 
 // A bucket is a Treiber stack. Buckets share cache lines, as in the article.
@@ -64,8 +73,8 @@ type node struct {
 	next  *node
 }
 
-func (b *bucket) push(block *[]byte) {
-	if b.count.Load() >= treiberCap {
+func (b *bucket) push(block *[]byte, most int64) {
+	if b.count.Load() >= most {
 		return
 	}
 	n := &node{block: block}
@@ -116,7 +125,7 @@ func (p *treiberPool) put(b []byte) {
 	if p.clearing {
 		clear(b)
 	}
-	p.buckets[class].push(&b)
+	p.buckets[class].push(&b, p.most)
 }
 
 func (p *treiberPool) Get(n int) Block { return Block{Bytes: p.get(n)} }

@@ -30,6 +30,7 @@ var Burst = Scenario{
 		Collections: 3,
 	},
 	QuickRounds: 2,
+	Bursts:      true,
 	Variants:    []string{"dewpond-offheap"},
 	Drive:       runBurst,
 }
@@ -82,6 +83,7 @@ type burster struct {
 	size    int
 	written int // bytes of each block
 	held    []contender.Block
+	got     int          // bytes of a block as it was got, with its spare capacity
 	out     atomic.Int64 // bytes that are held
 	pair    *kit.Recorder
 	took    []time.Duration // by each held block, so far; nil: blocks are not timed one by one
@@ -148,6 +150,7 @@ func (b *burster) hold() time.Duration {
 		}
 	}
 	took := kit.Now() - began
+	b.got = cap(b.held[0].Bytes)
 	out := 0
 	for _, h := range b.held {
 		out += cap(h.Bytes)
@@ -187,15 +190,22 @@ func (b *burster) secondBurst() (ns, misses float64) {
 
 // counted is secondBurst while no garbage is made.
 func (b *burster) counted() (ns, misses float64) {
+	var took time.Duration
+	misses = b.counting(func() { took = b.hold() })
+	return float64(took), misses
+}
+
+// counting returns how many blocks have to be allocated while do holds some.
+func (b *burster) counting(do func()) float64 {
 	if misser, ok := b.Pool.(contender.Misser); ok {
 		before := misser.Misses()
-		took := b.hold()
-		return float64(took), float64(misser.Misses() - before)
+		do()
+		return float64(misser.Misses() - before)
 	}
 	before := kit.Allocated()
-	took := b.hold()
+	do()
 	allocated := kit.Allocated() - before
-	return float64(took), math.Round(float64(allocated) / float64(cap(b.held[0].Bytes)))
+	return math.Round(float64(allocated) / float64(b.got))
 }
 
 // gap waits for the collections, with garbage, and reports whether they happened.

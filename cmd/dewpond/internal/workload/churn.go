@@ -35,6 +35,7 @@ var Churn = Scenario{
 	},
 	QuickRounds: 1,
 	Paced:       true,
+	Bursts:      true,
 	Contenders:  []string{"nop", "make", "syncpool-class", "dewpond", "dewpond-nodecay", "dewpond-offheap"},
 	Drive:       runChurn,
 }

@@ -36,7 +36,11 @@ func newCrew(j *Job) *crew {
 
 // emptyCrew returns a crew without workers.
 func emptyCrew(j *Job) *crew {
-	return &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(j.Mix.largest())}
+	written := j.Mix.largest()
+	if j.Written > 0 {
+		written = min(written, int(j.Written))
+	}
+	return &crew{Job: j, sizes: j.Mix.sizes(), pattern: newPattern(written)}
 }
 
 // hire adds a worker.

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
@@ -32,9 +33,15 @@ func Run(ctx context.Context, scenario Scenario, spec Spec) (result.Round, error
 	if err != nil {
 		return result.Round{}, err
 	}
+	if spec.MemoryLimit > 0 {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(spec.MemoryLimit))
+	}
 	garbage.Keep(spec.Live)
 	j := NewJob(ctx, spec, func(o contender.Options) contender.Pool {
-		o.Clearing, o.IdleTimeout = spec.Clearing, spec.IdleTimeout
+		o.Clearing, o.ZeroDefault, o.IdleTimeout = spec.Clearing, spec.ZeroDefault, spec.IdleTimeout
+		if scenario.Bursts {
+			o.Room = spec.room()
+		}
 		if len(spec.Mix) == 1 {
 			o.Size = spec.Mix[0].Size
 		}

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,36 @@ func samples(t *testing.T, r result.Round, key string) int64 {
 		t.Fatalf("%s: %v", key, err)
 	}
 	return h.TotalCount()
+}
+
+// With Written a block is written at its beginning and at both ends, and not between.
+func TestMixedWrites(t *testing.T) {
+	p := contender.All()[1].New(contender.Options{}) // make
+	for written, between := range map[int64]byte{0: 255, 100: 0} {
+		sp := spec(Mixed, "make")
+		sp.Mix, sp.Written = Mix{{4096, 100}}, written
+		w := &worker{crew: newCrew(&Job{Spec: sp, Pool: p})}
+		b := make([]byte, 4096)
+		w.use(b)
+		if b[50] == 0 || b[4096-8] == 0 || b[2046] != between {
+			t.Errorf("%d written: byte 50 is %d, byte 2046 %d and the mark at the end begins with %d, want the middle byte to be %d", written, b[50], b[2046], b[4096-8], between)
+		}
+	}
+}
+
+// A round has the memory limit of its spec, and the process has its own again afterward.
+func TestMemoryLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	for asked, want := range map[int64]int64{0: before, 3 << 30: 3 << 30} {
+		var during int64
+		s := Scenario{Drive: func(*Job) error { during = debug.SetMemoryLimit(-1); return nil }}
+		if _, err := Run(context.Background(), s, Spec{Contender: "nop", MemoryLimit: asked}); err != nil {
+			t.Fatal(err)
+		}
+		if during != want || debug.SetMemoryLimit(-1) != before {
+			t.Errorf("MemoryLimit %d: the limit is %d during the round and %d after it, want %d and %d", asked, during, debug.SetMemoryLimit(-1), want, before)
+		}
+	}
 }
 
 func TestMixed(t *testing.T) {

@@ -25,6 +25,7 @@ type Spec struct {
 	Hold        Hold
 	Garbage     int64   // bytes of unrelated garbage a second
 	Live        int64   // bytes that the process keeps alive beside the pool
+	MemoryLimit int64   // the process's GOMEMLIMIT in bytes; 0: as it finds it
 	Rate        float64 // arrivals a second in open mode and in flood, operations a second in churn and soak
 	Limit       int64   // bytes that flood allows to be out at once
 	Times       float64 // the traffic of flood, in multiples of what Limit allows
@@ -33,14 +34,16 @@ type Spec struct {
 	Duration    time.Duration
 	Blocks      int           // held at once by burst, beyond, churn's bursts and window
 	Bursts      int           // of beyond
-	Written     int64         // bytes of each block of beyond
-	Collections int           // between two bursts of burst
+	Written     int64         // bytes of each block of beyond; mixed: at the beginning, besides the mark at both ends, 0 for all
+	SecondSize  int           // of the requests between two bursts of beyond; 0: there are none
+	Collections int           // between two bursts of burst and beyond
 	Every       time.Duration // between two bursts of churn; soak: between two new pools
 	Seeds       int           // of each kind of misuse
 	Late        time.Duration // how long after Put a block is misused at most
 	IdleTimeout time.Duration // dewpond's; 0: its default
 	NoTools     bool          // leave out the contender's tools
 	Clearing    bool          // contenders clear their blocks
+	ZeroDefault bool          // dewpond has its default zeroing policy, whatever the others do
 }
 
 // A Scenario is a way to use a pool.
@@ -60,6 +63,9 @@ type Scenario struct {
 	Paced bool
 	// Holding means that owners may hold a block between Get and Put: Spec.Hold.
 	Holding bool
+	// Bursts means that Blocks are got together and put back together: contenders have room for
+	// them.
+	Bursts bool
 	// AnySize means that blocks are of all sizes: there is no Mix.
 	AnySize bool
 	// Tools means that rounds also run the contender's tools, if it has any.
@@ -83,7 +89,7 @@ func (s Scenario) Entrants() []string {
 // can.
 func (s Scenario) Excludes(c contender.Contender, spec Spec) string {
 	switch {
-	case c.OneSize && (s.AnySize || len(spec.Mix) > 1):
+	case c.OneSize && (s.AnySize || len(spec.Mix) > 1 || spec.SecondSize > 0):
 		return "its blocks are of one size"
 	case c.Private && spec.Hold.Pass:
 		return "what one goroutine gets another cannot put back"
@@ -91,10 +97,33 @@ func (s Scenario) Excludes(c contender.Contender, spec Spec) string {
 	return ""
 }
 
+// room returns how many blocks of each size are put back together.
+func (s Spec) room() map[int]int {
+	room := map[int]int{}
+	for _, p := range s.Mix {
+		room[p.Size] = s.Blocks
+	}
+	if s.SecondSize > 0 {
+		room[s.SecondSize] = max(room[s.SecondSize], secondBatch)
+	}
+	return room
+}
+
 // Zero describes the zeroing policy of the contenders.
 func (s Spec) Zero() string {
 	if s.Clearing {
 		return "on Put (grpc-mem: on Get)"
 	}
+	if s.ZeroDefault {
+		return "dewpond on Put, its default; the others never (grpc-mem: on Get)"
+	}
 	return "never (grpc-mem: on Get)"
+}
+
+// Policy names the zeroing policy of dewpond's pools.
+func (s Spec) Policy() string {
+	if s.Clearing || s.ZeroDefault {
+		return "ZeroOnPut"
+	}
+	return "ZeroNever"
 }

@@ -19,7 +19,8 @@ func newPattern(n int) pattern {
 	return p
 }
 
-// write fills a block and stamps both ends with its owner's mark.
+// write copies the pattern to the beginning of a block, all of it if the pattern is as long, and stamps
+// both ends with its owner's mark.
 func (p pattern) write(b []byte, mark uint64) {
 	copy(b, p)
 	stamp(b, mark)

@@ -76,7 +76,7 @@ func (s *Site) decide(f Facts, at *sites.Site, found evidence.Finding, set Setti
 			s.Why += ", or where the request ends"
 		}
 	}
-	s.Options = s.options(f, at, found, size)
+	s.Declare, s.Options = found.Declare, s.options(f, at, found, size)
 }
 
 // kept reports whether most of what the site has allocated has stayed.

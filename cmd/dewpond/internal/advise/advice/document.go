@@ -74,6 +74,7 @@ type Site struct {
 	CollectorCPU   estimate.Estimate           `json:"collector_cpu_saved"` // a share of the collector's
 	AllocationCPU  estimate.Estimate           `json:"allocation_cpu_saved"`
 	BreakEven      estimate.Estimate           `json:"break_even_idle_bytes"`
+	Declare        string                      `json:"declare,omitempty"` // Go, to paste: the type that Options name
 	Options        string                      `json:"options,omitempty"` // Go, to paste
 	Stack          []string                    `json:"stack,omitempty"`   // what calls it
 

@@ -66,6 +66,9 @@ func Text(w io.Writer, d Document, style terminal.Style) error {
 		if s.Advised() {
 			out.WriteByte('\n')
 			out.WriteString(terminal.Wrap(fmt.Sprintf("%d: ", i+1), plain.Line(s.Why), style.Width) + "\n")
+			if s.Declare != "" {
+				out.WriteString("   " + plain.Line(s.Declare) + "\n")
+			}
 			out.WriteString("   " + plain.Line(s.Options) + "\n")
 		}
 		if len(s.Stack) > 0 && shown[i] {

@@ -243,6 +243,22 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
+// What is costly to reset is reset after Get, and a pool only drops what it works on.
+func TestResetAfterGet(t *testing.T) {
+	for function, of := range map[string]struct{ declare, reset, use string }{
+		"compress/gzip.NewWriterLevel":     {"type gzipWriter struct { *gzip.Writer; to struct{ io.Writer } }", "func(v *gzipWriter) { v.to.Writer = nil }", "after Get set v.to.Writer and call v.Reset(&v.to)"},
+		"compress/zlib.NewWriterLevelDict": {"type zlibWriter struct { *zlib.Writer; to struct{ io.Writer } }", "func(v *zlibWriter) { v.to.Writer = nil }", "after Get set v.to.Writer and call v.Reset(&v.to)"},
+		"compress/flate.NewWriter":         {"type flateWriter struct { *flate.Writer; to struct{ io.Writer } }", "func(v *flateWriter) { v.to.Writer = nil }", "after Get set v.to.Writer and call v.Reset(&v.to)"},
+		"compress/gzip.NewReader":          {"type gzipReader struct { *gzip.Reader; from struct{ io.Reader } }", "func(v *gzipReader) { v.from.Reader = nil }", "after Get set v.from.Reader and call v.Reset(&v.from)"},
+		"text/tabwriter.NewWriter":         {"type tabwriterWriter struct { *tabwriter.Writer; to struct{ io.Writer } }", "func(v *tabwriterWriter) { v.to.Writer = nil }", "after Get set v.to.Writer and call v.Init(&v.to, ...)"},
+	} {
+		s := situation{line: "w := of(x)", callees: call(function)}.advised(t)
+		if s.Advice != "Pool" || s.Declare != of.declare || !strings.Contains(s.Options, "Reset: "+of.reset+"}") || !strings.Contains(s.Why, of.use) {
+			t.Errorf("%s: %s, because %q, with\n%s\n%s", function, s.Advice, s.Why, s.Declare, s.Options)
+		}
+	}
+}
+
 // The table in the document has these lines, and no others.
 func TestDocumentedTools(t *testing.T) {
 	text, err := os.ReadFile("../../../../../docs/advise.md")

@@ -29,11 +29,12 @@ type Finding struct {
 	Why  string // what the line does, or why no tool fits
 	Use  string // how the tool is used there
 
-	Type   string // of the elements or objects, as the source has it
-	Reset  string // of a Pool: the function that makes an object as new; empty: the default
-	New    string // of a Pool: the function that makes one; empty: the default
-	Inside bool   // a loop, by which one call makes several
-	Pieces int    // how many, if the source says so
+	Type    string // of the elements or objects, as the source has it
+	Declare string // the declaration of Type, if the source has none
+	Reset   string // of a Pool: the function that makes an object as new; empty: the default
+	New     string // of a Pool: the function that makes one; empty: the default
+	Inside  bool   // a loop, by which one call makes several
+	Pieces  int    // how many, if the source says so
 }
 
 // A callee is a function of others that a site calls, which tells what is allocated.
@@ -65,12 +66,12 @@ var callees = []callee{
 
 	{"bufio.NewReader", reset("bufio.Reader", "func(r *bufio.Reader) { r.Reset(nil) }", "func() *bufio.Reader { return bufio.NewReader(nil) }")},
 	{"bufio.NewWriter", reset("bufio.Writer", "func(w *bufio.Writer) { w.Reset(nil) }", "func() *bufio.Writer { return bufio.NewWriter(nil) }")},
-	{"compress/gzip.NewWriter", writer("gzip", "gzip.NewWriter(io.Discard)")}, {"compress/gzip.(*Writer)", writer("gzip", "gzip.NewWriter(io.Discard)")},
-	{"compress/gzip.", reset("gzip.Reader", "", "func() *gzip.Reader { return new(gzip.Reader) }")},
-	{"compress/zlib.NewWriter", writer("zlib", "zlib.NewWriter(io.Discard)")}, {"compress/zlib.(*Writer)", writer("zlib", "zlib.NewWriter(io.Discard)")},
-	{"compress/flate.NewWriter", writer("flate", "")},
+	{"compress/gzip.NewWriter", compressor("gzip")}, {"compress/gzip.(*Writer)", compressor("gzip")},
+	{"compress/gzip.", directed("gzip.Reader", "from", "v.Reader = new(gzip.Reader)", "whose Reset reads the header of its source", "Reset(&v.from)")},
+	{"compress/zlib.NewWriter", compressor("zlib")}, {"compress/zlib.(*Writer)", compressor("zlib")},
+	{"compress/flate.NewWriter", compressor("flate")},
 	{"strings.NewReader", reset("strings.Reader", `func(r *strings.Reader) { r.Reset("") }`, "")},
-	{"text/tabwriter.NewWriter", Finding{Tool: Pool, Why: "a tabwriter.Writer, whose Init makes it as new", Type: "tabwriter.Writer", New: "func() *tabwriter.Writer { return new(tabwriter.Writer) }", Use: "Init after Get"}},
+	{"text/tabwriter.NewWriter", directed("tabwriter.Writer", "to", "v.Writer = new(tabwriter.Writer)", "whose Init makes it as new", "Init(&v.to, ...)")},
 
 	{"strings.", text("package strings makes it")}, {"strconv.", text("package strconv makes it")},
 	{"fmt.Sprint", text("fmt.Sprint makes it")}, {"fmt.Errorf", text("an error's")}, {"errors.New", text("an error's")},
@@ -105,13 +106,30 @@ func reset(typ, reset, makes string) Finding {
 	return Finding{Tool: Pool, Why: "a " + typ + ", which has a Reset", Type: typ, Reset: reset, New: makes, Use: "Reset it after Get with what it works on; New with the size or level that you have there"}
 }
 
-func writer(pkg, makes string) Finding {
-	typ := pkg + ".Writer"
-	body := "return " + makes
-	if makes == "" { // what makes it returns an error as well
-		body = "w, _ := " + pkg + ".NewWriter(io.Discard, " + pkg + ".DefaultCompression); return w"
+// directed is a Pool of objects that work on a source or a destination, whose Reset costs much or needs the
+// next one: the caller resets after Get. The source or destination is a field, which the pool clears before Put.
+func directed(of, field, makes, why, call string) Finding {
+	pkg, name, _ := strings.Cut(of, ".")
+	typ := pkg + name
+	return Finding{
+		Tool: Pool, Why: "a " + of + ", " + why, Type: typ,
+		Declare: "type " + typ + " struct { *" + of + "; " + field + " struct{ io." + name + " } }",
+		New:     "func() *" + typ + " { v := new(" + typ + "); " + makes + "; return v }",
+		Reset:   "func(v *" + typ + ") { v." + field + "." + name + " = nil }",
+		Use:     "after Get set v." + field + "." + name + " and call v." + call + "; before Put the pool drops what it works on",
 	}
-	return reset(typ, "func(w *"+typ+") { w.Reset(io.Discard) }", "func() *"+typ+" { "+body+" }")
+}
+
+// compressor is a writer that compresses. If its Reset ran before Put, what that clears would be cold again
+// by the next Get.
+func compressor(pkg string) Finding {
+	makes := "v.Writer = " + pkg + ".NewWriter(nil)"
+	if pkg == "flate" {
+		makes = "v.Writer, _ = flate.NewWriter(nil, flate.DefaultCompression)"
+	}
+	f := directed(pkg+".Writer", "to", makes, "whose Reset clears 800 KB", "Reset(&v.to)")
+	f.Use += "; New with the level that you have there, and MaxIdle as many as compress at once"
+	return f
 }
 
 // parts tells what the functions of packages strings and bytes make that return a slice of the parts of

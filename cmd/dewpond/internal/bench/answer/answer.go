@@ -48,7 +48,13 @@ func questions(sc bench.Scenario) []question {
 		}
 	case "beyond":
 		topic := figure.Several(sc.Bursts, "burst") + " of " + figure.Several(sc.Blocks, "block")
-		return []question{{topic, "processor time", "cpu_time_ns", ""}, {topic, "peak RSS", "rss_peak_bytes", "bursts exceed the idle bound"}, {topic, "bytes allocated", "allocated_bytes", ""}}
+		if sc.MemoryLimit != "" {
+			topic += ", memory limit " + figure.Amount(sc.MemoryLimit)
+		}
+		return []question{
+			{topic, "processor time", "cpu_time_ns", ""}, {topic, "peak RSS", "rss_peak_bytes", "bursts exceed the idle bound"}, {topic, "bytes allocated", "allocated_bytes", ""},
+			{topic, "hits of a second size", "second_size_hit_share", ""},
+		}
 	case "flood":
 		topic := figure.Significant(sc.Times) + "x the traffic, bound " + figure.Amount(sc.Limit)
 		return []question{{topic, "peak RSS", "rss_peak_bytes", "nothing else bounds a flood"}, {topic, "refused", "refused_share", "no request may be refused"}, {topic, "P99 of those served", "response_p99_ns", ""}}

@@ -46,6 +46,27 @@ func TestBurstsBeyondTheBound(t *testing.T) {
 	}
 }
 
+// With a memory limit the topic says so, and requests of a second size are an answer of their own, of which
+// more is better.
+func TestBurstsAtALimit(t *testing.T) {
+	sc, rounds := synthetic.BeyondScenario(), synthetic.BeyondRounds(0)
+	sc.MemoryLimit, sc.SecondSize = "1073741824 B", "16384 B"
+	for i, r := range rounds {
+		hits := 0.9
+		if r.Contender == bench.Ours {
+			hits = 0.6
+		}
+		rounds[i].Figures["second_size_hit_share"] = hits
+	}
+	got := answer.Of(synthetic.Document(sc, rounds))
+	if len(got) != 4 {
+		t.Fatalf("%d answers, want 4: %+v", len(got), got)
+	}
+	if a := got[3]; a.Topic != "6 bursts of 20 thousand blocks, memory limit 1.07 GB" || a.Question != "hits of a second size" || a.Side != string(verdict.Worse) {
+		t.Errorf("0.6 beside 0.9 hits: the answer is %+v", a)
+	}
+}
+
 // What is refused is a loss beside a baseline that refuses nothing, and none if nothing is refused.
 func TestRefusalsAreALoss(t *testing.T) {
 	for refused, want := range map[float64]verdict.Side{0.9: verdict.Worse, 0: verdict.Level} {

@@ -39,7 +39,7 @@ func microLabel(size, how string) string {
 // pointed are the figures that are the point of their scenario; they come first in reports.
 var pointed = []string{
 	"second_burst_misses", "second_burst_ns", "rss_when_idle_bytes",
-	"allocated_bytes", "cpu_time_ns", "later_misses",
+	"allocated_bytes", "cpu_time_ns", "later_misses", "second_size_hit_share", "second_size_misses", "second_size_gets",
 	"refused_share", "served_per_sec",
 	"double_put_found", "write_after_put_found", "read_after_put_found", "false_reports",
 }

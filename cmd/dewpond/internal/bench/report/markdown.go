@@ -56,14 +56,14 @@ func Markdown(w io.Writer, d bench.Document) error {
 }
 
 // lossRows are rows of the README's table: one for each figure of a cell, with all rivals beside which
-// it is lost, in the order in which their first losses come.
+// it is lost, in the order in which their first losses come. dewsync has no zeroing policy.
 func lossRows(lost []rivals.Match) [][]string {
 	var order []string
 	controls, ratios := map[string][]string{}, map[string][]string{}
 	for _, m := range lost {
-		what := m.Cell.About + ": " + m.Figure.Label
-		if m.Ours != bench.Ours {
-			what = m.Ours + ", " + what
+		what := m.Ours + ", " + m.Cell.About + ": " + m.Figure.Label
+		if m.Ours == bench.Ours {
+			what = fmt.Sprintf("%s, `%s`: %s", m.Cell.About, m.Cell.Zero, m.Figure.Label)
 		}
 		if controls[what] == nil {
 			order = append(order, what)

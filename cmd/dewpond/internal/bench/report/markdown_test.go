@@ -22,14 +22,15 @@ func TestMarkdownGolden(t *testing.T) {
 	golden(t, "rivals.md", []byte(markdown(t, synthetic.Rivals(1.5))))
 }
 
-// What is lost is in rows for the README: each figure beside each rival, and dewsync's by its name. Where
+// What is lost is in rows for the README: each figure beside each rival, dewpond's with its zeroing policy
+// and dewsync's by its name. Where
 // nothing is lost it says so, and with too few rounds why it cannot tell.
 func TestMarkdownLosses(t *testing.T) {
 	lost := markdown(t, synthetic.Rivals(1.5))
 	for _, want := range []string{
-		"| what | control | ratio |\n", "| steady, 8 goroutines, one size: P99 | syncpool, syncpool-class, mcache, bpool | **loses**: 1.5",
-		"| dewsync, bursts of 1500 blocks: time | syncpool | **loses**: 1.", "| bursts of 1500 blocks: collections | syncpool, mcache, syncpool-class | **loses**: +",
-		"| **steady-8-one: steady, 8 goroutines, one size** |",
+		"| what | control | ratio |\n", "| steady, 8 goroutines, one size, `ZeroNever`: P99 | syncpool, syncpool-class, mcache, bpool | **loses**: 1.5",
+		"| dewsync, bursts of 1500 blocks: time | syncpool | **loses**: 1.", "| bursts of 1500 blocks, `ZeroOnPut`: collections | syncpool, mcache, syncpool-class | **loses**: +",
+		"| **steady-8-one: steady, 8 goroutines, one size** |", "\n- Zeroing policy of dewpond: ZeroNever; in burst ZeroOnPut. The others clear nothing.\n",
 	} {
 		if !strings.Contains(lost, want) {
 			t.Errorf("no %q in\n%.2000s", want, lost)

@@ -41,11 +41,11 @@ func rivalsCells() []bench.Cell {
 	}
 	return []bench.Cell{
 		{
-			Name: "steady-8-one", About: "steady, 8 goroutines, one size",
+			Name: "steady-8-one", About: "steady, 8 goroutines, one size", Zero: "ZeroNever",
 			Figures: append([]bench.CellFigure{{Label: "time", Figure: "operation_cpu_ns", About: "processor time of an operation"}}, common...),
 		},
 		{
-			Name: "burst", About: "bursts of 1500 blocks",
+			Name: "burst", About: "bursts of 1500 blocks", Zero: "ZeroOnPut",
 			Figures: append([]bench.CellFigure{{Label: "time", Figure: "second_burst_ns", About: "of a burst"}}, common...),
 			Rivals: []bench.Rival{
 				{Name: "nop", LeftOut: "what one goroutine gets another cannot put back"},

@@ -62,8 +62,26 @@ func rivals(d bench.Document) Table {
 	if unseen {
 		g.Notes = append(g.Notes, fmt.Sprintf("A ratio has no colour where %s, which has no pool, shows no less.", bench.Control))
 	}
-	g.Notes = append(g.Notes, abouts(d)...)
+	g.Notes = append(append(g.Notes, abouts(d)...), policies(d))
 	return g
+}
+
+// policies says which zeroing policy dewpond has in which cells, most of them first.
+func policies(d bench.Document) string {
+	var order []string
+	cells := map[string][]string{}
+	for _, c := range d.Cells {
+		if cells[c.Zero] == nil {
+			order = append(order, c.Zero)
+		}
+		cells[c.Zero] = append(cells[c.Zero], c.Name)
+	}
+	for k, policy := range order {
+		if k > 0 {
+			order[k] = "in " + strings.Join(cells[policy], ", ") + " " + policy
+		}
+	}
+	return fmt.Sprintf("Zeroing policy of %s: %s. The others clear nothing.", bench.Ours, strings.Join(order, "; "))
 }
 
 // abouts says what each figure is, and in which cells if it is not the same in all.
