@@ -24,7 +24,10 @@ type programsCommand struct {
 	Names    []string `arg:"" optional:"" name:"name" help:"Measure these programs. The default is all."`
 	Pairs    int      `default:"12" placeholder:"N" help:"Run each load N times of each side, in turn (default ${default}). Six are the fewest for a verdict."`
 	Quick    bool     `help:"Run each load twice of each side, and give no verdict."`
-	Tests    bool     `help:"Run the tests alone, and no loads. That takes minutes, and goes for bytebufferpool too, of which there is nothing to measure."`
+	Tests    bool     `help:"Run the tests alone, and no loads. That takes minutes, and goes for bytebufferpool too, of which nothing is measured."`
+	Loads    bool     `help:"Run the loads alone, without the programs' tests."`
+	Procs    []int    `name:"gomaxprocs" sep:"," placeholder:"N,..." help:"Run each load at these values of GOMAXPROCS, such as 1,2,8 (default: the program's, or the number of processors)."`
+	GOGC     bool     `name:"gogc" help:"Run the loads alone, of the programs at GOGC=100, 200 and 400 and of those with dewpond at 50 and 100, and print a table in Markdown."`
 	Resume   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Keep the figures in FILE after each program, as JSON. A program whose figures FILE has is not measured again."`
 	Update   string   `type:"path" xor:"kept" placeholder:"FILE" help:"Measure the programs, and put their figures in the place of those that FILE has of them, as JSON. Report all that FILE has then, each with its date."`
 	Markdown string   `type:"path" placeholder:"FILE" help:"Write the report as the document that the repository keeps, docs/adoption.md, to FILE."`
@@ -36,15 +39,17 @@ func (*programsCommand) Help() string {
 	for _, p := range programs.All() {
 		names = append(names, p.Name)
 	}
-	return `Downloads public programs from the module proxy, edits a copy of each so that dewpond's pools stand in the place of its own, runs its tests as they are, with dewpond and with DEWPOND_CHECK=all, and then loads on both copies in turn.
+	return `Downloads public programs from the module proxy, edits a copy of each to use dewpond's pools instead of its own, runs its tests as they are, with dewpond and with DEWPOND_CHECK=all, and then runs loads on both copies and on a third, interleaved: the program as it is, with dewpond linked and one pool made that it does not use. Figures are compared with those of the third.
 
-The programs are ` + strings.Join(names, ", ") + `. All took more than an hour on 2 processors that others used too. Of nats-server's tests of its file store a disk has its share: TMPDIR=/dev/shm, or another directory in memory, saves most of it. It needs bash and GNU sed.
+The programs are ` + strings.Join(names, ", ") + `. All take some three hours on 2 processors that others use too. Of nats-server's tests of its file store a disk has its share: TMPDIR=/dev/shm, or another directory in memory, saves most of it. It needs bash and GNU sed.
 
 Examples:
 
     lab programs fasttemplate --quick    one program, in a minute or two
     lab programs dns zap                 two, with verdicts
     lab programs --tests bytebufferpool  the tests of one
+    lab programs --loads --gomaxprocs 2,8 kafka-go    its loads alone, at two values of GOMAXPROCS
+    lab programs --gogc wireguard-go     the loads of one at several values of GOGC
     lab programs --resume figures.json   all, or those that figures.json lacks
     ` + strings.Replace(strings.TrimPrefix(pageCommand, "go run ./instruments/"), "programs ", "programs zap ", 1) + `
 
@@ -68,11 +73,20 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if c.Pairs < 1 {
 		return command.UsageError{Err: fmt.Errorf("--pairs %d: give 1 or more, such as 12", c.Pairs)}
 	}
+	if slices.ContainsFunc(c.Procs, func(n int) bool { return n < 1 }) {
+		return command.UsageError{Err: errors.New("--gomaxprocs: give values of 1 or more, such as 1,2,8")}
+	}
+	if c.Loads && (c.Tests || c.Resume+c.Update+c.Markdown != "") {
+		return command.UsageError{Err: errors.New("--loads leaves the tests out, which the document has: give neither --tests, --resume, --update nor --markdown")}
+	}
 	if c.Quick && c.Update != "" {
 		return command.UsageError{Err: errors.New("--update keeps figures for verdicts, and --quick measures too few: leave one of them out")}
 	}
 	if c.Tests && c.Resume+c.Update+c.Markdown != "" {
 		return command.UsageError{Err: errors.New("--tests measures nothing: give neither --resume, --update nor --markdown")}
+	}
+	if c.GOGC && (c.Tests || c.Resume+c.Update+c.Markdown != "") {
+		return command.UsageError{Err: errors.New("--gogc prints its table and keeps nothing: give neither --tests, --resume, --update nor --markdown")}
 	}
 	var document outputs.Files[programs.Report]
 	if err := document.Open("--markdown", c.Markdown, programs.Markdown); err != nil {
@@ -91,7 +105,8 @@ func (c *programsCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer dir.Close()
-	b := programs.Bench{Dir: dir.Path, Root: strings.TrimSpace(string(out)), Pairs: c.Pairs, Do: step}
+	root := strings.TrimSpace(string(out))
+	b := programs.Bench{Dir: dir.Path, Root: root, Pairs: c.Pairs, Procs: c.Procs, Commit: commit(ctx, root), LoadsAlone: c.Loads, Do: step}
 	if c.Quick {
 		b.Pairs = 2
 	}
@@ -99,13 +114,26 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := programs.Text(os.Stdout, r); err != nil {
+	write := programs.Text
+	if c.GOGC {
+		write = programs.GOGC
+	}
+	if err := write(os.Stdout, r); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return errors.Join(append(faults, errors.New("the tables show the programs that were done until then"))...) // run says by what
 	}
 	return errors.Join(append(faults, document.Write(r))...)
+}
+
+// commit names the repository's commit, or is empty if there is none to name.
+func commit(ctx context.Context, root string) string {
+	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--always", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // file is where figures are kept, if anywhere: kong lets one of the two be given.
@@ -115,6 +143,10 @@ func (c *programsCommand) file() string { return c.Resume + c.Update }
 // run fails for when all are done.
 func (c *programsCommand) measure(ctx context.Context, b programs.Bench, known, chosen []programs.Program, kept []programs.Outcome) (r programs.Report, faults []error, err error) {
 	r.Command, r.Programs = pageCommand, known
+	measure := b.Measure
+	if c.GOGC {
+		measure = b.MeasureGOGC
+	}
 	for _, p := range chosen {
 		i := slices.IndexFunc(kept, func(o programs.Outcome) bool { return o.Program == p.Name && o.Version == p.Version })
 		if i >= 0 && c.Update == "" {
@@ -122,7 +154,7 @@ func (c *programsCommand) measure(ctx context.Context, b programs.Bench, known, 
 			faults = append(faults, kept[i].Faults(p)...)
 			continue
 		}
-		o, err := b.Measure(ctx, p)
+		o, err := measure(ctx, p)
 		if ctx.Err() != nil {
 			break
 		} else if err != nil {

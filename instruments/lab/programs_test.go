@@ -16,7 +16,7 @@ import (
 
 // Tests alone have no figures to keep.
 func TestProgramsRefuse(t *testing.T) {
-	for _, c := range []programsCommand{{Tests: true, Pairs: 1, Resume: "x"}, {Tests: true, Pairs: 1, Markdown: "x"}, {Tests: true, Pairs: 1, Update: "x"}, {Pairs: 0}, {Pairs: 1, Names: []string{"bytebufferpool"}}} {
+	for _, c := range []programsCommand{{Tests: true, Pairs: 1, Resume: "x"}, {Tests: true, Pairs: 1, Markdown: "x"}, {Tests: true, Pairs: 1, Update: "x"}, {GOGC: true, Pairs: 1, Tests: true}, {GOGC: true, Pairs: 1, Update: "x"}, {Pairs: 0}, {Pairs: 1, Loads: true, Update: "x"}, {Pairs: 1, Loads: true, Tests: true}, {Pairs: 1, Procs: []int{2, 0}}, {Pairs: 1, Names: []string{"bytebufferpool"}}} {
 		if err := c.Run(t.Context()); !errors.As(err, new(command.UsageError)) {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -151,6 +151,24 @@ func TestPodsAreLockedUp(t *testing.T) {
 	}
 }
 
+// What uses dewpond has its blocks guarded, as README advises: no variable disables that.
+func TestPodsAreGuarded(t *testing.T) {
+	guarded := 0
+	for where, p := range decoded(t).pods {
+		for _, e := range p.spec.Containers[0].Env {
+			switch e.Name {
+			case "DEWPOND_GUARD":
+				guarded++
+			case "DEWPOND_CHECK":
+				t.Errorf("%s has %s=%s: no block of a checked pool is guarded", where, e.Name, e.Value)
+			}
+		}
+	}
+	if guarded != 1 {
+		t.Errorf("%d pods have DEWPOND_GUARD, want that of dewpond.yaml", guarded)
+	}
+}
+
 // Labels, ports and probes lead somewhere, and a port of metrics is in no Service of users.
 func TestManifestsFitTogether(t *testing.T) {
 	m := decoded(t)

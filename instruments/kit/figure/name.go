@@ -21,6 +21,8 @@ func Label(name string) string {
 		return "refused"
 	case "served_per_sec":
 		return "served/s"
+	case "second_size_hit_share":
+		return "second size hits"
 	}
 	for _, op := range Operations {
 		for _, p := range Percentiles {
@@ -56,7 +58,7 @@ func IsCount(name string) bool {
 
 // HigherIsBetter reports whether a larger figure is better.
 func HigherIsBetter(name string) bool {
-	return strings.HasSuffix(name, "_per_sec") || strings.HasSuffix(name, "_found")
+	return strings.HasSuffix(name, "_per_sec") || strings.HasSuffix(name, "_found") || strings.HasSuffix(name, "_hit_share")
 }
 
 // AllocationNoise is the least value of a figure that is the pool's own. Below it, a round's few

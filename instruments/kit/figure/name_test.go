@@ -75,7 +75,7 @@ func TestLabels(t *testing.T) {
 		"put_p999_ns":   "Put P999",
 		"refused_share": "refused", "served_per_sec": "served/s", "double_put_found": "double put found",
 		"allocated_bytes": "allocated", "cpu_time_ns": "CPU time", "operation_cpu_ns": "CPU time of an operation", "later_misses": "later misses",
-		"second_burst_ns": "second burst", "dropped_arrivals": "dropped arrivals", "rss_bytes": "RSS",
+		"second_size_hit_share": "second size hits", "second_size_misses": "second size misses", "second_burst_ns": "second burst", "dropped_arrivals": "dropped arrivals", "rss_bytes": "RSS",
 	} {
 		if got := Label(name); got != want {
 			t.Errorf("label(%q) = %q, want %q", name, got, want)

@@ -26,6 +26,7 @@ func TestSides(t *testing.T) {
 		{"get_p50_ns", 0.7, 0.4, 1.2, 6, Unclear},
 		{"get_p50_ns", 0.7, 0.4, 1, 6, Unclear},
 		{"second_burst_misses", 0, 0, 0, 6, Better},
+		{"second_size_hit_share", 0.5, 0.4, 0.6, 6, Worse},
 		{"get_p50_ns", 0.5, 0.4, 0.6, 5, None},
 		{"get_p50_ns", 1, 1, 1, 5, None},
 	} {

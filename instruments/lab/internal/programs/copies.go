@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,15 +20,27 @@ var embedded embed.FS
 // loads has the harness and the loads.
 var loads fs.FS = embedded
 
-// copies are the two sides of a program in a directory of ours.
+// unused is the load's neighbour in the binary of Linked, for which it has a build tag.
+const unused = "linked.go"
+
+// linkedModule is the go.mod of Linked.
+const linkedModule = "linked.mod"
+
+// copies are the sides of a program in a directory of ours.
 type copies struct {
 	Program
-	dir  string // has a directory for each side
+	dir  string // has a directory for each of the two copies
 	root string // the repository
 	do   func(context.Context, Step) (Ending, error)
 }
 
-func (c copies) side(name string) string { return filepath.Join(c.dir, c.Name, name) }
+// side is the directory of a side. Linked has that of Original: what both have is compiled once.
+func (c copies) side(name string) string {
+	if name == Linked {
+		name = Original
+	}
+	return filepath.Join(c.dir, c.Name, name)
+}
 
 // make downloads the module, copies it twice and edits one of the copies.
 func (c copies) make(ctx context.Context) (Lines, error) {
@@ -65,10 +78,16 @@ func (c copies) make(ctx context.Context) (Lines, error) {
 	if n == none {
 		return none, fmt.Errorf("the edits of %s change nothing", c.Name)
 	}
-	for _, side := range []string{Original, Migrated} {
+	for _, side := range []string{Original, Linked, Migrated} {
 		args := []string{"go", "mod", "edit", "-go=1.26.0"}
-		if side == Migrated {
+		if side != Original {
 			args = append(args, "-require="+dewpond+"@v0.0.0", "-replace="+dewpond+"="+c.root)
+		}
+		if side == Linked {
+			if err := c.linkedModule(); err != nil {
+				return none, err
+			}
+			args = append(args, linkedModule)
 		}
 		e, err := c.do(ctx, Step{Dir: c.side(side), Args: args})
 		if err != nil {
@@ -92,10 +111,24 @@ func (c copies) beModule(dir string) error {
 	return errors.Join(err, file.Close())
 }
 
-// addLoads puts the loads of both sides among the tests of their packages.
+// linkedModule copies go.mod and go.sum, if there is one, for Linked.
+func (c copies) linkedModule() error {
+	for _, ext := range []string{".mod", ".sum"} {
+		data, err := os.ReadFile(filepath.Join(c.side(Linked), "go"+ext))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(c.side(Linked), strings.TrimSuffix(linkedModule, ".mod")+ext), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLoads puts the loads of all sides among the tests of their packages.
 func (c copies) addLoads() error {
 	for _, l := range c.Loads {
-		for _, file := range []string{"harness.go", l.File} {
+		for _, file := range []string{"harness.go", l.File, unused} {
 			data, err := fs.ReadFile(loads, path.Join("_loads", file))
 			if err != nil {
 				return err
@@ -114,13 +147,16 @@ func (c copies) addLoads() error {
 
 // binary is where the compiled tests of a package are.
 func (c copies) binary(side, pkg string) string {
-	return filepath.Join(c.side(side), "dewpond-"+strings.NewReplacer("/", "-", ".", "root").Replace(pkg)+".exe")
+	return filepath.Join(c.side(side), side+"-"+strings.NewReplacer("/", "-", ".", "root").Replace(pkg)+".exe")
 }
 
 func (c copies) build(ctx context.Context, side, pkg string) error {
-	e, err := c.do(ctx, Step{
-		Dir: c.side(side), Args: []string{"go", "test", "-c", "-vet=off", "-o", c.binary(side, pkg), "./" + pkg}, Env: c.temporary(),
-	})
+	args := []string{"go", "test", "-c", "-vet=off"}
+	if side == Linked {
+		args = append(args, "-modfile="+linkedModule, "-tags=dewpond_linked")
+	}
+	args = append(args, "-o", c.binary(side, pkg), "./"+pkg)
+	e, err := c.do(ctx, Step{Dir: c.side(side), Args: args, Env: c.temporary()})
 	if err != nil {
 		return err
 	}
@@ -142,13 +178,18 @@ func (c copies) test(ctx context.Context, side, pkg, pattern, check string) (End
 	return c.do(ctx, Step{Dir: filepath.Join(c.side(side), pkg), Args: args, Env: append(c.temporary(), check)})
 }
 
-func (c copies) load(ctx context.Context, side string, l Load) (*figures, error) {
+func (c copies) load(ctx context.Context, v variant, l Load) (*figures, error) {
 	ops := strconv.Itoa(l.Ops)
+	name, env := l.Name, append(c.temporary(), "DEWPOND_LOAD_OPS="+ops, "DEWPOND_BUBBLES=off")
+	if l.Procs > 0 {
+		procs := fmt.Sprintf("GOMAXPROCS=%d", l.Procs)
+		name, env = strings.TrimSuffix(name, ", "+procs), append(env, procs)
+	}
 	e, err := c.do(ctx, Step{
-		Dir:  filepath.Join(c.side(side), l.Package),
-		Args: []string{c.binary(side, l.Package), "-test.run=^TestDewpondLoad$", "-test.benchtime=" + ops + "x"},
+		Dir:  filepath.Join(c.side(v.side), l.Package),
+		Args: []string{c.binary(v.side, l.Package), "-test.run=^TestDewpondLoad$", "-test.benchtime=" + ops + "x"},
 		// Pools are to be as in the program, which is no test and has no bubbles.
-		Env: append(c.temporary(), "DEWPOND_LOAD="+l.Name, "DEWPOND_LOAD_OPS="+ops, "DEWPOND_BUBBLES=off"),
+		Env: slices.Concat(env, []string{"DEWPOND_LOAD=" + name}, v.env),
 	})
 	switch {
 	case err != nil:

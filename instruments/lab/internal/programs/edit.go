@@ -91,34 +91,44 @@ func (d PageDiff) hunks(page string) ([][2]string, error) {
 type Recipe struct{ Dir string }
 
 func (r Recipe) apply(ctx context.Context, dir, page string) error {
-	commands, err := recipe(page)
+	there, _, err := recipes(page)
 	if err != nil {
 		return err
 	}
-	shell := exec.CommandContext(ctx, "bash", "-e", "-c", commands)
-	shell.Dir = filepath.Join(dir, r.Dir)
-	if out, err := shell.CombinedOutput(); err != nil {
+	return shell(ctx, filepath.Join(dir, r.Dir), there)
+}
+
+// shell runs commands of the page.
+func shell(ctx context.Context, dir, commands string) error {
+	bash := exec.CommandContext(ctx, "bash", "-e", "-c", commands)
+	bash.Dir = dir
+	if out, err := bash.CombinedOutput(); err != nil {
 		return fmt.Errorf("the recipe: %w: %s", err, out)
 	}
 	return nil
 }
 
-// recipe returns the first block of commands in the page's section on dewsync.
-func recipe(page string) (string, error) {
+// recipes returns the first two blocks of commands in the page's section on dewsync: those that change a
+// program, and those that change it back.
+func recipes(page string) (there, back string, err error) {
 	const heading = "\n## From sync.Pool, unchanged\n"
-	_, section, found := strings.Cut(page, heading)
-	var commands string
+	_, section, _ := strings.Cut(page, heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks []string
+	within := false
 	for line := range strings.Lines(section) {
-		if command, ok := strings.CutPrefix(line, "    "); ok {
-			commands += command
-		} else if commands != "" || strings.HasPrefix(line, "#") {
-			break
+		command, ok := strings.CutPrefix(line, "    ")
+		if ok && !within {
+			blocks = append(blocks, "")
+		}
+		if within = ok; ok {
+			blocks[len(blocks)-1] += command
 		}
 	}
-	if !found || !strings.Contains(commands, "dewsync.Pool") {
-		return "", fmt.Errorf("docs/migrating.md has no commands below %q", strings.TrimSpace(heading))
+	if len(blocks) < 2 || !strings.Contains(blocks[0], "dewsync.Pool") {
+		return "", "", fmt.Errorf("docs/migrating.md has no commands there and back below %q", strings.TrimSpace(heading))
 	}
-	return commands, nil
+	return blocks[0], blocks[1], nil
 }
 
 func rewrite(name string, edit func(string) (string, error)) error {

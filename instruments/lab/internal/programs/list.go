@@ -2,6 +2,16 @@ package programs
 
 const learnsFromEmpty = "bytebufferpool learns its sizes from what is put back, which is empty here, and keeps no larger buffer ([its issue](https://github.com/valyala/bytebufferpool/issues/15) has another such case)"
 
+// Mechanisms that several loads have.
+const (
+	stranded     = "objects that lie idle with other processors are not found, and others are made instead"
+	outlasts     = "what one burst has used outlasts GC cycles, so the next allocates less, and there are fewer cycles"
+	staysForNext = "what one burst has used stays for the next, where a `sync.Pool` is empty after two GC cycles, and counts as live for GOGC"
+)
+
+// atEach shows what idle objects with other processors cost, which a miss there does not find.
+var atEach = []int{1, 2, 8}
+
 // A module's go line is raised for both sides, so all of this is built as one Go builds it.
 var all = []Program{
 	{
@@ -104,10 +114,106 @@ var all = []Program{
 			{Name: "stored in a file and loaded", Package: "server", As: "server", File: "nats.go", Ops: 20_000},
 		},
 	},
+	{
+		Name: "prometheus", Module: "github.com/prometheus/prometheus", Version: "v0.316.0",
+		Replaced: "all its `sync.Pool`s by the recipe: those of zeropool, which has slices of samples, of chunks and of buffers",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{"util/zeropool", "util/pool", "tsdb/chunkenc", "model/textparse"},
+		Loads: []Load{
+			{
+				Name: "scrapes of 10 targets of 2000 series", Package: "tsdb", As: "tsdb", File: "prometheus.go", Ops: 2_000,
+				Work:   stranded,
+				Memory: stranded,
+			},
+		},
+		Procs: atEach,
+	},
+	{
+		Name: "kafka-go", Module: "github.com/segmentio/kafka-go", Version: "v0.4.51",
+		Replaced: "all its `sync.Pool`s by the recipe: pages of 64 KiB and their buffers, and compressors",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{"protocol", "compress"}, // those of the client want a broker
+		Loads: []Load{
+			{
+				Name: "steady, 16 producers of 512 KB", Package: ".", As: "kafka", File: "kafka.go", Ops: 1_600,
+				Work:   stranded,
+				Memory: stranded,
+			},
+			{
+				Name: "bursts of 32 producers, then 150 MB garbage", Package: ".", As: "kafka", File: "kafka.go", Ops: 10,
+				Because: outlasts,
+				Memory:  staysForNext,
+			},
+		},
+		Procs: atEach,
+	},
+	{
+		// It pools a Server, which has pools, locks and atomics by value.
+		Name: "fasthttp", Module: "github.com/valyala/fasthttp", Version: "v1.78.0",
+		Replaced: "all its `sync.Pool`s by the recipe",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{".", "fasthttputil"},
+		Clean:    true,
+		Loads: []Load{
+			{Name: "server, 10 requests per connection", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 300_000},
+			{
+				Name: "2000 HostClients of 4 requests", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 2_000,
+				Work:   "each client has two pools of its own, and a `dewsync.Pool` that is used a few times costs more than a `sync.Pool`",
+				Memory: "each client has two pools of its own, and a `dewsync.Pool` that is used a few times costs more than a `sync.Pool`",
+			},
+			{
+				Name: "500 requests at once, then 200 MB garbage", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 10,
+				Because: outlasts,
+				Memory:  staysForNext,
+			},
+		},
+	},
+	{
+		Name: "coder-websocket", Module: "github.com/coder/websocket", Version: "v1.8.15",
+		Replaced: "all its `sync.Pool`s by the recipe: flate.Writers and their readers, and buffers",
+		Edits:    []Edit{Recipe{"."}},
+		// The TestMain of its root package sees the goroutine of a test that is ending as a leak.
+		Loads: []Load{
+			{
+				Name: "waves of 25 sessions", Package: "wsjson", As: "wsjson_test", File: "coder.go", Ops: 20,
+				Because: outlasts,
+				Memory:  staysForNext,
+			},
+			{
+				Name: "waves of 100 sessions", Package: "wsjson", As: "wsjson_test", File: "coder.go", Ops: 5,
+				Because: outlasts,
+				Memory:  staysForNext,
+			},
+		},
+	},
+	{
+		Name: "gorilla-websocket", Module: "github.com/gorilla/websocket", Version: "v1.5.3",
+		Replaced: "all its `sync.Pool`s by the recipe: flate.Writers and their readers",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{"."},
+		Loads: []Load{
+			{
+				Name: "hub, 100 compressed answers every 100 ms", Package: ".", As: "websocket", File: "gorilla.go", Ops: 30,
+				Because: outlasts,
+				Memory:  staysForNext,
+			},
+		},
+	},
+	{
+		Name: "zerolog", Module: "github.com/rs/zerolog", Version: "v1.35.1",
+		Replaced: "all its `sync.Pool`s by the recipe: events and arrays",
+		Edits:    []Edit{Recipe{"."}},
+		Packages: []string{".", "diode"},
+		Loads: []Load{
+			{Name: "empty", Package: ".", As: "zerolog", File: "zerolog.go", Ops: 10_000_000},
+			{Name: "4 fields", Package: ".", As: "zerolog", File: "zerolog.go", Ops: 3_000_000},
+			{Name: "an array", Package: ".", As: "zerolog", File: "zerolog.go", Ops: 500_000},
+		},
+	},
 }
 
-// testedOnly are those of which there is nothing to measure: their edits have the tests use dewpond, and are no
-// advice. The slices of bytebufferpool are all blocks here, which it takes from the pool at each Get and as it
+// testedOnly are those of which nothing is measured: their edits have the tests use dewpond, and those of
+// bytebufferpool are no advice. The slices of bytebufferpool are all blocks here, which it takes from the pool at each Get and as it
 // grows, and gives back at each Put.
 var testedOnly = []Program{
 	{

@@ -19,6 +19,11 @@ type Bench struct {
 	Dir   string // for copies; the caller removes it
 	Root  string // of the repository
 	Pairs int    // of rounds, of each load
+	Procs []int  // in place of the programs' own, if there are any
+	// Commit is that of the repository.
+	Commit string
+	// LoadsAlone leaves the programs' tests out.
+	LoadsAlone bool
 	// Do runs a step in a child process.
 	Do func(context.Context, Step) (Ending, error)
 }
@@ -26,10 +31,21 @@ type Bench struct {
 // again is how often tests that have failed are run once more, of each side.
 const again = 5
 
+// begin returns what is not measured yet of a program.
+func (b Bench) begin(p Program) (Outcome, copies) {
+	if len(b.Procs) > 0 {
+		p.Procs = b.Procs
+	}
+	if b.LoadsAlone {
+		p.Packages = nil // those whose tests run
+	}
+	o := Outcome{Program: p.Name, Version: p.Version, Commit: b.Commit, Environment: kit.Environment(), Procs: p.Procs}
+	return o, copies{Program: p.At(p.Procs), dir: b.Dir, root: b.Root, do: b.Do}
+}
+
 // Measure measures one program. An error is that of what cannot be done at all, or ctx's.
 func (b Bench) Measure(ctx context.Context, p Program) (Outcome, error) {
-	o := Outcome{Program: p.Name, Version: p.Version, Environment: kit.Environment()}
-	c := copies{Program: p, dir: b.Dir, root: b.Root, do: b.Do}
+	o, c := b.begin(p)
 	defer os.RemoveAll(c.side("")) // a night's programs would fill a disk
 	if err := b.prepare(ctx, c, &o); err != nil {
 		return o, err
@@ -37,11 +53,11 @@ func (b Bench) Measure(ctx context.Context, p Program) (Outcome, error) {
 	if err := b.retest(ctx, c, &o); err != nil {
 		return o, err
 	}
-	if err := b.measure(ctx, c, &o, p.Loads); err != nil {
+	if err := b.measure(ctx, c, &o, c.Loads, sides); err != nil {
 		return o, err
 	}
 	// By chance an interval may be above 1. What misses an aim has as many rounds more, and is judged by all.
-	return o, b.measure(ctx, c, &o, o.Missed(p))
+	return o, b.measure(ctx, c, &o, o.Missed(p), sides)
 }
 
 // prepare makes the copies, compiles both, and runs the tests.
@@ -51,14 +67,17 @@ func (b Bench) prepare(ctx context.Context, c copies, o *Outcome) error {
 		do   func() error
 	}
 	steps := []step{{"download and edit", func() (err error) { o.Lines, err = c.make(ctx); return err }}}
-	packages := slices.Clone(c.Packages)
+	var loaded []string
 	for _, l := range c.Loads {
-		if !slices.Contains(packages, l.Package) {
-			packages = append(packages, l.Package)
+		if !slices.Contains(loaded, l.Package) {
+			loaded = append(loaded, l.Package)
 		}
 	}
-	for _, side := range []string{Original, Migrated} {
-		for _, pkg := range packages {
+	for _, side := range []string{Original, Linked, Migrated} {
+		for _, pkg := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Packages, loaded)))) {
+			if side == Linked && !slices.Contains(loaded, pkg) {
+				continue
+			}
 			steps = append(steps, step{"compile " + pkg + ", " + side, func() error { return c.build(ctx, side, pkg) }})
 		}
 	}
@@ -150,13 +169,16 @@ func (b Bench) retest(ctx context.Context, c copies, o *Outcome) error {
 	return nil
 }
 
-// measure runs the loads, both sides in turn.
-func (b Bench) measure(ctx context.Context, c copies, o *Outcome, loads []Load) error {
+// measure runs the loads, the variants in turn.
+func (b Bench) measure(ctx context.Context, c copies, o *Outcome, loads []Load, of []variant) error {
 	if len(loads) == 0 {
 		return nil
 	}
-	byName := map[string]Load{}
-	var names []string
+	byName, variants := map[string]Load{}, map[string]variant{}
+	var names, turned []string
+	for _, v := range of {
+		variants[v.name], turned = v, append(turned, v.name)
+	}
 	first := 0
 	for _, l := range loads {
 		byName[l.Name], names = l, append(names, l.Name)
@@ -164,11 +186,11 @@ func (b Bench) measure(ctx context.Context, c copies, o *Outcome, loads []Load) 
 	for _, r := range o.Rounds {
 		first = max(first, r.Round+1)
 	}
-	turns := rounds.Tour(names, []string{Original, Migrated}, b.Pairs)
+	turns := rounds.Tour(names, turned, b.Pairs)
 	display := progress.New(os.Stderr, "lab", len(turns))
 	defer display.Close()
 	done, err := rounds.Run(ctx, turns, naming{display, c.Name}, func(ctx context.Context, t rounds.Turn) (result.Round, error) {
-		f, err := c.load(ctx, t.Contender, byName[t.Scenario])
+		f, err := c.load(ctx, variants[t.Contender], byName[t.Scenario])
 		if err != nil {
 			return result.Round{}, err
 		}

@@ -3,10 +3,13 @@ package programs
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -23,8 +26,13 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unusedPool, err := fs.ReadFile(embedded, "_loads/linked.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	loads = fstest.MapFS{
 		"_loads/harness.go": {Data: harness},
+		"_loads/linked.go":  {Data: unusedPool},
 		"_loads/fixture.go": {Data: []byte("package load\n\nvar dewpondLoads = map[string]dewpondLoad{\"pages\": dewpondBenchmark(BenchmarkPage)}\n")},
 	}
 	defer func() { loads = embedded }()
@@ -37,26 +45,32 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	b := Bench{Dir: dir, Root: root, Pairs: 2, Do: func(ctx context.Context, s Step) (Ending, error) {
+	atLoad := map[string]int{}
+	b := Bench{Dir: dir, Root: root, Pairs: 2, Commit: "abc1234", Do: func(ctx context.Context, s Step) (Ending, error) {
 		if slices.Contains(s.Args, "download") {
 			return Ending{Module: module}, nil
 		}
 		// A load is in the binary of a test, and its pools are to be those of a program that is none.
 		if load := slices.Contains(s.Args, "-test.run=^TestDewpondLoad$"); load != slices.Contains(s.Env, "DEWPOND_BUBBLES=off") {
 			t.Errorf("%q has the environment %q", s.Args, s.Env)
+		} else if load {
+			atLoad[strings.TrimSuffix(filepath.Base(s.Args[0]), "-root.exe")+" "+strings.Join(slices.DeleteFunc(slices.Clone(s.Env), func(v string) bool {
+				return !strings.HasPrefix(v, "GOMAXPROCS=") && !strings.HasPrefix(v, "DEWPOND_LOAD=")
+			}), " ")]++
 		}
 		return s.Do(ctx)
 	}}
 	p := Program{
-		Skip: "TestLeftOut",
-		Name: "fixture", Module: "example.com/fixture", Version: "v1.0.0", Edits: []Edit{Recipe{"."}},
+		Procs: []int{1, 2},
+		Skip:  "TestLeftOut",
+		Name:  "fixture", Module: "example.com/fixture", Version: "v1.0.0", Edits: []Edit{Recipe{"."}},
 		Packages: []string{"."}, Loads: []Load{{Name: "pages", Package: ".", As: "fixture", File: "fixture.go", Ops: 1000}},
 	}
 	o, err := b.Measure(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Lines != (Lines{2, 2}) {
+	if o.Lines != (Lines{2, 2}) || o.Commit != "abc1234" {
 		t.Errorf("the lines are %+v", o.Lines)
 	}
 	for _, run := range o.runs() {
@@ -64,8 +78,15 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("the tests %s: %+v", run.name, *run.Tests)
 		}
 	}
-	if len(o.Rounds) != 4 {
-		t.Fatalf("%d rounds, want two of each side", len(o.Rounds))
+	if len(o.Rounds) != 12 {
+		t.Fatalf("%d rounds, want two of each side at each GOMAXPROCS", len(o.Rounds))
+	}
+	for _, side := range []string{Original, Linked, Migrated} {
+		for _, at := range []string{"GOMAXPROCS=1", "GOMAXPROCS=2"} {
+			if n := atLoad[side+" "+at+" DEWPOND_LOAD=pages"]; n != 2 {
+				t.Errorf("%s, %s: %d rounds, want 2 (%v)", side, at, n, atLoad)
+			}
+		}
 	}
 	for _, r := range o.Rounds {
 		if r.Ops != 1000 || r.Figures[cpu] <= 0 || r.Figures[peak] <= 0 || r.Figures[allocs] < 1 {
@@ -74,6 +95,33 @@ func TestMeasure(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 { // tmp
 		t.Errorf("%v is left, %v", left, err)
+	}
+
+	// At several values of GOGC: the loads alone, each variant with its own value on its own side.
+	asked := map[string]int{}
+	atGOGC := Bench{Dir: dir, Root: root, Pairs: 2, Do: func(ctx context.Context, s Step) (Ending, error) {
+		switch {
+		case slices.Contains(s.Args, "-test.v"):
+			t.Errorf("it runs tests: %q", s.Args)
+		case slices.Contains(s.Args, "-test.run=^TestDewpondLoad$"):
+			asked[filepath.Base(s.Dir)+" "+s.Env[len(s.Env)-1]]++
+		}
+		return b.Do(ctx, s)
+	}}
+	if o, err = atGOGC.MeasureGOGC(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"original GOGC=100": 2, "original GOGC=200": 2, "original GOGC=400": 2, "dewpond GOGC=50": 2, "dewpond GOGC=100": 2}
+	if !maps.Equal(asked, want) {
+		t.Errorf("the loads ran as %v, want %v", asked, want)
+	}
+	var table strings.Builder
+	if err := GOGC(&table, Report{Programs: []Program{p}, Outcomes: []Outcome{o}}); err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| fixture, pages \| GOGC=200 \| \S+ \[.*\] \| \S+ \[.*\] \| .* \|\n\|  \| GOGC=400 \|.*\n\|  \| dewpond, GOGC=50 \|.*\n\|  \| dewpond, GOGC=100 \|.*\n\n- fixture: .*, 2 pairs\n`)
+	if !row.MatchString(table.String()) {
+		t.Errorf("the table is\n%s", table.String())
 	}
 
 	broken := p

@@ -14,7 +14,9 @@ import (
 type Outcome struct {
 	Program     string             `json:"program"`
 	Version     string             `json:"version"`
+	Commit      string             `json:"commit,omitempty"` // of the repository
 	Environment result.Environment `json:"environment"`
+	Procs       []int              `json:"procs,omitempty"` // the values of GOMAXPROCS of each load: see [Program.At]
 	Lines       Lines              `json:"lines"`
 	Before      Tests              `json:"before"`  // of the program as it is
 	After       Tests              `json:"after"`   // of the program as it is edited
@@ -57,21 +59,34 @@ const (
 
 var allFigures = []string{cpu, allocs, bytesEach, collections, peak, p99}
 
-// aims are the most that a figure of the edited program may be, as a multiple of the program's as it is.
+// aims are the most that a figure of the edited program may be, as a multiple of the control's.
 var aims = map[string]float64{cpu: 1.05, peak: 1.10}
 
 func (o Outcome) measured(load string) experiment.Measured {
 	return experiment.Measured{Rounds: slices.DeleteFunc(slices.Clone(o.Rounds), func(r result.Round) bool { return r.Scenario != load })}
 }
 
-// median is that of the program as it is, where the load has the figure.
+// median is the control's, where the load has the figure.
 func (o Outcome) median(load, figure string) (median float64, ok bool) {
-	m, at := o.measured(load), experiment.At(Original, figure)
+	m, at := o.measured(load), experiment.At(o.control(load), figure)
 	return m.Figure(at).Median, m.Has(at)
 }
 
+// control is what the edited program is compared with: Linked, or the program as it is if that side was not measured.
+func (o Outcome) control(load string) string {
+	if o.measured(load).Has(experiment.At(Linked, peak)) {
+		return Linked
+	}
+	return Original
+}
+
 func (o Outcome) ratio(load, figure string) result.Ratio {
-	return o.measured(load).Ratio(experiment.At(Migrated, figure), experiment.At(Original, figure))
+	return o.measured(load).Ratio(experiment.At(Migrated, figure), experiment.At(o.control(load), figure))
+}
+
+// linking compares Linked with the program as it is.
+func (o Outcome) linking(load, figure string) result.Ratio {
+	return o.measured(load).Ratio(experiment.At(Linked, figure), experiment.At(Original, figure))
 }
 
 // side is verdict's, and None where there is nothing to compare.
@@ -86,7 +101,7 @@ func missed(r result.Ratio, most float64) bool {
 
 // Missed returns the loads that miss an aim.
 func (o Outcome) Missed(p Program) (all []Load) {
-	for _, l := range p.Loads {
+	for _, l := range p.At(o.Procs).Loads {
 		for figure, most := range aims {
 			if missed(o.ratio(l.Name, figure), most) {
 				all = append(all, l)
@@ -97,18 +112,21 @@ func (o Outcome) Missed(p Program) (all []Load) {
 	return all
 }
 
-// Faults says what a night fails for: an aim that is missed, or a test that fails of the edited
-// program and not of the other.
+// Faults says what a night fails for: an aim that is missed, a test that fails of the edited
+// program and not of the other, or a report of checked mode on a program that is clean.
 func (o Outcome) Faults(p Program) (all []error) {
 	for _, l := range o.Missed(p) {
 		for _, figure := range allFigures {
 			if most, ok := aims[figure]; ok && missed(o.ratio(l.Name, figure), most) {
-				all = append(all, fmt.Errorf("%s, %s: %s is %s of the program's as it is, and should be %.2f at most", p.Name, l.Name, label(figure), text(o.ratio(l.Name, figure)), most))
+				all = append(all, fmt.Errorf("%s, %s: %s is %s of that of the side %s, and should be %.2f at most", p.Name, l.Name, label(figure), text(o.ratio(l.Name, figure)), o.control(l.Name), most))
 			}
 		}
 	}
 	if o.After.Of > 0 && o.After.Again == o.After.Of && o.Before.Again == 0 {
 		all = append(all, fmt.Errorf("%s: of its tests with dewpond some fail in each of %d runs, and of those without none", p.Name, o.After.Of))
+	}
+	if p.Clean && o.Checked.Reports > 0 {
+		all = append(all, fmt.Errorf("%s: its tests with checks have %d reports, and should have none", p.Name, o.Checked.Reports))
 	}
 	return all
 }

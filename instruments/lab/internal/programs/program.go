@@ -18,7 +18,9 @@ type Program struct {
 	Skip     string   // a test that does not, by its name
 	SkipWhy  string   // what the test wants that no edit can give it
 	FailWhy  string   // why tests fail of either side, if they do
+	Clean    bool     // checked mode must report nothing
 	Loads    []Load
+	Procs    []int // values of GOMAXPROCS at which each load runs; empty: as many as there are processors
 }
 
 // A Load is what both variants of a program do in each round.
@@ -29,14 +31,34 @@ type Load struct {
 	File    string // in _loads
 	Ops     int    // in a round
 	Because string // what makes it better, if it is
+	Work    string // what makes its CPU time worse, if it is
 	Memory  string // what makes its memory worse, if it is
+	Procs   int    // its GOMAXPROCS; 0: as many as there are processors
 }
 
 // The sides of a comparison.
 const (
 	Original = "original"
+	Linked   = "linked" // as the original, with dewpond linked and one pool made, which the program does not use
 	Migrated = "dewpond"
 )
+
+// At returns the program with each of its loads once for each value of GOMAXPROCS, which is in its name then. None
+// leaves the program as it is.
+func (p Program) At(procs []int) Program {
+	if len(procs) == 0 {
+		return p
+	}
+	var all []Load
+	for _, n := range procs {
+		for _, l := range p.Loads {
+			l.Name, l.Procs = fmt.Sprintf("%s, GOMAXPROCS=%d", l.Name, n), n
+			all = append(all, l)
+		}
+	}
+	p.Loads = all
+	return p
+}
 
 // All returns the programs, in the order of the report.
 func All() []Program { return all }

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden document")
 func madeUp(pairs int) Report {
 	environment := result.Environment{Machine: "a machine", OS: "linux", Arch: "amd64", CPUs: 2, GoVersion: "go1.26.8", LoadAverage: [3]float64{1.5, 1, 1}, Time: "2026-11-25T17:00:00Z"}
 	o := Outcome{
-		Program: "fixture", Version: "v1.2.3", Environment: environment, Lines: Lines{3, 2},
+		Program: "fixture", Version: "v1.2.3", Commit: "abc1234", Environment: environment, Lines: Lines{3, 2},
 		Before:  Tests{Passed: 10, Failures: []string{"TestFlaky"}, Again: 1, Of: 5},
 		After:   Tests{Passed: 11, Again: 2, Of: 5},
 		Checked: Tests{Passed: 9, Failures: []string{"TestSecret"}, Reports: 4},
@@ -28,14 +28,21 @@ func madeUp(pairs int) Report {
 		name      string
 		cpu, peak float64
 		because   string
+		work      string
 		memory    string
 	}{
-		{"better", 0.5, 1, "it boxes nothing", "nor this"}, {"worse", 1.2, 1.3, "", "it is larger"},
-		{"level", 1.001, 1.01, "this is not said", "nor this"}, {"undecided", 1.2, 1, "", ""},
+		{"better", 0.5, 1, "it boxes nothing", "this is not said", "nor this"}, {"worse", 1.2, 1.3, "", "it does more", "it is larger"},
+		{"level", 1.001, 1.01, "this is not said", "nor this", "nor this"}, {"undecided", 1.2, 1, "", "", ""},
 	} {
-		p.Loads = append(p.Loads, Load{Name: l.name, Because: l.because, Memory: l.memory})
+		p.Loads = append(p.Loads, Load{Name: l.name, Because: l.because, Work: l.work, Memory: l.memory})
 		for round := range pairs {
-			for side, by := range map[string][2]float64{Original: {1, 1}, Migrated: {l.cpu, l.peak}} {
+			for side, by := range map[string][2]float64{Original: {1, 0.5}, Linked: {1, 1}, Migrated: {l.cpu, l.peak}} {
+				if side == Linked && l.name == "undecided" {
+					continue // as in figures from before it was measured
+				}
+				if side == Original && l.name == "undecided" {
+					by[1] = 1
+				}
 				f := map[string]float64{
 					cpu: (1000 + float64(round)) * by[0], peak: 16e6 * by[1],
 					allocs: 2 * by[0], bytesEach: 64, collections: 10,
@@ -116,7 +123,7 @@ func TestFaults(t *testing.T) {
 	r := madeUp(6)
 	p, o := r.Programs[0], r.Outcomes[0]
 	faults := o.Faults(p)
-	if len(faults) != 2 || !strings.Contains(faults[0].Error(), "fixture, worse: processor time is 1.20x") || !strings.Contains(faults[1].Error(), "fixture, worse: peak RSS is 1.30x") {
+	if len(faults) != 2 || !strings.Contains(faults[0].Error(), "fixture, worse: CPU time is 1.20x") || !strings.Contains(faults[1].Error(), "fixture, worse: peak RSS is 1.30x") {
 		t.Errorf("%q", faults)
 	}
 	if missed := o.Missed(p); len(missed) != 1 || missed[0].Name != "worse" {
@@ -126,6 +133,18 @@ func TestFaults(t *testing.T) {
 	if faults := few.Faults(p); faults != nil {
 		t.Errorf("of five pairs: %q", faults)
 	}
+	o.Procs = []int{1}
+	if missed := o.Missed(p); missed != nil {
+		t.Errorf("at a GOMAXPROCS at which nothing was measured: %+v", missed)
+	}
+	o.Rounds = slices.Clone(o.Rounds)
+	for i := range o.Rounds {
+		o.Rounds[i].Scenario += ", GOMAXPROCS=1"
+	}
+	if faults := o.Faults(p); len(faults) != 2 || !strings.HasPrefix(faults[0].Error(), "fixture, worse, GOMAXPROCS=1: ") {
+		t.Errorf("at a GOMAXPROCS: %q", faults)
+	}
+	o = r.Outcomes[0]
 	o.Before.Again, o.After.Again = 0, 4
 	if n := len(o.Faults(p)); n != 2 {
 		t.Errorf("%d faults where a test fails in 4 runs of 5", n)
@@ -137,6 +156,26 @@ func TestFaults(t *testing.T) {
 	o.Before.Again = 1
 	if n := len(o.Faults(p)); n != 2 {
 		t.Errorf("%d faults where a test fails without dewpond too", n)
+	}
+	o.Checked.Reports = 7
+	if n := len(o.Faults(p)); n != 2 {
+		t.Errorf("%d faults where checked mode reports misuse of a program that may have some", n)
+	}
+	p.Clean = true
+	if faults := o.Faults(p); len(faults) != 3 || !strings.Contains(faults[2].Error(), "have 7 reports") {
+		t.Errorf("where checked mode reports misuse of a program that has none: %q", faults)
+	}
+}
+
+// Each load runs at each value of GOMAXPROCS, and its name says at which.
+func TestAt(t *testing.T) {
+	p := Program{Loads: []Load{{Name: "a", Ops: 3}, {Name: "b"}}}
+	if same := p.At(nil); len(same.Loads) != 2 || same.Loads[0] != p.Loads[0] {
+		t.Errorf("%+v", same.Loads)
+	}
+	at := p.At([]int{2, 8}).Loads
+	if want := (Load{Name: "a, GOMAXPROCS=8", Ops: 3, Procs: 8}); len(at) != 4 || at[2] != want || p.Loads[0].Procs != 0 {
+		t.Errorf("%+v", at)
 	}
 }
 
