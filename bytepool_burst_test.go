@@ -146,10 +146,10 @@ func TestIdleBoundUnderPressure(t *testing.T) {
 func TestIdleBoundOfLossyPrograms(t *testing.T) {
 	notWatched(t, "it loses blocks")
 	onlyOnHeap(t, "nobody else has such blocks")
-	const size = 1024
-	rounds, most := 10_000_000, int64(64<<20)
+	const size, most = 1024, 64 << 20
+	rounds := 10_000_000
 	if testing.Short() {
-		rounds, most = rounds/10, most/10
+		rounds /= 4
 	}
 	check := func(t *testing.T, p *dewpond.BytePool) {
 		if n := p.Stats().IdleBytes; n > most {
