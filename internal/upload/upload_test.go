@@ -220,12 +220,12 @@ func TestBodiesInStep(t *testing.T) {
 // A body that waits begins when another ends, and not before; the end of its context ends the
 // wait.
 func TestWait(t *testing.T) {
-	pool, _ := newPool(t, 256<<10)
+	pool, _ := newPool(t, 1<<20) // with which three bodies may grow at once
 	intake := upload.New(pool, upload.Wait, "test")
 	read := func(ctx context.Context, n int64) ([]byte, error) {
 		return intake.Read(ctx, bytes.NewReader(make([]byte, n)), n)
 	}
-	for _, first := range []int64{128 << 10, 256 << 10} { // half of the Budget, or all of it in small ones
+	for _, first := range []int64{512 << 10, 1 << 20} { // half of the Budget, or all of it in small ones
 		var held [][]byte
 		for sum := int64(0); sum < first; sum += 64 << 10 {
 			b, err := read(t.Context(), 64<<10)
