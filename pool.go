@@ -130,6 +130,7 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 		Tier:         tierUnless(o.NoSecondTier || idle == 0 || o.Drop != nil || p.checks != nil),
 		Unit:         p.size,
 		Aging:        o.IdleTimeout > 0,
+		Shards:       o.object.object != nil, // of package dewsync, which makes a pool when that is in use
 		// A limited pool keeps all idle objects in the depot, where every Get finds
 		// them. So it makes an object only if none is idle, and has no more than Limit,
 		// apart from those that Drop has not finished with.
@@ -566,6 +567,7 @@ func (p *Pool[T]) Stats() Stats {
 	}
 	quarantined := p.checks.quarantineCounts(1) // before the engine's counts: see check.Watch.InQuarantine
 	c := p.engine.Counts()[0]
+	recovered := c.Recovered + p.count.recovered.Load()
 	trimmed := p.count.trimmed.Load()
 	c.Released += trimmed
 	s := Stats{
@@ -573,8 +575,8 @@ func (p *Pool[T]) Stats() Stats {
 		Engine:          percpu.Engine(),
 		Bubbles:         bubblesShared(),
 		Guard:           "off (" + p.unguarded() + ")",
-		Hits:            c.Hits + c.Recovered,
-		Recovered:       c.Recovered,
+		Hits:            c.Hits + recovered,
+		Recovered:       recovered,
 		Misses:          p.count.misses.Load(),
 		Refused:         p.count.refused.Load(),
 		OverLimit:       p.count.overLimit.Load(),
@@ -608,7 +610,7 @@ func (p *Pool[T]) Stats() Stats {
 // objectCounts has the counts of the slow paths of a Pool.
 type objectCounts struct {
 	misses, refused, overLimit                  atomic.Uint64
-	puts                                        atomic.Uint64 // those that the engine does not count, each once
+	puts, recovered                             atomic.Uint64 // those that the engine does not count, each once
 	droppedFull, droppedOversize, droppedClosed atomic.Uint64
 	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
 	collections                                 atomic.Uint64

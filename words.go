@@ -60,14 +60,19 @@ func setWordHooks() {
 	}
 	hooks.Idle = func(pool any) *hooks.Word { return pool.(wordPool).idle() }
 	hooks.Fresh = func(pool any, object *hooks.Word) { pool.(wordPool).lendFresh(object) }
-	hooks.Missed = func(pool any, n uint64) { pool.(wordPool).missed(n) }
+	hooks.Count = func(pool any, c hooks.Calls) { pool.(wordPool).countCalls(c) }
+	hooks.MayCache = func() bool {
+		open := tierUnless(false)
+		mode, _ := CheckOff.effective()
+		return open != nil && open() && mode == CheckOff
+	}
 }
 
 // A wordPool is a Pool[hooks.Word].
 type wordPool interface {
 	idle() *hooks.Word
 	lendFresh(*hooks.Word)
-	missed(n uint64)
+	countCalls(hooks.Calls)
 	parted() bool
 }
 
@@ -94,10 +99,11 @@ func (p *Pool[T]) lendFresh(v *T) {
 	p.watchIfChosen(v)
 }
 
-// missed counts n Gets that have found no idle object. Their callers may make one, or do without: the bound
-// does not follow them.
-func (p *Pool[T]) missed(n uint64) {
+// countCalls counts calls that the engine has not seen. The bound does not follow them.
+func (p *Pool[T]) countCalls(c hooks.Calls) {
 	p = p.actual()
-	p.count.misses.Add(n)
-	p.engine.Wanted(0, int(n))
+	p.count.recovered.Add(c.Recovered)
+	p.count.misses.Add(c.Missed)
+	p.count.puts.Add(c.Puts)
+	p.engine.Wanted(0, int(c.Missed))
 }

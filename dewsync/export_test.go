@@ -46,3 +46,11 @@ func FirstUse(p *Pool, x any) (same bool) {
 	<-done
 	return first.Load() == second.Load() && len(p.all()) == 1
 }
+
+func init() { youngCalls = 0 }
+
+// StartYoung has pools be young for as many calls as in a program.
+func StartYoung() (restore func()) {
+	youngCalls = 63
+	return func() { youngCalls = 0 }
+}

@@ -84,7 +84,7 @@ func (k *kind) idle() (x any, ok bool) {
 
 func (k *kind) fresh(x any) { hooks.Fresh(k.pool, k.at(x)) }
 
-func (k *kind) missed(n uint64) { hooks.Missed(k.pool, n) }
+func (k *kind) count(c hooks.Calls) { hooks.Count(k.pool, c) }
 
 func (k *kind) put(x any) { k.pool.Put(k.at(x)) }
 

@@ -11,10 +11,11 @@ import (
 	"github.com/dewpond/dewpond/dewsync"
 )
 
-// BenchmarkManyPools measures pools that were used once, compared with as many of sync.Pool: the time of a GC cycle,
-// and the CPU time per second, without the GC's, while they are idle.
+// BenchmarkManyPools measures pools that were used once or 100 times, compared with as many of sync.Pool: to make a
+// pool and use it, the time of a GC cycle, and the CPU time per second, without the GC's, while they are idle.
 //
 //	go test -run '^$' -bench ManyPools -benchtime 20x ./dewsync
+//	go test -run '^$' -bench ManyPools/made -benchtime 20000x ./dewsync
 func BenchmarkManyPools(b *testing.B) {
 	type pool interface {
 		Get() any
@@ -24,36 +25,50 @@ func BenchmarkManyPools(b *testing.B) {
 		"sync":    func() pool { return &sync.Pool{New: func() any { return new([64]byte) }} },
 		"dewpond": func() pool { return &dewsync.Pool{New: func() any { return new([64]byte) }} },
 	}
-	for _, kind := range []string{"sync", "dewpond"} {
-		use := func(n int) []pool {
-			all := make([]pool, n)
-			for i := range all {
-				all[i] = kinds[kind]()
-				all[i].Put(all[i].Get())
-			}
-			return all
+	use := func(kind string, calls int) pool {
+		p := kinds[kind]()
+		for range calls {
+			p.Put(p.Get())
 		}
-		b.Run(fmt.Sprint("idle/2000/", kind), func(b *testing.B) {
-			all := use(2000)
-			for range 3 { // what went before is gone
-				runtime.GC()
+		return p
+	}
+	for _, calls := range []int{1, 100} {
+		for _, kind := range []string{"sync", "dewpond"} {
+			name := fmt.Sprintf("calls=%d/%s", calls, kind)
+			many := func(n int) (all []pool) {
+				for range n {
+					all = append(all, use(kind, calls))
+				}
+				return all
 			}
-			before, seconds := userTime(), 0
-			for b.Loop() {
-				time.Sleep(time.Second)
-				seconds++
-			}
-			runtime.GC() // the runtime counts by then
-			b.ReportMetric(1000*(userTime()-before)/float64(seconds), "user-ms/s")
-			runtime.KeepAlive(all)
-		})
-		b.Run(fmt.Sprint("collection/20000/", kind), func(b *testing.B) {
-			all := use(20_000)
-			for b.Loop() {
-				runtime.GC()
-			}
-			runtime.KeepAlive(all)
-		})
+			b.Run("made/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					use(kind, calls)
+				}
+			})
+			b.Run("idle=2000/"+name, func(b *testing.B) {
+				all := many(2000)
+				for range 3 { // what went before is gone
+					runtime.GC()
+				}
+				before, seconds := userTime(), 0
+				for b.Loop() {
+					time.Sleep(time.Second)
+					seconds++
+				}
+				runtime.GC() // the runtime counts by then
+				b.ReportMetric(1000*(userTime()-before)/float64(seconds), "user-ms/s")
+				runtime.KeepAlive(all)
+			})
+			b.Run("collected=20000/"+name, func(b *testing.B) {
+				all := many(20_000)
+				for b.Loop() {
+					runtime.GC()
+				}
+				runtime.KeepAlive(all)
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dewpond/dewpond/internal/hooks"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -21,10 +22,13 @@ import (
 // within the next one, also while it is in use, as a [dewpond.Pool] with the default options does. Idle objects are live heap: where an object has much memory, a
 // [dewpond.Pool] with MaxIdle needs less.
 //
-// [dewpond.Pools] yields a pool from the first object on that is put into it or that its New
-// makes. Its name is where its New is, as "server/request.go:31", or if it has none, where it
-// was first used. Objects of a second type are kept aside, in a pool of that name and the
-// type's.
+// A Pool's first 63 calls are a sync.Pool's, so thousands of pools that are hardly used cost hardly
+// more than as many of sync.Pool. The next call that brings or makes an object has the Pool keep what is idle. It does so from
+// the first one on in checked mode, in a bubble of [testing/synctest], and with DEWPOND_TIER=off.
+//
+// [dewpond.Pools] yields a Pool from then on, and its statistics count the calls before as well. Its name is where
+// its New is, as "server/request.go:31", or if it has none, where it was used then. Objects of a second type
+// are kept aside, in a pool of that name and the type's.
 //
 // With DEWPOND_CHECK, see [dewpond.CheckMode], double Puts of an object and writes after its
 // Put are reported if it is put back as a pointer. An object that is never put back is no
@@ -43,12 +47,12 @@ type Pool struct {
 	kinds atomic.Pointer[[]*kind] // of all types
 
 	// mu is held while the name is found or a kind is made, and never while New runs.
-	mu     sync.Mutex
-	name   string
-	misses uint64 // Gets that returned nil before there was a kind
+	mu    sync.Mutex
+	name  string
+	young // what the Pool is before there is a kind
 
 	// New makes an object where Get would otherwise return nil. It may be nil. It must not
-	// change while Get runs, nor during the first Put. It may call the pool's methods.
+	// change while Get runs, nor during the first 64 Puts. It may call the pool's methods.
 	New func() any
 }
 
@@ -77,32 +81,25 @@ func (p *Pool) getSlow() any {
 			return x
 		}
 	}
+	if len(p.all()) == 0 && hooks.MayCache() {
+		if x := p.cache.Get(); x != nil {
+			p.count(hooks.Calls{Recovered: 1})
+			return x
+		}
+	}
 	if p.New == nil {
-		p.missed()
+		p.count(hooks.Calls{Missed: 1})
 		return nil
 	}
 	x := p.New()
-	if !isNil(x) {
+	switch {
+	case isNil(x):
+	case p.isYoung():
+		p.count(hooks.Calls{Missed: 1})
+	default:
 		p.kindOf(x).fresh(x)
 	}
 	return x
-}
-
-// missed counts a Get that returns nil. Which type its caller would have wanted is not known, so it counts
-// for the first one; those before the first Put count when that comes.
-func (p *Pool) missed() {
-	if kinds := p.all(); len(kinds) > 0 {
-		kinds[0].missed(1)
-		return
-	}
-	p.findName()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if kinds := p.all(); len(kinds) > 0 { // meanwhile
-		kinds[0].missed(1)
-	} else {
-		p.misses++
-	}
 }
 
 // Put gives an object back. The caller must no longer use it. Put ignores nil, and drops a
@@ -120,7 +117,12 @@ func (p *Pool) Put(x any) {
 			}
 		}
 	}
-	if !isNil(x) {
+	switch {
+	case isNil(x):
+	case p.isYoung():
+		p.count(hooks.Calls{Puts: 1}) // first: see grow
+		p.cache.Put(x)
+	default:
 		p.kindOf(x).put(x)
 	}
 }
@@ -139,21 +141,30 @@ func (p *Pool) kindOf(x any) *kind {
 		return k
 	}
 	p.findName()
+	k, first := p.makeKind(x)
+	if first {
+		p.grow(k)
+	}
+	return k
+}
+
+// makeKind makes the kind of x, unless another goroutine has, and reports whether it is the first.
+func (p *Pool) makeKind(x any) (k *kind, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kinds := p.all()
 	if k := find(kinds, x); k != nil {
-		return k
+		return k, false
 	}
-	k := newKind(p.name, len(kinds), x)
-	if p.misses > 0 && len(kinds) == 0 {
-		k.missed(p.misses)
-	}
+	k = newKind(p.name, len(kinds), x)
 	kinds = append(kinds[:len(kinds):len(kinds)], k)
 	p.kinds.Store(&kinds)
-	if e := k.engine(); e != nil && len(kinds) == 1 {
+	if len(kinds) > 1 {
+		return k, false
+	}
+	if e := k.engine(); e != nil {
 		p.typ = k.typ
 		p.engine.Store(e)
 	}
-	return k
+	return k, true
 }

@@ -255,7 +255,7 @@ func TestDecay(t *testing.T) {
 	})
 }
 
-// A pool is in dewpond.Pools, by the place of its New or of its first use, until it is
+// A pool is in dewpond.Pools, by the place of its New or of its first object, until it is
 // collected.
 func TestNames(t *testing.T) {
 	here := func() string { _, _, line, _ := runtime.Caller(1); return fmt.Sprintf("dewsync/pool_test.go:%d", line) }
@@ -268,9 +268,9 @@ func TestNames(t *testing.T) {
 	wantWithout := here()
 	wantWithout = fmt.Sprintf("dewsync/pool_test.go:%d", lineOf(wantWithout)-1)
 	gotten.Get()
+	gotten.Put(new(int))
 	wantGotten := here()
 	wantGotten = fmt.Sprintf("dewsync/pool_test.go:%d", lineOf(wantGotten)-1)
-	gotten.Put(new(int))
 	method := &dewsync.Pool{New: maker{}.make}
 	method.Get()
 	wantMethod := here()

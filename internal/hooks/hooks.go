@@ -8,6 +8,10 @@ import "reflect"
 // knows. Its pools are each a *dewpond.Pool[Word].
 type Word struct{ _ byte }
 
+// Calls are calls of Get and Put: those that found an object which the garbage collector had not freed, those for
+// which there was none, and whose callers make one or do without, and Puts.
+type Calls struct{ Recovered, Missed, Puts uint64 }
+
 var (
 	// ReportLeaks reports what is out of a pool and watched, and returns how much that is:
 	// see dewtest.ReportLeaks. ok is false if p is no pool.
@@ -36,6 +40,9 @@ var (
 	Idle func(pool any) *Word
 	// Fresh counts an object that the caller has made because Idle has found none.
 	Fresh func(pool any, object *Word)
-	// Missed counts n Gets for which Idle has found none, and whose callers make an object or do without.
-	Missed func(pool any, n uint64)
+	// Count counts calls that a pool of Words has not seen.
+	Count func(pool any, c Calls)
+	// MayCache reports whether objects may be left to the garbage collector, as in a sync.Pool, here and now, and
+	// nobody wants to watch them.
+	MayCache func() bool
 )

@@ -26,6 +26,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/atomics"
 	"github.com/dewpond/dewpond/internal/perclass"
+	"github.com/dewpond/dewpond/internal/percpu"
 )
 
 // Config is what an engine is made from. The caller has validated it.
@@ -51,6 +52,10 @@ type Config struct {
 	// choose some of them by it: see section.Slot and slot.Hits. Otherwise the first hits
 	// of each new array, of which there are many, would be chosen always or never.
 	Sampled bool
+
+	// Shards has Init make the shards, and not the first use: then no goroutine can have seen an engine
+	// without them, and nothing need wait until none can.
+	Shards bool
 
 	// Direct keeps every block in the depots, where any Pop finds it. That is slower,
 	// but Pop returns nil only if there was a moment at which no block of the class was
@@ -123,12 +128,20 @@ func (e *Engine) Init(c Config) {
 	e.reclaimable.Store(true)
 	e.stride = stride(e.sharded)
 	e.sampled = c.Sampled
-	a := e.newArray(sharded, 0) // the shards come with the first use: see enterGrown
+	shards := 0 // they come with the first use: see enterGrown
+	if c.Shards && e.sharded > 0 {
+		shards = percpu.Procs()
+	}
+	a := e.newArray(sharded, shards)
 	sizes, rounds := e.sizes, a.rounds
 	e.depots.Init(len(sizes), func(class int, d *depot) {
 		d.size, d.places, d.several = sizes[class], int(rounds[class]), rounds[class] > 1
 	})
+	if shards > 0 {
+		e.depots.At(0) // which makes all
+	}
 	a.settled.Store(true)
+	e.procs.Store(uintptr(shards))
 	e.current.Store(&a.slots[0])
 }
 

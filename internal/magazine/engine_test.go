@@ -170,6 +170,28 @@ func TestGenerationWraps(t *testing.T) {
 	}
 }
 
+// An engine whose Init makes the shards has the first block in them, in the array of Init: nothing waits for sections.
+func TestInitMakesShards(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, shards := range []bool{false, true} {
+		e := new(Engine)
+		e.Init(Config{Sizes: []int{64}, MaxIdleBytes: 1 << 20, Shards: shards})
+		first := e.array()
+		b := block()
+		e.Push(0, b)
+		if same := e.array() == first; same != shards {
+			t.Errorf("Shards: %v; the first use leaves the array: %v", shards, same)
+		}
+		if got := e.Pop(0); got != b || e.array().mode != sharded || e.array().procs != 1 {
+			t.Errorf("Shards: %v; a Pop returns %p, want %p", shards, got, b)
+		}
+		if hits := e.Counts()[0].Hits; hits != 1 {
+			t.Errorf("Shards: %v; %d hits", shards, hits)
+		}
+		check(t, e)
+	}
+}
+
 // A pool that is made while GOMAXPROCS is high, and first used when it is low, makes no magazine that
 // a shard would fill beyond its capacity.
 func TestShardsOfFewerProcs(t *testing.T) {

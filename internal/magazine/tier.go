@@ -14,7 +14,7 @@ type tier struct {
 	class atomics.Pointer[[]atomics.Cache] // nil until the first Spill, and again after LeaveTier and Close
 	aging bool                             // decay calls Low as time passes
 	vain  atomics.Heuristic                // how often GiveWay has found nothing
-	moves uint64                           // what had come and gone at the last SpillIdle; guarded by Engine.mu
+	moves uint64                           // what had come and gone at the last InUse; guarded by Engine.mu
 }
 
 // Spill gives a block for which there is no room to the second tier, and reports whether it did.
