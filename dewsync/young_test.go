@@ -15,8 +15,8 @@ import (
 // turned the collector off.
 func forgets() bool {
 	var p sync.Pool
-	for i := range 100 {
-		p.Put(i)
+	for range 100 {
+		p.Put(new(int))
 	}
 	for range 100 {
 		if p.Get() == nil {
