@@ -92,10 +92,6 @@ var _ = [1]struct{}{}[magazine.SlotSize-sizeclass.SlotSize]
 // comparison.
 type blockWork uint8
 
-// sparseCalls is how many calls a pool serves before it has shards. Before, any goroutine finds what is idle, in a few
-// times the time.
-const sparseCalls = 63
-
 const (
 	clearBlock blockWork = 1 << iota
 	trackState           // Put: ask the Source whether it owns the block; Get: note that the block is out
@@ -186,14 +182,13 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 		MaxIdlePerClass: max(0, o.MaxIdlePerClass),
 		Beyond:          beyondIf(follows),
 		Tier:            tierUnless(o.NoSecondTier || idle == 0 || o.Memory != nil || o.Budget != nil || p.checks != nil),
-		Sparse:          sparseCalls,
 		Aging:           o.IdleTimeout > 0,
 		Sampled:         p.onGet&watchSome != 0,
 	})
 	if p.checks.everything() {
 		p.engine.EnterDirect() // permanently
 	}
-	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Sparse: sparseCalls, Direct: p.checks.everything()})
+	p.handles.Init(magazine.Config{Sizes: []int{1}, MaxIdleBytes: idleHandles, Direct: p.checks.everything()})
 	var settle func()
 	if p.ledger != nil || p.checks != nil {
 		settle = p.settle

@@ -532,7 +532,6 @@ func TestFailedAllocationFindsIdle(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{Memory: source})
 		var held atomic.Bool
 		go func() {
-			hold(p, 1024, 64) // so that there are shards
 			hold(p, 1024, 4)
 			held.Store(true)
 		}()

@@ -129,7 +129,6 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 		Beyond:       beyondIf(follows),
 		Tier:         tierUnless(o.NoSecondTier || idle == 0 || o.Drop != nil || p.checks != nil),
 		Unit:         p.size,
-		Sparse:       sparseCalls,
 		Aging:        o.IdleTimeout > 0,
 		Shards:       o.object.object != nil, // of package dewsync, which makes a pool when that is in use
 		// A limited pool keeps all idle objects in the depot, where every Get finds

@@ -39,16 +39,12 @@ func TestTrimAndCloseStopTheWorld(t *testing.T) {
 		}
 		p, b = newPool(t, dewpond.BytePoolOptions{}), nil
 	}
-	use := func(times int) func() {
-		return func() {
-			for range times {
-				p.Put(p.Get(100))
-				l := p.Lease(100)
-				l.Release()
-			}
-		}
+	used := func() {
+		unused()
+		p.Put(p.Get(100))
+		l := p.Lease(100)
+		l.Release()
 	}
-	used := func() { unused(); use(60)() }
 	trimmed := func() { used(); p.Trim() }
 	allOut := func() { trimmed(); b = p.Get(100) }
 	trim := func() { p.Trim() }
@@ -62,8 +58,7 @@ func TestTrimAndCloseStopTheWorld(t *testing.T) {
 		{"NewBytePool", func() {}, unused, 0},
 		{"Trim of an unused pool", unused, trim, 0},
 		{"Close of an unused pool", unused, shut, 0},
-		{"a few uses", unused, use(10), 0},
-		{"many uses", unused, use(60), 2}, // of blocks and of handles
+		{"the first use", unused, func() { p.Put(p.Get(100)) }, 1},
 		{"Trim of blocks and handles", used, trim, 2},
 		{"a second Trim", trimmed, trim, 0},
 		{"Trim where all blocks are out", allOut, trim, 0},
@@ -77,30 +72,6 @@ func TestTrimAndCloseStopTheWorld(t *testing.T) {
 		if n := stopsOf(tt.before, tt.f); n != tt.want {
 			t.Errorf("%s stops the world %d times, want %d", tt.what, n, tt.want)
 		}
-	}
-}
-
-// A pool that is hardly used has no shards: what it has beside its blocks is less than with them, and any goroutine
-// finds what is idle.
-func TestPoolsOfFewCallsAreSmall(t *testing.T) {
-	notWatched(t, "pools of CheckAll bypass their shards")
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // for each there would be a shard
-	p := newPool(t, dewpond.BytePoolOptions{})
-	calls := func(n int) int64 {
-		for range n / 2 {
-			p.Put(p.Get(100))
-		}
-		return p.Stats().OverheadBytes
-	}
-	few := calls(2)
-	if n := calls(60); n != few {
-		t.Errorf("2 calls leave a pool of %d bytes, 62 one of %d", few, n)
-	}
-	if n := calls(4); n < few+4*4096 {
-		t.Errorf("2 calls leave a pool of %d bytes, 66 one of %d: want 4 shards more", few, n)
-	}
-	if s := p.Stats(); s.Misses != 1 || s.Gets != 33 || s.Puts != 33 {
-		t.Errorf("66 calls with one block: %v", s)
 	}
 }
 

@@ -27,11 +27,6 @@ func TestShards(t *testing.T) {
 	objects := dewpond.MustPool(dewpond.PoolOptions[[32]byte]{Name: t.Name()})
 	limited := dewpond.MustPool(dewpond.PoolOptions[[32]byte]{Name: t.Name(), Limit: 10})
 	t.Cleanup(func() { slices.Close(); objects.Close(); limited.Close() })
-	for range 64 { // a pool that is hardly used has no shards
-		bytes.Put(bytes.Get(100))
-		slices.Put(slices.Get(100))
-		objects.Put(objects.Get())
-	}
 	var b [n][]byte
 	var s [n][]float64
 	var o, l [n]*[32]byte

@@ -53,10 +53,6 @@ type Config struct {
 	// of each new array, of which there are many, would be chosen always or never.
 	Sampled bool
 
-	// Sparse is how many calls that find no shard the engine serves from its depots before it makes shards.
-	// A pool that is hardly used is small, and stops the world for none.
-	Sparse int
-
 	// Shards has Init make the shards, and not the first use: then no goroutine can have seen an engine
 	// without them, and nothing need wait until none can.
 	Shards bool
@@ -112,7 +108,6 @@ type Engine struct {
 	// refused because of it.
 	mu        atomics.Mutex
 	mostProcs int // the greatest GOMAXPROCS that an array was made for
-	sparse    int // what is left of Config.Sparse
 }
 
 // Init prepares an engine without blocks. It is a method, not a constructor, so that a
@@ -132,7 +127,7 @@ func (e *Engine) Init(c Config) {
 	}
 	e.reclaimable.Store(true)
 	e.stride = stride(e.sharded)
-	e.sampled, e.sparse = c.Sampled, c.Sparse
+	e.sampled = c.Sampled
 	shards := 0 // they come with the first use: see enterGrown
 	if c.Shards && e.sharded > 0 {
 		shards = percpu.Procs()

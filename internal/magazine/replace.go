@@ -355,7 +355,7 @@ func (e *Engine) Waiting(class uint8) bool {
 }
 
 // enterGrown is Enter, on an array that has a shard for this P: the engine may be new, or
-// GOMAXPROCS may have grown. In an engine that is hardly used there is none, see Config.Sparse. If another goroutine is already replacing the array, it does
+// GOMAXPROCS may have grown. If another goroutine is already replacing the array, it does
 // not wait for that: the section then has no slots and uses the depot, this once.
 func (e *Engine) enterGrown() section {
 	e.depots.At(0) // which makes all: a section cannot
@@ -373,12 +373,7 @@ func (e *Engine) grow() {
 		return
 	}
 	defer e.mu.Unlock()
-	a := e.array()
-	if a.procs == 0 && e.sparse > 0 {
-		e.sparse--
-		return
-	}
-	if uint(percpu.Procs()) > a.procs && a.mode == sharded {
+	if a := e.array(); uint(percpu.Procs()) > a.procs && a.mode == sharded {
 		delay(seamGrow)
 		e.replace(sharded)
 	}

@@ -319,9 +319,7 @@ func TestSampled(t *testing.T) {
 // What each P has is said by ReadShards, and by nothing else.
 func TestReadShards(t *testing.T) {
 	p := pool(t, dewpond.BytePoolOptions{Name: "parts"})
-	for range 64 { // then it has shards
-		p.Put(p.Get(100))
-	}
+	p.Put(p.Get(100))
 	for key := range series(t) {
 		if strings.HasPrefix(key, "shard_") {
 			t.Errorf("Read says %s", key)
