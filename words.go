@@ -18,8 +18,8 @@ type objectOptions struct {
 	lazy      bool // a pool that is made where it is first used, which says nothing of whose it is
 }
 
-func (o *PoolOptions[T]) describe(object reflect.Type, watched bool) {
-	o.object = objectOptions{object: object, unwatched: !watched}
+func (o *PoolOptions[T]) describe(object reflect.Type, watched, used bool) {
+	o.object = objectOptions{object: object, unwatched: !watched, lazy: used}
 }
 
 // objectType returns the type of the objects.
@@ -48,8 +48,10 @@ func (p *Pool[T]) unguarded() string {
 }
 
 func setWordHooks() {
-	hooks.Describe = func(options any, object reflect.Type, watched bool) {
-		options.(interface{ describe(reflect.Type, bool) }).describe(object, watched)
+	hooks.Describe = func(options any, object reflect.Type, watched, used bool) {
+		options.(interface {
+			describe(reflect.Type, bool, bool)
+		}).describe(object, watched, used)
 	}
 	hooks.Engine = func(pool any) any {
 		p := pool.(livePool)
@@ -101,7 +103,9 @@ func (p *Pool[T]) lendFresh(v *T) {
 
 // countCalls counts calls that the engine has not seen. The bound does not follow them.
 func (p *Pool[T]) countCalls(c hooks.Calls) {
-	p = p.actual()
+	if p = p.made(); p.parted() { // all that is cached is outside of bubbles
+		p = p.parts.outside
+	}
 	p.count.recovered.Add(c.Recovered)
 	p.count.misses.Add(c.Missed)
 	p.count.puts.Add(c.Puts)

@@ -21,10 +21,11 @@ type box struct{ x any }
 // are in boxes.
 const mostTypes = 8
 
-// newKind makes the kind of x, for a pool with a name that has n kinds. Checked mode watches what a
+// newKind makes the kind of x, for a pool with a name that has n kinds. used says that objects of the pool were in
+// use before. Checked mode watches what a
 // pointer points to. It does not watch the value of an interface that holds no pointer, which may be
 // one for all that are equal.
-func newKind(name string, n int, x any) *kind {
+func newKind(name string, n int, x any, used bool) *kind {
 	k := new(kind)
 	object, watched := reflect.TypeOf(x), false
 	switch {
@@ -44,7 +45,7 @@ func newKind(name string, n int, x any) *kind {
 		}
 	}
 	o := dewpond.PoolOptions[hooks.Word]{Name: name, Reset: leaveAsIs}
-	hooks.Describe(&o, object, watched)
+	hooks.Describe(&o, object, watched, used)
 	k.pool = dewpond.MustPool(o)
 	return k
 }

@@ -23,12 +23,14 @@ import (
 // [dewpond.Pool] with MaxIdle needs less.
 //
 // A Pool's first 63 calls are a sync.Pool's, so thousands of pools that are hardly used cost hardly
-// more than as many of sync.Pool. The next call that brings or makes an object has the Pool keep what is idle. It does so from
-// the first one on in checked mode, in a bubble of [testing/synctest], and with DEWPOND_TIER=off.
+// more than as many of sync.Pool. With the next call that brings or makes an object the Pool begins to
+// keep what is idle. In checked mode, in a bubble of [testing/synctest] and with DEWPOND_TIER=off it
+// does so with the first.
 //
-// [dewpond.Pools] yields a Pool from then on, and its statistics count the calls before as well. Its name is where
-// its New is, as "server/request.go:31", or if it has none, where it was used then. Objects of a second type
-// are kept aside, in a pool of that name and the type's.
+// [dewpond.Pools] yields a Pool from then on. Its statistics count the calls before as well, all of
+// them for the type of that object. Its name is where its New is, as "server/request.go:31", or if it
+// has none, where it was used then. Objects of a second type are kept aside, in a pool of that name
+// and the type's.
 //
 // With DEWPOND_CHECK, see [dewpond.CheckMode], double Puts of an object and writes after its
 // Put are reported if it is put back as a pointer. An object that is never put back is no
@@ -156,7 +158,7 @@ func (p *Pool) makeKind(x any) (k *kind, first bool) {
 	if k := find(kinds, x); k != nil {
 		return k, false
 	}
-	k = newKind(p.name, len(kinds), x)
+	k = newKind(p.name, len(kinds), x, p.calls.Puts > 0)
 	kinds = append(kinds[:len(kinds):len(kinds)], k)
 	p.kinds.Store(&kinds)
 	if len(kinds) > 1 {

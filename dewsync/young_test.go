@@ -123,6 +123,30 @@ func TestNeverYoung(t *testing.T) {
 	})
 }
 
+// A Pool that was young outside of a bubble is not the bubble's when it grows up there, so it keeps nothing there.
+func TestGrowsUpInBubble(t *testing.T) {
+	defer dewsync.StartYoung()()
+	p := &dewsync.Pool{New: func() any { return new(chan int) }}
+	for range 5 {
+		p.Put(p.Get())
+	}
+	out := p.Get()
+	synctest.Test(t, func(t *testing.T) {
+		x := p.Get()
+		p.Put(x)
+		if y := p.Get(); x == y {
+			t.Error("the pool keeps an object of the bubble")
+		} else {
+			p.Put(y)
+		}
+	})
+	p.Put(p.Get())
+	p.Put(out)
+	if s := stats(t, p); s.Gets != 9 || s.Puts != 9 || s.InUseBytes != 0 {
+		t.Errorf("9 Gets and Puts are counted as %v", s)
+	}
+}
+
 // Goroutines that have a pool grow up beneath them share no object, and each call counts once.
 func TestManyGrowUp(t *testing.T) {
 	defer dewsync.StartYoung()()

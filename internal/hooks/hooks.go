@@ -31,8 +31,8 @@ var (
 	Release func(lease any) bool
 
 	// Describe says in options, a *dewpond.PoolOptions[Word], which type the objects have,
-	// and whether checked mode may look at them.
-	Describe func(options any, object reflect.Type, watched bool)
+	// whether checked mode may look at them, and whether some were in use outside of bubbles before.
+	Describe func(options any, object reflect.Type, watched, used bool)
 	// Engine returns the *magazine.Engine of a pool of Words, or nil if Get and Put have more
 	// to do than to ask it.
 	Engine func(pool any) any
