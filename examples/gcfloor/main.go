@@ -41,20 +41,30 @@ func (f *floor) await() { runtime.SetFinalizer(new(*floor), func(**floor) { f.co
 // collected follows what is alive, until somebody else sets the limit: theirs stays, and GOGC is as it was.
 func (f *floor) collected() {
 	if debug.SetMemoryLimit(-1) != f.set {
-		f.raised.Store(false)
-		if now := debug.SetGCPercent(f.gogc); now >= 0 {
-			debug.SetGCPercent(now) // GOGC is theirs, too
-		}
+		f.end()
 		return
 	}
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)
 	live := int64(s[0].Value.Uint64() + s[1].Value.Uint64() - s[2].Value.Uint64() - s[3].Value.Uint64() - s[4].Value.Uint64())
+	before := f.set
 	f.set = max(f.limit, live/4*5)
-	debug.SetMemoryLimit(f.set)
+	if theirs := debug.SetMemoryLimit(f.set); theirs != before { // set since the look above
+		debug.SetMemoryLimit(theirs)
+		f.end()
+		return
+	}
 	f.raised.Store(f.set > f.limit)
 	f.await()
+}
+
+// end ends the floor, and restores GOGC.
+func (f *floor) end() {
+	f.raised.Store(false)
+	if now := debug.SetGCPercent(f.gogc); now >= 0 {
+		debug.SetGCPercent(now) // GOGC is theirs, too
+	}
 }
 
 // sheds refuses requests while memory is scarce. Package pressure goes by the limit that is set: once
