@@ -25,6 +25,7 @@ type floor struct {
 	limit, set int64 // what the process was given, and what the floor has set
 	gogc       int   // before
 	raised     atomic.Bool
+	calls      atomic.Int64 // of collected, which have returned
 }
 
 func hold(limit int64) *floor {
@@ -40,6 +41,7 @@ func (f *floor) await() { runtime.SetFinalizer(new(*floor), func(**floor) { f.co
 
 // collected follows what is alive, until somebody else sets the limit: theirs stays, and GOGC is as it was.
 func (f *floor) collected() {
+	defer f.calls.Add(1)
 	if debug.SetMemoryLimit(-1) != f.set {
 		f.end()
 		return
