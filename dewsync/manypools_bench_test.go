@@ -17,6 +17,7 @@ import (
 //	go test -run '^$' -bench ManyPools -benchtime 20x ./dewsync
 //	go test -run '^$' -bench ManyPools/made -benchtime 20000x ./dewsync
 func BenchmarkManyPools(b *testing.B) {
+	defer dewsync.StartYoung()()
 	type pool interface {
 		Get() any
 		Put(any)
