@@ -45,8 +45,8 @@ func (p *Pool) count(c hooks.Calls) {
 	p.calls.Puts += c.Puts
 }
 
-// grow has the Pool keep what it had when it was young, after its first kind is made. What a Put of then brings
-// later is the collector's.
+// grow has the Pool keep what it had when it was young, after its first kind is made. What a Put that began
+// before brings later is the collector's.
 func (p *Pool) grow(first *kind) {
 	p.mu.Lock()
 	c := p.calls
