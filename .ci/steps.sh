@@ -19,19 +19,6 @@ tool() { # builds one of the tools that tools/go.mod pins or has, as .ci/bin/NAM
   (cd tools && GOWORK=off go build -o "../.ci/bin/${1##*/}" "$1")
 }
 
-childless() { # prints go test's flag with which a test can start no process
-  local none=$PWD/.ci/bin/childless
-  if [ "$(go env GOHOSTOS)" = linux ] && tool ./childless && "$none" "$(command -v true)"; then
-    echo "-exec=$none"
-  else
-    echo "  the kernel cannot keep tests from starting processes here, so this looks at the rest" >&2
-  fi
-}
-
-starters() { # prints the packages with tests that start processes, by CONTRIBUTING.md's table
-  sed -n 's/^| `\([^`]*\)` |.*/.\/\1/p' CONTRIBUTING.md
-}
-
 install() { # installs Debian's package $2, or $1, unless there is a program $1, where CI runs as root
   if ! command -v "$1" >/dev/null && [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     apt-get install -y -q --no-install-recommends "${2:-$1}" >/dev/null

@@ -19,7 +19,6 @@ var (
 		"cmd/dewpond/internal/contender/dataptr.go", // a rival pool that keeps data pointers
 		"examples/matchmaker/matchmakerpb",          // protoc-gen-go writes it
 		"instruments/proof/...",                     // drives the engine, whose blocks are unsafe pointers
-		"tools/childless",                           // makes system calls with arguments in memory
 	}
 
 	// A test may also play a caller that does what the docs forbid. (The lists above
@@ -48,16 +47,8 @@ var (
 		"examples/http/main.go",               // os has no name for SIGTERM
 
 		"examples/matchmaker/liveness/peek_linux.go", // net cannot peek
-		"tools/childless", // has the kernel refuse one
 
 		"instruments/lab/internal/programs/group_unix.go", // ends the Go tool with its compilers
-	}
-
-	// The root module starts a process here and nowhere else, and its tests start none.
-	processAddresses = []string{
-		"dewtest/again.go",  // in tests whose pools are older than Main
-		"internal/upstream", // has tests of contrib run a library's own, if they are asked to
-		"internal/recipe",   // has tests of other modules compile what a recipe adds
 	}
 
 	// The counters of a shard are plain words that only their owner writes, and so are those that

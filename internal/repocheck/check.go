@@ -39,27 +39,19 @@ var rules = []rule{
 	{"linkname", checkLinkname},
 	{"assembly", checkAssembly},
 	{"syscall", checkSyscall},
-	{"process", checkProcesses},
-	{"document", checkDocuments},
-	{"adapter", checkAdapters},
-	{"hacking", checkHacking},
-	{"recipe", checkRecipes},
+	{"link", checkLinks},
 	{"atomic", checkAtomics},
 	{"explored", checkExplored},
 	{"finalizer", checkFinalizers},
 	{"init", checkInit},
 	{"twins", checkTwins},
-	{"citation", checkCitations},
 }
 
 // Check applies every rule to the repository whose root is fsys, and returns the
 // findings, sorted by path and line. The error says that a file could not be read or
 // parsed.
-func Check(fsys fs.FS) ([]Finding, error) { return CheckEdited(fsys, nil) }
-
-// CheckEdited is Check with other contents of some files, or files that are not there.
-func CheckEdited(fsys fs.FS, edited map[string][]byte) ([]Finding, error) {
-	r, err := read(fsys, edited)
+func Check(fsys fs.FS) ([]Finding, error) {
+	r, err := read(fsys)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,10 @@
 // Package repocheck holds the repository's rules, as tests. A rule guards what is
-// dangerous, or what would be wrong without anybody's notice; what a reviewer sees has
-// none. Only a test imports this package.
+// dangerous, or what would break unnoticed; what a reviewer sees has none. Only a test
+// imports this package.
 //
 //   - layers.go    which package may import which; start here to add a package
 //   - addresses.go where unsafe, linkname, system calls and raw atomics may be
-//   - documents.go that links lead somewhere, and the map is complete
-//   - hacking.go   that what HACKING.md names exists, and its picture is the code's
-//   - recipes.go   that its recipes name the files that their tests edit
-//   - citations.go that what is cited can be looked up
+//   - links.go     that links in documents lead somewhere
 //
 // Each of the other files has one rule. [Check] applies all rules to a tree of files.
 // It parses the files itself: a test that runs go list is served from the test cache

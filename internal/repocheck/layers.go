@@ -39,7 +39,6 @@ var layers = []layer{
 	{"instruments/cmd/dewload", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
 	{"poolvet/...", []string{ownModule}}, // it names the pools that it knows, and imports none
 	{"tools/release", nil},               // it reads modules as files, and no package imports it
-	{"tools/...", nil},
 
 	// The packages that measure import nothing of what they measure.
 	{"instruments/kit/...", []string{"instruments/kit/..."}},
@@ -87,9 +86,8 @@ var layers = []layer{
 	{"internal/go125/...", nil}, // for tests and dewtest alone
 	{"internal/turns", nil},     // for benchmarks alone
 	{"internal/upstream", nil},  // for tests alone
-	{"internal/recipe", nil},    // for tests alone
 
-	{"internal/repocheck", []string{"internal/recipe"}},
+	{"internal/repocheck", nil},
 }
 
 // testsMay lists what packages' external tests may import in addition.
@@ -100,9 +98,7 @@ var testsMay = map[string][]string{
 	"internal/metric": {"offheap"},
 	"contrib/...":     {"dewsync", "dewtest"},
 
-	"cmd/dewpond":              {"internal/recipe"},
-	"instruments/together/...": {"dewtest", "internal/recipe", "internal/repocheck"},
-	"instruments/lab":          {"internal/recipe"},
+	"instruments/together/...": {"dewtest"},
 }
 
 // everyTestMay names what any test may import: what Go 1.25 has for tests.

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -34,9 +33,8 @@ type source struct {
 	syntax *ast.File
 }
 
-// read reads the whole tree, without what a tool left behind (.git, .idea, .ci/bin), and then
-// the files that are edited.
-func read(fsys fs.FS, edited map[string][]byte) (*repository, error) {
+// read reads the whole tree, without what a tool left behind (.git, .idea, .ci/bin).
+func read(fsys fs.FS) (*repository, error) {
 	r := &repository{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -49,7 +47,7 @@ func read(fsys fs.FS, edited map[string][]byte) (*repository, error) {
 			r.dirs = append(r.dirs, name)
 			return nil
 		}
-		if _, isEdited := edited[name]; isEdited || !entry.Type().IsRegular() {
+		if !entry.Type().IsRegular() {
 			return nil
 		}
 		data, err := fs.ReadFile(fsys, name)
@@ -58,12 +56,6 @@ func read(fsys fs.FS, edited map[string][]byte) (*repository, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	for name, data := range edited {
-		r.files = append(r.files, &file{name, data})
-		for dir := path.Dir(name); !slices.Contains(r.dirs, dir); dir = path.Dir(dir) {
-			r.dirs = append(r.dirs, dir)
-		}
 	}
 	r.readModules()
 	return r, r.parse()

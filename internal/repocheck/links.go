@@ -8,16 +8,9 @@ import (
 	"unicode"
 )
 
-const (
-	readme  = "README.md"
-	docsMap = "docs/README.md"  // names every document and every module
-	results = "docs/results.md" // has every figure, with its date, machine and command
-)
-
-// checkDocuments requires that a relative link leads somewhere, the map is complete, and
-// the README quotes its measurements from the results. A module zip lacks the nested
+// checkLinks requires that a relative link in a document leads somewhere. A module zip lacks the nested
 // modules that documents link to, so there it checks nothing.
-func checkDocuments(r *repository, report reporter) {
+func checkLinks(r *repository, report reporter) {
 	documents := map[string]*file{}
 	places := map[string]bool{}
 	for _, dir := range r.dirs {
@@ -32,54 +25,18 @@ func checkDocuments(r *repository, report reporter) {
 	if !places["go.work"] {
 		return
 	}
-	mapped := map[string]bool{docsMap: true}
 	for _, f := range documents {
 		for _, l := range links(f) {
 			target := path.Join(path.Dir(f.path), l.path)
 			if l.path == "" {
 				target = f.path
 			}
-			if f.path == docsMap {
-				mapped[target] = true
-			}
 			switch to := documents[target]; {
 			case !places[target]:
 				report(f.path, l.line, "the link to %s leads nowhere", l.path)
-			case to == nil && lineOfCode.MatchString(l.anchor): // what is there is for a test of the document
+			case to == nil && lineOfCode.MatchString(l.anchor): // a test of the document follows it
 			case l.anchor != "" && (to == nil || !slices.Contains(anchors(to), l.anchor)):
 				report(f.path, l.line, "%s has no heading #%s", target, l.anchor)
-			}
-		}
-	}
-	if documents[docsMap] != nil {
-		for name := range documents {
-			if !mapped[name] {
-				report(name, 0, "%s does not list this document", docsMap)
-			}
-		}
-		for _, m := range r.modules {
-			if !mapped[m.dir] {
-				report(path.Join(m.dir, "go.mod"), 0, "%s does not list this module", docsMap)
-			}
-		}
-	}
-	if f := documents[readme]; f != nil {
-		checkFigures(f, documents[results], report)
-	}
-}
-
-// figure matches a ratio with its interval, and a range: "0.81 [0.79, 0.83]", "1.2 to 1.7".
-var figure = regexp.MustCompile(`\d[\d.]* \[[\d.]+, [\d.]+\]|\d+\.\d+ to \d+\.\d+`)
-
-func checkFigures(f, results *file, report reporter) {
-	measured := ""
-	if results != nil {
-		measured = strings.Join(strings.Fields(string(results.data)), " ")
-	}
-	for line, text := range prose(f) {
-		for _, found := range figure.FindAllString(text, -1) {
-			if !strings.Contains(measured, found) {
-				report(f.path, line, "the figure %s is not in docs/results.md, which has the command", found)
 			}
 		}
 	}
