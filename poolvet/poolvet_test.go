@@ -15,7 +15,6 @@ import (
 	"golang.org/x/tools/go/analysis/passes/copylock"
 
 	"github.com/dewpond/dewpond/poolvet"
-	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
 // together is one analyzer that reports what all of these do, so that what one check takes for
@@ -42,7 +41,7 @@ func ofSync(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the go command")
 	}
-	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
+	if err := poolvet.MissingPut.Flags.Set("sync", "true"); err != nil {
 		t.Fatal(err)
 	}
 }

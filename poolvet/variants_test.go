@@ -11,7 +11,6 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/dewpond/dewpond/poolvet"
-	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
 var update = flag.Bool("update", false, "write the table of variants in docs/poolvet.md")
@@ -23,7 +22,7 @@ type tally struct{ bad, found, right, accused int }
 // were written from public reports, by an author without the code of the checks.
 func TestVariants(t *testing.T) {
 	ofSync(t)
-	if err := missingput.Analyzer.Flags.Set("sync", "false"); err != nil { // as by default
+	if err := poolvet.MissingPut.Flags.Set("sync", "false"); err != nil { // as by default
 		t.Fatal(err)
 	}
 	shapes := analysistest.Run(t, analysistest.TestData(), together(poolvet.Analyzers()...), "./src/variants/...")

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dewpond/dewpond/poolvet"
 	"github.com/dewpond/dewpond/poolvet/internal/driver"
 	"github.com/dewpond/dewpond/poolvet/internal/others"
-	"github.com/dewpond/dewpond/poolvet/missingput"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -25,7 +25,7 @@ func known(dir, only string, update, tell bool) (same bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
+	if err := poolvet.MissingPut.Flags.Set("sync", "true"); err != nil {
 		return false, err
 	}
 	same = true
@@ -79,7 +79,7 @@ func lost(l loss, tell bool) (map[string]bool, error) {
 		return nil, err
 	}
 	defer m.Close()
-	found, pkgs, err := driver.Run(driver.Config{Syntax: true, Dir: m.Dir, Patterns: m.Packages, Env: m.Env}, []*analysis.Analyzer{missingput.Analyzer})
+	found, pkgs, err := driver.Run(driver.Config{Syntax: true, Dir: m.Dir, Patterns: m.Packages, Env: m.Env}, []*analysis.Analyzer{poolvet.MissingPut})
 	if err != nil {
 		return nil, err
 	}

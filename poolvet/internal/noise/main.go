@@ -22,7 +22,6 @@ import (
 	"github.com/dewpond/dewpond/poolvet"
 	"github.com/dewpond/dewpond/poolvet/internal/driver"
 	"github.com/dewpond/dewpond/poolvet/internal/others"
-	"github.com/dewpond/dewpond/poolvet/missingput"
 )
 
 const withheld = "withheld"
@@ -62,7 +61,7 @@ func run(dir, only string, update, tell bool) (same bool, err error) {
 	if err != nil && !os.IsNotExist(err) {
 		return false, err
 	}
-	if err := missingput.Analyzer.Flags.Set("sync", "true"); err != nil {
+	if err := poolvet.MissingPut.Flags.Set("sync", "true"); err != nil {
 		return false, err
 	}
 	same = true
