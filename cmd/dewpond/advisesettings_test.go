@@ -23,7 +23,7 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
-// A counted is what examples/advise/settings prints.
+// A counted is what internal/advise/trial/settings prints.
 type counted struct {
 	Allocated   int64   `json:"allocated_bytes"`
 	Collections float64 `json:"collections"`
@@ -31,12 +31,11 @@ type counted struct {
 	Resident    float64 `json:"peak_resident_bytes"`
 }
 
-// program builds examples/advise/settings.
+// program builds internal/advise/trial/settings.
 func program(t *testing.T) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "settings")
-	build := exec.Command("go", "build", "-o", exe, "./advise/settings")
-	build.Dir = "../../examples"
+	build := exec.Command("go", "build", "-o", exe, "./internal/advise/trial/settings")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -108,7 +107,7 @@ func TestSettingsOfOneProgram(t *testing.T) {
 	}
 }
 
-// The three loads of examples/advise/settings at the five settings, three times each: what samples and a
+// The three loads of internal/advise/trial/settings at the five settings, three times each: what samples and a
 // gctrace of GOGC=100 foretell, beside what is counted. The medians of collections are within 15 %, or one
 // collection, those of the peak within 10 %, and those of the resident memory at GOGC=100. With -update it writes the table into docs/advise.md.
 func TestSettingsForetold(t *testing.T) {

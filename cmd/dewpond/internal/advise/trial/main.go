@@ -37,7 +37,6 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 	"github.com/dewpond/dewpond/instruments/kit/interrupt"
 	"github.com/dewpond/dewpond/instruments/kit/outputs"
-	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
 // A setting is one way to run the sample, for so long that a CPU profile has samples enough.
@@ -117,18 +116,18 @@ func main() {
 func run(runs, from, processors int, write string) error {
 	ctx, end := interrupt.Context()
 	defer end()
-	temporary, err := tempdir.New("dewpond-advise-trial-")
+	temporary, err := os.MkdirTemp("", "dewpond-advise-trial-")
 	if err != nil {
 		return err
 	}
-	defer temporary.Close()
-	t := trial{processors: processors, dir: temporary.Path, sample: filepath.Join(temporary.Path, "sample")}
-	build := exec.CommandContext(ctx, "go", "build", "-o", t.sample, "./examples/advise/sites")
+	defer os.RemoveAll(temporary)
+	t := trial{processors: processors, dir: temporary, sample: filepath.Join(temporary, "sample")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", t.sample, "./cmd/dewpond/internal/advise/trial/sites")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building the sample, in the root of the repository: %w", err)
 	}
-	if t.source, err = evidence.Open("examples"); err != nil {
+	if t.source, err = evidence.Open("cmd/dewpond"); err != nil {
 		return err
 	}
 	done := 0

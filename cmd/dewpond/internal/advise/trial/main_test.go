@@ -18,12 +18,12 @@ func TestTrial(t *testing.T) {
 	}
 	const root = "../../../../.."
 	sample := filepath.Join(t.TempDir(), "sample")
-	build := exec.Command("go", "build", "-o", sample, "./examples/advise/sites")
+	build := exec.Command("go", "build", "-o", sample, "./cmd/dewpond/internal/advise/trial/sites")
 	build.Dir, build.Stderr = root, os.Stderr
 	if err := build.Run(); err != nil {
 		t.Fatal(err)
 	}
-	source, err := evidence.Open(filepath.Join(root, "examples"))
+	source, err := evidence.Open(filepath.Join(root, "cmd/dewpond"))
 	if err != nil {
 		t.Fatal(err)
 	}

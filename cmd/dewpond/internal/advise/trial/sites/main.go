@@ -1,18 +1,18 @@
 // Command sites serves requests that allocate, for dewpond advise to look at:
 //
-//	go run ./examples/advise/sites
-//	go run ./cmd/dewpond advise --src examples --seconds 10 http://localhost:6060/debug/pprof
+//	go run ./cmd/dewpond/internal/advise/trial/sites
+//	go run ./cmd/dewpond advise --src cmd/dewpond --seconds 10 http://localhost:6060/debug/pprof
 //
 // With -pool it runs as advised: what the named sites make is from pools. What is saved shows in the
 // collections that it counts:
 //
-//	go run ./examples/advise/sites -requests 60000
-//	go run ./examples/advise/sites -requests 60000 -pool answer,pieces
+//	go run ./cmd/dewpond/internal/advise/trial/sites -requests 60000
+//	go run ./cmd/dewpond/internal/advise/trial/sites -requests 60000 -pool answer,pieces
 //
 // With -load it makes something else, for which another tool is advised:
 //
-//	go run ./examples/advise/sites -load messages -live 0 -rate 0 -requests 5000000
-//	go run ./examples/advise/sites -load messages -live 0 -rate 0 -requests 5000000 -pool message
+//	go run ./cmd/dewpond/internal/advise/trial/sites -load messages -live 0 -rate 0 -requests 5000000
+//	go run ./cmd/dewpond/internal/advise/trial/sites -load messages -live 0 -rate 0 -requests 5000000 -pool message
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package questions has the six questions with which “为何最终我放弃了 Go 的 sync.Pool”
 // (https://developer.aliyun.com/article/1718728) lets its readers test themselves, with answers. Each answer
-// is shown by an example or a test of the same number: go test -v ./examples/questions.
+// is shown by an example or a test of the same number: go test -v ./instruments/lab/questions.
 //
 //  1. What is sync.Pool for, and why does it relieve the collector? It keeps objects that are not in use, so
 //     that the next caller need not allocate. What is not allocated is not garbage, and the collector runs

@@ -1,13 +1,13 @@
 // Command settings is a program for dewpond advise settings to look at. It allocates so many bytes as one of
 // three loads does, and counts its own collections and its highest heap:
 //
-//	go run ./examples/advise/settings -load index -samples /tmp
+//	go run ./cmd/dewpond/internal/advise/trial/settings -load index -samples /tmp
 //	dewpond advise settings /tmp/settings-*.json
-//	GOGC=200 go run ./examples/advise/settings -load index
+//	GOGC=200 go run ./cmd/dewpond/internal/advise/trial/settings -load index
 //
 // Or it goes on until it is killed, and serves its metrics:
 //
-//	go run ./examples/advise/settings -load window -listen localhost:6060
+//	go run ./cmd/dewpond/internal/advise/trial/settings -load window -listen localhost:6060
 //	dewpond advise settings http://localhost:6060
 package main
 
