@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
 // build makes the other builds of the lab that the chosen experiments want. A build that fails
 // leaves its case without figures. remove deletes them all.
 func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
-	dir, err := tempdir.New("dewpond-lab-builds-")
+	dir, err := os.MkdirTemp("", "dewpond-lab-builds-")
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +34,7 @@ func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
 			key := goCommand + " " + strings.Join(env, " ")
 			exe, ok := made[key]
 			if !ok {
-				exe = filepath.Join(dir.Path, fmt.Sprintf("lab%d.exe", len(made)))
+				exe = filepath.Join(dir, fmt.Sprintf("lab%d.exe", len(made)))
 				fmt.Fprintf(os.Stderr, "lab: building for %s, case %s\n", e.ID, name)
 				cmd := exec.CommandContext(ctx, goCommand, "build", "-o", exe, "github.com/dewpond/dewpond/instruments/lab")
 				cmd.Env = append(os.Environ(), env...)
@@ -52,5 +51,5 @@ func (l *laboratory) build(ctx context.Context) (remove func(), err error) {
 			l.programs[e.ID][name] = exe
 		}
 	}
-	return func() { dir.Close() }, nil
+	return func() { os.RemoveAll(dir) }, nil
 }

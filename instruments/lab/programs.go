@@ -15,7 +15,6 @@ import (
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/outputs"
 	"github.com/dewpond/dewpond/instruments/kit/plain"
-	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 	"github.com/dewpond/dewpond/instruments/lab/internal/programs"
 )
 
@@ -100,13 +99,13 @@ func (c *programsCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run this inside the repository: go list -m: %w", err)
 	}
-	dir, err := tempdir.New("dewpond-lab-programs-")
+	dir, err := os.MkdirTemp("", "dewpond-lab-programs-")
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer os.RemoveAll(dir)
 	root := strings.TrimSpace(string(out))
-	b := programs.Bench{Dir: dir.Path, Root: root, Pairs: c.Pairs, Procs: c.Procs, Commit: commit(ctx, root), LoadsAlone: c.Loads, Do: step}
+	b := programs.Bench{Dir: dir, Root: root, Pairs: c.Pairs, Procs: c.Procs, Commit: commit(ctx, root), LoadsAlone: c.Loads, Do: step}
 	if c.Quick {
 		b.Pairs = 2
 	}

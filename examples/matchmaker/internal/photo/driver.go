@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 )
 
 // ErrNotFound says that a user has no photo there.
@@ -56,23 +55,22 @@ func (d *Memory) Get(_ context.Context, uid int64) ([]byte, error) {
 // Close implements [Driver].
 func (d *Memory) Close() error { return nil }
 
-// Disk keeps photos in a directory of its own, which ends with it, or at the next start where its
-// process is killed.
-type Disk struct{ dir *tempdir.Dir }
+// Disk keeps photos in a temporary directory, which Close removes.
+type Disk struct{ dir string }
 
 // NewDisk makes the directory.
 func NewDisk() (*Disk, error) {
-	dir, err := tempdir.New("matchmaker-photos-")
+	dir, err := os.MkdirTemp("", "matchmaker-photos-")
 	return &Disk{dir}, err
 }
 
 func (d *Disk) path(uid int64) string {
-	return filepath.Join(d.dir.Path, strconv.FormatInt(uid, 10)+".jpg")
+	return filepath.Join(d.dir, strconv.FormatInt(uid, 10)+".jpg")
 }
 
 // Put implements [Driver]. A reader sees the old photo or the new one, and no part of one.
 func (d *Disk) Put(_ context.Context, uid int64, jpeg []byte) error {
-	f, err := os.CreateTemp(d.dir.Path, "new-")
+	f, err := os.CreateTemp(d.dir, "new-")
 	if err != nil {
 		return err
 	}
@@ -96,4 +94,4 @@ func (d *Disk) Get(_ context.Context, uid int64) ([]byte, error) {
 }
 
 // Close implements [Driver].
-func (d *Disk) Close() error { return d.dir.Close() }
+func (d *Disk) Close() error { return os.RemoveAll(d.dir) }

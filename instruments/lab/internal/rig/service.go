@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dewpond/dewpond/instruments/kit/tempdir"
 	"github.com/dewpond/dewpond/instruments/load"
 	"github.com/dewpond/dewpond/instruments/load/scenariofile"
 
@@ -33,24 +32,24 @@ func (p *program) build(ctx context.Context) (remove func() error, err error) {
 	if p.Service != "" {
 		return func() error { return nil }, nil
 	}
-	dir, err := tempdir.New(folders)
+	dir, err := os.MkdirTemp("", folders)
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir.Path, "matchmaker.exe")
+	file := filepath.Join(dir, "matchmaker.exe")
 	said, err := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/dewpond/dewpond/examples/matchmaker").CombinedOutput()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the service was not built: %w: %.300s; run this inside the repository, or give --service FILE", err, said), dir.Close())
+		return nil, errors.Join(fmt.Errorf("the service was not built: %w: %.300s; run this inside the repository, or give --service FILE", err, said), os.RemoveAll(dir))
 	}
 	p.Service = file
-	return dir.Close, nil
+	return func() error { return os.RemoveAll(dir) }, nil
 }
 
 // A childService is the service in a process of its own.
 type childService struct {
 	command   *exec.Cmd
 	addresses addresses
-	dir       *tempdir.Dir
+	dir       string
 }
 
 // addresses are those of the service's that are asked, as its --addresses writes them.
@@ -63,14 +62,14 @@ type addresses struct {
 func (p *program) start(ctx context.Context, args []string, environment ...string) (*childService, error) {
 	s := &childService{}
 	var err error
-	if s.dir, err = tempdir.New(folders); err != nil {
+	if s.dir, err = os.MkdirTemp("", folders); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(s.dir.Path, "addresses.json")
+	file := filepath.Join(s.dir, "addresses.json")
 	s.command = exec.Command(p.Service, append([]string{"serve", "--http=127.0.0.1:0", "--https=127.0.0.1:0", "--grpc=127.0.0.1:0", "--admin=127.0.0.1:0", "--addresses=" + file}, args...)...)
 	s.command.Env = append(append(withoutCollector(os.Environ()), "MATCHMAKER_HAS_PARENT=1"), environment...)
 	if _, err := s.command.StdinPipe(); err != nil { // open until this process ends
-		return nil, errors.Join(err, s.dir.Close())
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	said := new(strings.Builder)
 	s.command.Stderr = said
@@ -79,7 +78,7 @@ func (p *program) start(ctx context.Context, args []string, environment ...strin
 		err = s.command.Start()
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.dir.Close())
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	over := context.AfterFunc(ctx, func() { s.command.Process.Kill() })
 	defer over()
@@ -114,7 +113,7 @@ func (s *childService) stop() error {
 		s.command.Process.Kill()
 	}
 	err := s.command.Wait()
-	return errors.Join(err, s.dir.Close())
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
 // sessions returns the sessions of dewload --example, which are not judged.
