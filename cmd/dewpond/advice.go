@@ -86,3 +86,12 @@ func helpFor(command *kong.Node) string {
 	}
 	return command.FullPath() + " --help lists the values of each flag."
 }
+
+// subcommand returns the subcommand with a name, or nil.
+func subcommand(of *kong.Node, name string) *kong.Node {
+	i := slices.IndexFunc(of.Children, func(n *kong.Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return of.Children[i]
+}

@@ -18,12 +18,10 @@ import (
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
-	Bench      benchCommand      `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
-	Advise     adviseCommand     `cmd:"" help:"What to pool in a program, and what it will buy."`
-	Top        topCommand        `cmd:"" help:"Show the pools of a running program, as they change."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes dewpond's arguments in a shell."`
-	Complete   completeCommand   `cmd:"" hidden:"" passthrough:"" help:"List what may follow these arguments: the completion script calls it."`
-	Round      roundCommand      `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
+	Bench  benchCommand  `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
+	Advise adviseCommand `cmd:"" help:"What to pool in a program, and what it will buy."`
+	Top    topCommand    `cmd:"" help:"Show the pools of a running program, as they change."`
+	Round  roundCommand  `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
 }
 
 func main() { os.Exit(run(os.Args[1:])) }
