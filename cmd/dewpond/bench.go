@@ -21,7 +21,6 @@ type benchCommand struct {
 	Misuse misuseCommand `cmd:"" help:"How much seeded misuse is found: double Put, and writes and reads after Put."`
 	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
 	Rivals rivalsCommand `cmd:"" help:"dewpond, dewsync, sync.Pool and libraries in one table: time, P99, memory and collections."`
-	Soak   soakCommand   `cmd:"" set:"length=all rounds of all contenders together" help:"Does anything grow or stay behind? Fails if it does."`
 }
 
 // benchFlags are the flags of every scenario. A flag that was not given is a nil pointer, for
@@ -29,7 +28,7 @@ type benchCommand struct {
 type benchFlags struct {
 	Contenders []string `placeholder:"NAME" help:"Which pools take part. Ratios are to syncpool-class, the control is nop: keep both."`
 	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. A comparison in words needs ${enough}."`
-	Duration   *string  `placeholder:"TIME" help:"Length of ${length}, such as 500ms."`
+	Duration   *string  `placeholder:"TIME" help:"Length of one round's measured window, such as 500ms."`
 	Quick      bool     `help:"A few short rounds: figures in about 10 s, without a comparison in words."`
 	outputFlags
 }

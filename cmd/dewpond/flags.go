@@ -27,7 +27,6 @@ const (
 
 	leastDuration    = time.Millisecond
 	mostDuration     = time.Hour
-	mostShared       = 7 * 24 * time.Hour
 	leastIdleTimeout = 100 * time.Millisecond // the least that dewpond accepts
 
 	openRate = 50_000 // the default in open mode
@@ -135,7 +134,6 @@ func (r *flagReader) size(given *string, s *workload.Spec) {
 // default of churn's --rate.
 func defaults() kong.Vars {
 	vars := kong.Vars{
-		"length":    "one round's measured window", // but for soak's
 		"enough":    strconv.Itoa(defaultRounds),
 		"open_rate": strconv.Itoa(openRate),
 		"cells":     strings.Join(cellNames(cells()), ", "),

@@ -14,7 +14,7 @@ import (
 const ending = `
 Ctrl-C or SIGTERM ends the run and reports what was measured until then.
 
-Exit codes: 0 done, 1 failure (also if soak finds growth), 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
+Exit codes: 0 done, 1 failure, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 `
 
 // Help returns the help of dewpond bench, besides the scenarios.
@@ -42,7 +42,6 @@ Examples:
     dewpond bench flood                                      what does a bound cost, and save?
     dewpond bench misuse                                     how much misuse is found?
     dewpond bench rivals                                     beside sync.Pool, mcache, bytebufferpool, bpool
-    dewpond bench soak --duration 1h                         does anything grow, or stay behind?
 `)
 	return s.String() + ending
 }
@@ -52,18 +51,14 @@ func teach(s workload.Scenario, examples string) string {
 	first, size := utf8.DecodeRuneInString(s.About)
 	full, quick := defaultPlan(s, false), defaultPlan(s, true)
 	return fmt.Sprintf("%c%s\n\nThese contenders take part by default: %s (dewpond bench --help describes them). Each has %s; with --quick, %s.\n\nExamples:\n%s%s",
-		unicode.ToUpper(first), s.About[size:], strings.Join(full.contenders, ", "), full.length(s.Shared), quick.length(s.Shared), examples, ending)
+		unicode.ToUpper(first), s.About[size:], strings.Join(full.contenders, ", "), full.length(), quick.length(), examples, ending)
 }
 
-// length describes the rounds of a plan, such as "6 rounds of 1s", or "1 round, 3m for all
-// together" if the rounds share the time.
-func (p plan) length(shared bool) string {
+// length describes the rounds of a plan, such as "6 rounds of 1s".
+func (p plan) length() string {
 	rounds := fmt.Sprintf("%d rounds", p.rounds)
 	if p.rounds == 1 {
 		rounds = "1 round"
-	}
-	if shared {
-		return rounds + ", " + short(p.spec.Duration) + " for all together"
 	}
 	return rounds + " of " + short(p.spec.Duration)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/answer"
@@ -50,11 +49,7 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 	var r flagReader
 	r.contenders(b.Contenders, &p.contenders)
 	r.number("rounds", b.Rounds, &p.rounds, 1, 1000)
-	if scenario.Shared {
-		r.duration("duration", b.Duration, &p.spec.Duration, "length of all rounds together", leastDuration, mostShared)
-	} else {
-		r.duration("duration", b.Duration, &p.spec.Duration, "length of a round", leastDuration, mostDuration)
-	}
+	r.duration("duration", b.Duration, &p.spec.Duration, "length of a round", leastDuration, mostDuration)
 	if read != nil {
 		read(&r, &p.spec)
 	}
@@ -68,9 +63,6 @@ func (b *benchFlags) plan(scenario workload.Scenario, read func(*flagReader, *wo
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return p, err
-	}
-	if scenario.Shared {
-		p.spec.Duration /= time.Duration(p.rounds * len(p.contenders))
 	}
 	return p, nil
 }

@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload/soak"
 )
 
 // scenarios returns all scenarios, in the order of the help.
 func scenarios() []workload.Scenario {
-	return []workload.Scenario{workload.Micro, workload.Mixed, workload.Churn, workload.Burst, workload.Beyond, workload.Flood, workload.Misuse, workload.Window, soak.Scenario}
+	return []workload.Scenario{workload.Micro, workload.Mixed, workload.Churn, workload.Burst, workload.Beyond, workload.Flood, workload.Misuse, workload.Window}
 }
 
 // findScenario returns the scenario with a name.

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
-	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench/words"
 	"github.com/dewpond/dewpond/instruments/kit"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/interrupt"
@@ -62,14 +61,8 @@ func (t *task) run() error {
 	if err := errors.Join(files.Write(doc), t.write(os.Stdout, doc, terminal.StyleOf(os.Stdout))); err != nil {
 		return err
 	}
-	return conclude(doc, context.Cause(ctx))
-}
-
-// conclude returns the error of the command once its report is written. stopped is what has ended
-// it before its time, or nil.
-func conclude(doc bench.Document, stopped error) error {
-	if stopped != nil {
+	if stopped := context.Cause(ctx); stopped != nil {
 		return fmt.Errorf("%w: the report shows what was measured until then", stopped)
 	}
-	return words.Unflat(doc)
+	return nil
 }

@@ -117,32 +117,6 @@ type Contender struct {
 	// Excess is what the contender costs over the nop control, by the same names and in the
 	// unit of the figure.
 	Excess map[string]result.Excess `json:"excess_over_nop,omitempty"`
-
-	Soak *Soak `json:"soak,omitempty"` // scenario soak
-}
-
-// A Soak is the verdict of scenario soak on one contender.
-type Soak struct {
-	// RSS is the trend of resident memory in the second half of the work, of the median round. It
-	// is nil if the samples are too few or cover less than two minutes. It passes and fails
-	// nothing.
-	RSS *Trend `json:"rss,omitempty"`
-	// Flat reports for "stranded_bytes", "in_use_bytes" and "goroutines" whether nothing was
-	// left in any round; what was not measured is absent.
-	Flat map[string]bool `json:"flat"`
-}
-
-// A Trend is a straight line through samples over time.
-type Trend struct {
-	Mean       float64 `json:"mean_bytes"`
-	Slope      float64 `json:"slope_bytes_per_minute"`
-	Low        float64 `json:"low_bytes_per_minute"` // of the slope's confidence interval
-	High       float64 `json:"high_bytes_per_minute"`
-	Confidence float64 `json:"confidence"`
-	Samples    int     `json:"samples"`
-	Seconds    float64 `json:"seconds"` // from the first sample to the last
-	// Independent is how many independent samples would carry as much information.
-	Independent float64 `json:"independent_samples"`
 }
 
 // Times are percentiles over the rounds. A percentile with too few samples beyond it is nil and

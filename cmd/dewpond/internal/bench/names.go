@@ -10,7 +10,6 @@ const (
 
 // Names of scenarios whose documents differ from the others.
 const (
-	Soaking = "soak"   // its result is a Soak
 	Touring = "tour"   // several scenarios, its Parts
 	Contest = "rivals" // likewise, and its Cells
 )

@@ -26,7 +26,6 @@ var shapes = map[string]Shape{
 	"flood":  {Point: Figures},
 	"misuse": {Point: Figures},
 	"churn":  {Point: Curves},
-	Soaking:  {Point: Curves},
 }
 
 // Shape returns the shape of a scenario.

@@ -98,23 +98,21 @@ func TestStamp(t *testing.T) {
 func TestExcludes(t *testing.T) {
 	one, many, pass := Spec{Mix: Mix{{128, 100}}}, Spec{Mix: Mix{{128, 50}, {256, 50}}}, Spec{Hold: Hold{Pass: true}}
 	for _, test := range []struct {
-		scenario Scenario
-		spec     Spec
-		of       contender.Contender
-		want     string
+		spec Spec
+		of   contender.Contender
+		want string
 	}{
-		{Scenario{}, one, contender.Contender{OneSize: true}, ""},
-		{Scenario{}, Spec{}, contender.Contender{OneSize: true}, ""}, // micro makes a pool for each size
-		{Scenario{}, many, contender.Contender{OneSize: true}, "of one size"},
-		{Scenario{AnySize: true}, Spec{}, contender.Contender{OneSize: true}, "of one size"},
-		{Scenario{AnySize: true}, many, contender.Contender{}, ""},
-		{Scenario{}, pass, contender.Contender{Private: true}, "another cannot put back"},
-		{Scenario{}, one, contender.Contender{Private: true}, ""},
-		{Scenario{}, pass, contender.Contender{}, ""},
+		{one, contender.Contender{OneSize: true}, ""},
+		{Spec{}, contender.Contender{OneSize: true}, ""}, // micro makes a pool for each size
+		{many, contender.Contender{OneSize: true}, "of one size"},
+		{many, contender.Contender{}, ""},
+		{pass, contender.Contender{Private: true}, "another cannot put back"},
+		{one, contender.Contender{Private: true}, ""},
+		{pass, contender.Contender{}, ""},
 	} {
-		got := test.scenario.Excludes(test.of, test.spec)
+		got := Scenario{}.Excludes(test.of, test.spec)
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-			t.Errorf("%+v with %+v excludes %+v: %q, want %q", test.scenario.AnySize, test.spec, test.of, got, test.want)
+			t.Errorf("%+v excludes %+v: %q, want %q", test.spec, test.of, got, test.want)
 		}
 	}
 }

@@ -4,8 +4,8 @@
 //
 // A scenario is a file: mixed.go (its goroutines are in crew.go and worker.go, those that pass blocks on in belt.go, its open mode in
 // open.go), micro.go, burst.go, churn.go (its goroutines are in client.go), flood.go, misuse.go
-// (what it seeds is in seed.go, what is found in finder.go), window.go, beyond.go (its bursts are those of burst.go); or a package, as soak is. spec.go holds their parameters,
-// run.go what they share; sampler.go watches burst, churn and soak while they run.
+// (what it seeds is in seed.go, what is found in finder.go), window.go, beyond.go (its bursts are those of burst.go). spec.go holds their parameters,
+// run.go what they share; sampler.go watches burst and churn while they run.
 package workload
 
 import (
@@ -26,7 +26,7 @@ type Spec struct {
 	Garbage     int64   // bytes of unrelated garbage a second
 	Live        int64   // bytes that the process keeps alive beside the pool
 	MemoryLimit int64   // the process's GOMEMLIMIT in bytes; 0: as it finds it
-	Rate        float64 // arrivals a second in open mode and in flood, operations a second in churn and soak
+	Rate        float64 // arrivals a second in open mode and in flood, operations a second in churn
 	Limit       int64   // bytes that flood allows to be out at once
 	Times       float64 // the traffic of flood, in multiples of what Limit allows
 	Sample      int     // one in so many operations is timed
@@ -37,7 +37,7 @@ type Spec struct {
 	Written     int64         // bytes of each block of beyond; mixed: at the beginning, besides the mark at both ends, 0 for all
 	SecondSize  int           // of the requests between two bursts of beyond; 0: there are none
 	Collections int           // between two bursts of burst and beyond
-	Every       time.Duration // between two bursts of churn; soak: between two new pools
+	Every       time.Duration // between two bursts of churn
 	Seeds       int           // of each kind of misuse
 	Late        time.Duration // how long after Put a block is misused at most
 	IdleTimeout time.Duration // dewpond's; 0: its default
@@ -57,8 +57,6 @@ type Scenario struct {
 	QuickRounds int
 	// QuickDuration is Duration with --quick; 0: the usual part of it.
 	QuickDuration time.Duration
-	// Shared means that Duration is for all rounds of all contenders together.
-	Shared bool
 	// Paced means that operations are due by the clock, Rate of them a second.
 	Paced bool
 	// Holding means that owners may hold a block between Get and Put: Spec.Hold.
@@ -66,8 +64,6 @@ type Scenario struct {
 	// Bursts means that Blocks are got together and put back together: contenders have room for
 	// them.
 	Bursts bool
-	// AnySize means that blocks are of all sizes: there is no Mix.
-	AnySize bool
 	// Tools means that rounds also run the contender's tools, if it has any.
 	Tools bool
 	// Contenders take part by default; nil: the usual contenders, and Variants of dewpond
@@ -89,7 +85,7 @@ func (s Scenario) Entrants() []string {
 // can.
 func (s Scenario) Excludes(c contender.Contender, spec Spec) string {
 	switch {
-	case c.OneSize && (s.AnySize || len(spec.Mix) > 1 || spec.SecondSize > 0):
+	case c.OneSize && (len(spec.Mix) > 1 || spec.SecondSize > 0):
 		return "its blocks are of one size"
 	case c.Private && spec.Hold.Pass:
 		return "what one goroutine gets another cannot put back"

@@ -35,9 +35,6 @@ func Of(env bench.Conditions, sc bench.Scenario, about map[string]string, rounds
 		if nop != nil && s != nop {
 			c.Excess = excesses(s, nop)
 		}
-		if sc.Name == bench.Soaking {
-			c.Soak = s.soak(c)
-		}
 		d.Contenders = append(d.Contenders, c)
 	}
 	if s := find(all, bench.Ours); s != nil {

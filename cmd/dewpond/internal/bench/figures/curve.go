@@ -20,8 +20,6 @@ var known = []Curve{
 	{"in_use_bytes", "Bytes in use over time", "not counted"},
 	{"rss_bytes", "Resident memory (RSS) over time", "this system does not say"},
 	{"collections", "Collections since the start", "not counted"},
-	{"goroutines", "Goroutines over time", "not counted"},
-	{"pressure", "Memory pressure over time (0 low, 1 medium, 2 high)", "not asked"},
 }
 
 // Curves returns the curves of a document, the known ones first.

@@ -1,7 +1,6 @@
 package synthetic
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/bench"
@@ -73,7 +72,6 @@ func Scenarios() map[string]bench.Document {
 		"flood":  Document(FloodScenario(), FloodRounds(0.9)),
 		"misuse": Document(MisuseScenario(), MisuseRounds(64)),
 		"window": Document(named("window", "closed"), window),
-		"soak":   Document(SoakScenario(), SoakRounds(nil, 2e6)),
 		"rivals": Rivals(1.5),
 	}
 }
@@ -139,42 +137,6 @@ func ChurnRounds(slower float64) []result.Round {
 		}
 	}
 	return out
-}
-
-// SoakRounds returns one round of a contender that cannot account for its memory and one of
-// dewpond, with some figures changed, whose resident memory rises by perMinute bytes a minute.
-func SoakRounds(changed map[string]float64, perMinute float64) []result.Round {
-	var out []result.Round
-	for _, name := range []string{"make", bench.Ours} {
-		r := result.Round{Contender: name, Ops: 1e6, Seconds: 600, RSSPeakBytes: 60e6}
-		r.Figures = map[string]float64{"goroutines_at_start": 3, "goroutines_at_rest": 3, "goroutines_left": 0, "pools_made": 600, "rss_at_rest_bytes": 17e6}
-		if name == bench.Ours {
-			for _, key := range []string{"stranded_bytes", "stranded_after_trim_bytes", "stranded_after_close_bytes", "in_use_at_rest_bytes", "budget_at_rest_bytes", "idle_after_two_timeouts_bytes", "pressure_at_rest"} {
-				r.Figures[key] = 0
-			}
-			r.Figures["decayed_in_ns"] = 1.2e9
-			for key, v := range changed {
-				r.Figures[key] = v
-			}
-		}
-		r.Series = map[string][]result.Point{}
-		for i := range 101 {
-			at := 6 * float64(i)
-			r.Series["rss_bytes"] = append(r.Series["rss_bytes"], result.Point{Seconds: at, Value: 30e6 + perMinute*at/60 + 1e5*math.Sin(9*at)})
-			r.Series["pressure"] = append(r.Series["pressure"], result.Point{Seconds: at, Value: float64(i / 20 % 3)})
-			r.Series["goroutines"] = append(r.Series["goroutines"], result.Point{Seconds: at, Value: 14})
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// SoakScenario returns the scenario of SoakRounds.
-func SoakScenario() bench.Scenario {
-	s := Mixed
-	s.Name, s.Mode, s.Rate, s.Goroutines, s.Rounds, s.Duration, s.Mix = bench.Soaking, "paced", 50_000, 8, 1, "10m0s", ""
-	s.Every, s.IdleTimeout = "100ms", "500ms"
-	return s
 }
 
 // tools returns the tools of a round, seeded: a gain, a loss, a tie, and one tool beside two

@@ -13,7 +13,7 @@ import (
 // Of returns the tables of a document: first the point of the scenario, then times with their
 // ratios and excess, then what the contenders cost. [Answers] is not among them.
 func Of(d bench.Document) []Table {
-	all := []Table{rivals(d), flat(d), own(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
+	all := []Table{rivals(d), own(d), figureRatios(d), figureExcess(d), tools(d), decay(d), overTime(d)}
 	for _, ops := range figures.InReadingOrder(d.Scenario) {
 		all = append(all, latencies(d, ops))
 		if ops[0].Key == "lag" { // the generator's: there is nothing to compare
@@ -83,7 +83,7 @@ func resources(d bench.Document) Table {
 
 // own shows the figures of this scenario alone.
 func own(d bench.Document) Table {
-	names := slices.DeleteFunc(figures.Names(d), func(name string) bool { return d.Scenario.Name == bench.Soaking && isFlatness(name) })
+	names := figures.Names(d)
 	g := columns(d, "Scenario "+d.Scenario.Name, labelled(names), func(c *bench.Contender, i int) Cell {
 		f, ok := c.Figures[names[i]]
 		if !ok {

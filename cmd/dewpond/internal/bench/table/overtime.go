@@ -25,7 +25,7 @@ func overTime(d bench.Document) Table {
 		case "collections":
 			all = append(all, column{l, name, lastOf})
 			continue
-		case "in_use_bytes", "goroutines", "pressure": // set by the scenario, or judged elsewhere
+		case "in_use_bytes": // set by the scenario
 			all = append(all, column{l + " peak", name, peakOf})
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // A Verdict is what a report says in sentences. It has the same form for gains and losses, and says
 // nothing that an interval does not show.
 type Verdict struct {
-	Ours   []string // dewpond beside syncpool-class, or all contenders of scenario soak
+	Ours   []string // dewpond beside syncpool-class
 	Decay  []string // the cost of decay, if it was measured
 	Tools  []string // a paragraph for each of dewpond's tools and each thing that it replaces
 	Others []string // a paragraph for each other contender
@@ -27,9 +27,6 @@ func (v Verdict) All() []string {
 // Of returns the verdict on a document. The words on the tools and on decay need no baseline among
 // the contenders. There are no words on a tour, whose answers are its verdict.
 func Of(d bench.Document) Verdict {
-	if d.Scenario.Name == bench.Soaking {
-		return Verdict{Ours: soakWords(d)}
-	}
 	if d.Scenario.Name == bench.Contest {
 		return contestWords(d)
 	}
@@ -68,9 +65,6 @@ func Of(d bench.Document) Verdict {
 
 // Withheld returns why there is no verdict on the contenders, or "" if there is one.
 func Withheld(d bench.Document) string {
-	if d.Scenario.Name == bench.Soaking {
-		return "" // it has a verdict of its own
-	}
 	if d.Scenario.Quick {
 		return "No verdict: --quick gives figures only."
 	}
