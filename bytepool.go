@@ -1,11 +1,14 @@
 package dewpond
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -2003,3 +2006,268 @@ func (k *blockKeeper) Keep(block check.Block, counted bool) {
 }
 
 func (k *blockKeeper) Free(b check.Block, l *late.List) { k.gate.Drop(b.Class, blockOf(b.Bytes), l) }
+
+// A batch is one call of GetBatch. The elements of blocks are, in this order, idle blocks that
+// are not yet ready for the caller, blocks that are, and nil.
+type batch struct {
+	pool    *BytePool
+	class   uint8
+	large   bool // no class holds n bytes
+	n       int
+	size    int // bytes that are charged for each
+	blocks  [][]byte
+	idle    int
+	ready   int
+	charged int // how many may still be allocated
+}
+
+func (b *batch) get(ctx context.Context) error {
+	p := b.pool
+	if p.engine.Closed() {
+		return ErrClosed
+	}
+	if b.n == 0 { // needs no blocks
+		for i := range b.blocks {
+			b.blocks[i] = noBytes[:]
+		}
+		return nil
+	}
+	if err := p.beyondBudget(len(b.blocks), b.size); err != nil {
+		return err
+	}
+	defer b.undo() // what is left after an error, or when a report or Source panics
+	if err := b.collect(ctx); err != nil {
+		return err
+	}
+	for b.charged > 0 {
+		if err := b.allocate(); err != nil {
+			return err
+		}
+	}
+	for b.idle > 0 {
+		block := b.takeIdle()
+		last := b.idle + b.ready // so that there is no gap if makeReady panics; then it has put the block back
+		b.blocks[b.idle], b.blocks[last] = b.blocks[last], nil
+		p.makeReady(block)
+		b.blocks[last] = block[:b.n]
+		b.ready++
+	}
+	b.ready = 0 // the caller has them
+	return nil
+}
+
+// collect gets as many idle blocks and permissions to allocate as the batch needs.
+func (b *batch) collect(ctx context.Context) (err error) {
+	p, all := b.pool, len(b.blocks)
+	for !b.large && b.idle < all {
+		block := p.sliceOf(b.class, p.engine.Pop(b.class))
+		if block == nil {
+			break
+		}
+		b.blocks[b.idle] = block
+		b.idle++
+	}
+	switch missing := all - b.idle; {
+	case missing == 0:
+		return nil
+	case b.large:
+		if !p.gate.TryBytes(all * b.size) {
+			err = waitErrorOf(p.name, p.gate.WaitBytes(ctx, all*b.size))
+		}
+	case !p.gate.Allow(b.class, missing):
+		err = b.wait(ctx)
+	}
+	if err == nil {
+		b.charged = all - b.idle
+	}
+	return err
+}
+
+// wait collects idle blocks and permissions by the gate, to which it passes what is there.
+func (b *batch) wait(ctx context.Context) error {
+	ctx.Done() // if ctx is nil it panics here, while the batch still has its blocks
+	p, all := b.pool, len(b.blocks)
+	var found []magazine.Block
+	for b.idle > 0 {
+		found = append(found, blockOf(b.takeIdle()))
+	}
+	found, err := p.gate.Wait(ctx, b.class, all, found)
+	for _, block := range found {
+		b.blocks[b.idle] = p.sliceOf(b.class, block)
+		b.idle++
+	}
+	if err != ErrExhausted {
+		return waitErrorOf(p.name, err)
+	}
+	return exhausted("of %d blocks for pool %q not all are idle, and its AllocLimit never allows that many misses at once", all, p.name)
+}
+
+// allocate uses one permission to allocate.
+func (b *batch) allocate() error {
+	b.charged--
+	var block []byte
+	var err error
+	if b.large {
+		block, err = b.pool.chargedOversize(b.n)
+	} else {
+		block, err = b.pool.allocateOrReuseIdle(b.class)
+	}
+	if err != nil {
+		return err
+	}
+	b.blocks[b.idle+b.ready] = block[:b.n]
+	b.ready++
+	return nil
+}
+
+// takeIdle takes the last of the idle blocks out of the batch. There must be one.
+func (b *batch) takeIdle() (block []byte) {
+	b.idle--
+	block, b.blocks[b.idle] = b.blocks[b.idle], nil
+	return block
+}
+
+// undo gives back everything that the call has, also if a report panics.
+func (b *batch) undo() { late.Finish(b.undoSome) }
+
+// undoSome gives back some of what the call has.
+func (b *batch) undoSome() (more bool) {
+	p := b.pool
+	switch {
+	case b.charged > 0:
+		n := b.charged
+		b.charged = 0
+		if b.large {
+			p.gate.UnchargeBytes(n * b.size)
+		} else {
+			p.gate.Return(b.class, n)
+		}
+	case b.ready > 0:
+		b.ready--
+		at := b.idle + b.ready
+		block := b.blocks[at]
+		b.blocks[at] = nil
+		p.Put(block)
+	case b.idle > 0:
+		p.gate.Put(b.class, blockOf(b.takeIdle()))
+	default:
+		return false
+	}
+	return true
+}
+
+// moved puts back s, whose elements are now in grown, and returns grown. If the Put
+// panics, in a Source's Free, in Reset or in a report, no caller gets grown, so moved puts
+// it back too.
+func moved[T any](p interface{ Put([]T) }, s, grown []T) []T {
+	returned := false
+	defer func() {
+		if !returned {
+			p.Put(grown)
+		}
+	}()
+	p.Put(s)
+	returned = true
+	return grown
+}
+
+func appended[X []byte | string](p *BytePool, b []byte, x X) []byte {
+	if len(x) <= cap(b)-len(b) {
+		return append(b, x...)
+	}
+	n := withRoom(b, len(x), p.actual().classes.Largest())
+	return moved(p, b, append(append(p.Get(n)[:0], b...), x...))
+}
+
+// withRoom returns for how many elements an Append of more elements to s gets a slice.
+// Above the largest class it leaves room, as append does: otherwise each of many small
+// appends would copy everything.
+func withRoom[T any](s []T, more, largest int) int {
+	n := len(s) + more
+	if n > largest {
+		return max(n, cap(s)+cap(s)/4)
+	}
+	return n
+}
+
+// lenOf returns how many bytes a reader says that it has in memory, or 0 if it does not
+// say so.
+func lenOf(r io.Reader) int {
+	if l, ok := r.(interface{ Len() int }); ok {
+		if n := l.Len(); n < math.MaxInt-bytes.MinRead {
+			return max(0, n)
+		}
+	}
+	return 0
+}
+
+// A standIn does the work of a zero pool. It is a pool with default options, which the
+// first use of the zero pool makes. Get and Put of small sizes go on with the stand-in where
+// they find that the pool is zero. Other methods call it from their first line or, if that
+// would slow down pools made by a constructor, from their slow path: the fast path finds
+// nothing in a zero engine.
+//
+// Only the pointer here is ever written in a zero pool. So no goroutine can see a pool
+// that is half made, or skip the clearing in Put, on any machine: a goroutine that loads
+// the pointer sees all that was stored before it, and one that does not see it yet sees
+// zeros, which lead to the lock.
+type standIn[P any] struct {
+	pool atomic.Pointer[P]
+
+	// mu is held while the stand-in is made, so that only one is: a second one would
+	// show in Pools and take the name.
+	mu sync.Mutex
+}
+
+// make returns the stand-in, which it makes if there is none. If newPool panics, so does
+// every use of the zero pool.
+func (s *standIn[P]) make(newPool func() *P) *P {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool.Load() == nil {
+		s.pool.Store(newPool())
+	}
+	return s.pool.Load()
+}
+
+// dataOf returns the pointer that a handle has to a block.
+func dataOf(b []byte) *byte { return unsafe.SliceData(b) }
+
+// blockOf is dataOf in the type that the engine uses.
+func blockOf(b []byte) magazine.Block { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+// addressOf is dataOf as a number, which does not keep the block alive.
+func addressOf(b []byte) uintptr { return addressAt(unsafe.SliceData(b)) }
+
+func addressAt(data *byte) uintptr { return uintptr(unsafe.Pointer(data)) }
+
+// within reports whether an address is in a block.
+func within(address, block, size uintptr) bool { return address-block < size }
+
+// issue is state.Issue, or one plain store if that is enough: see memory.OrderedStores.
+func issue(state *memory.State, whenOut uint32) {
+	var _ [4]byte = [unsafe.Sizeof(*state)]byte{}
+	if memory.OrderedStores {
+		*(*uint32)(unsafe.Pointer(state)) = whenOut
+		return
+	}
+	state.Issue(whenOut)
+}
+
+var defaultPool = sync.OnceValue(func() *BytePool {
+	p := MustBytePool(BytePoolOptions{Name: "default"})
+	p.shared = true
+	return p
+})
+
+// Default returns the pool that [Get] and [Put] use. It has the default options and the
+// name "default". All packages of the program share it, so its Close returns an error and
+// does nothing.
+func Default() *BytePool { return defaultPool() }
+
+// Get calls [BytePool.Get] of the pool [Default]: it returns n zero bytes on a block that
+// should be given back with [Put].
+func Get(n int) []byte { return defaultPool().Get(n) }
+
+// Put calls [BytePool.Put] of the pool [Default].
+func Put(b []byte) { defaultPool().Put(b) }

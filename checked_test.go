@@ -1,19 +1,26 @@
 package dewpond_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/offheap"
@@ -635,4 +642,584 @@ func TestQuarantineIsBoundedAndDecays(t *testing.T) {
 			t.Errorf("after four timeouts %d bytes are idle; %d trimmed, %d dropped", s.IdleBytes, s.Trimmed, s.DroppedFull)
 		}
 	})
+}
+
+// LeakAfter where nothing is watched is a line in the log, once.
+func TestLeakAfterWithoutCheck(t *testing.T) {
+	defer slog.SetDefault(slog.Default())
+	for _, c := range []struct {
+		environment string
+		mode        dewpond.CheckMode
+		lines       int
+	}{
+		{"", dewpond.CheckOff, 1},
+		{"off", dewpond.CheckOff, 1},
+		{"all", dewpond.CheckOff, 0},
+		{"sampled", dewpond.CheckOff, 0},
+		{"", dewpond.CheckSampled, 0},
+		{"off", dewpond.CheckAll, 0}, // somebody has turned it off
+	} {
+		t.Setenv("DEWPOND_CHECK", c.environment)
+		dewpond.ForgetWarnings()
+		var log bytes.Buffer
+		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+		for range 3 {
+			p := must(makePool(dewpond.BytePoolOptions{Check: c.mode, LeakAfter: time.Minute}))
+			made(t)
+			p.Close()
+		}
+		if n := strings.Count(log.String(), "LeakAfter"); n != c.lines {
+			t.Errorf("%q, Check %d: %d lines: %s", c.environment, c.mode, n, log.String())
+		}
+	}
+}
+
+// CheckSampled watches as many Gets as it says, however few hits there are between two
+// changes of the shards, however many pools the Gets are of, and at each place of a request
+// that makes several Gets. The bound
+// is six standard deviations of a choice at random, which fails once in 10^9 times; a
+// place that is never watched, or always, is at eight and more.
+func TestSamplingIsFair(t *testing.T) {
+	onlyOnHeap(t, "which hits are watched does not depend on where blocks lie")
+	const rate = 64
+	t.Setenv("DEWPOND_CHECK", "sampled=1/64")
+	trim := func(p *dewpond.BytePool) { p.Trim() }
+	procs := func(p *dewpond.BytePool) { runtime.GOMAXPROCS(1 + runtime.GOMAXPROCS(0)%4) }
+	for _, tt := range []struct {
+		name    string
+		pools   int // which requests use in turn
+		places  int // Gets of a request, one after the other
+		due     int // Gets of each place that are to be watched
+		between int // requests between two changes
+		change  func(p *dewpond.BytePool)
+	}{
+		{"one place", 1, 1, 1024, 0, nil},
+		{"two places", 1, 2, 1024, 0, nil},
+		{"many pools", 100, 1, 1024, 0, nil},
+		{"as many places as the rate", 1, rate, 64, 0, nil},
+		{"Trim before a slot has had its rate of hits", 1, 1, 1024, rate - 1, trim},
+		{"Trim, and two places", 1, 2, 1024, 3 * rate, trim},
+		{"GOMAXPROCS", 1, 3, 1024, 100, procs},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+			var pools []*dewpond.BytePool
+			for range tt.pools {
+				pools = append(pools, newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckSampled}))
+			}
+			due := tt.due
+			if testing.Short() {
+				due /= 8
+			}
+			watched := make([]float64, tt.places)
+			for request := range rate * due {
+				p := pools[request%tt.pools]
+				if tt.between > 0 && request%tt.between == 0 {
+					tt.change(p)
+				}
+				for place := range tt.places {
+					b := p.Get(1000)
+					if dewpond.IsWatched(p, b) {
+						watched[place]++
+					}
+					p.Put(b)
+				}
+			}
+			want := float64(due)
+			for place, n := range watched {
+				if off := math.Abs(n-want) / math.Sqrt(want); off > 6 {
+					t.Errorf("place %d: %v Gets are watched, want %v: off by %.1f standard deviations", place, n, want, off)
+				}
+			}
+		})
+	}
+}
+
+// A worker has goroutines that use it while it is idle, and tells them by what they may use then.
+type worker struct {
+	ID   int64
+	Last struct {
+		Jobs  [3]job
+		Table sync.Map
+	}
+	sync.Mutex
+	Name    string
+	Readers sync.Pool
+	Inner   dewpond.SlicePool[int] // the zero one, which another goroutine may use first
+}
+
+type job struct {
+	Done atomic.Int64
+	Size int64
+}
+
+// use does what its goroutines may do, and what the runtime does.
+func (w *worker) use() {
+	w.Lock()
+	w.Last.Jobs[1].Done.Add(1)
+	w.Last.Table.Store(1, 1)
+	w.Readers.Put(new([64]byte))
+	w.Inner.Put(w.Inner.Get(10))
+	runtime.GC()
+	w.Unlock()
+}
+
+// What goroutines and the runtime may change in an idle object is left alone, and no misuse; what
+// changes elsewhere in it is, in both modes.
+func TestIdleObjectsAreUsed(t *testing.T) {
+	for _, mode := range []string{"all", "sampled=1/1"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Setenv("DEWPOND_CHECK", mode)
+			var mu sync.Mutex
+			var found []dewpond.Violation
+			p := newObjects(t, dewpond.PoolOptions[worker]{
+				Reset: func(w *worker) {}, IdleTimeout: dewpond.NoDecay,
+				OnViolation: func(v dewpond.Violation) {
+					mu.Lock() // leaks are reported by cleanups, which run side by side
+					defer mu.Unlock()
+					found = append(found, v)
+				},
+			})
+			w := p.Get()
+			p.Put(w)
+			w.use()
+			p.Trim() // looks at it
+			if len(found) != 0 || w.Last.Jobs[1].Done.Load() != 1 {
+				t.Errorf("of what may change: %v; %d jobs are done", found, w.Last.Jobs[1].Done.Load())
+			}
+			for field, change := range map[string]func(w *worker){
+				"ID":        func(w *worker) { w.ID++ },
+				"Last.Jobs": func(w *worker) { w.Last.Jobs[1].Size++ },
+				"Name":      func(w *worker) { w.Name = "late" },
+			} {
+				w := p.Get()
+				p.Put(w)
+				w.use()
+				change(w)
+				found = nil
+				p.Trim()
+				if len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Field != field {
+					t.Errorf("of a write to %s: %v", field, found)
+				}
+			}
+		})
+	}
+}
+
+// So it is with the elements of slices, which are not poisoned then, by any policy.
+func TestIdleElementsAreUsed(t *testing.T) {
+	for _, mode := range []string{"all", "sampled=1/1"} {
+		t.Setenv("DEWPOND_CHECK", mode)
+		for name, o := range map[string]dewpond.SlicePoolOptions[job]{
+			"on Put": {},
+			"on Get": {Zero: dewpond.ZeroOnGet},
+			"never":  {Zero: dewpond.ZeroNever},
+			"Reset":  {Reset: func([]job) {}},
+		} {
+			t.Run(mode+" "+name, func(t *testing.T) {
+				var mu sync.Mutex
+				var found []dewpond.Violation
+				o.IdleTimeout, o.OnViolation = dewpond.NoDecay, func(v dewpond.Violation) {
+					mu.Lock() // leaks are reported by cleanups, which run side by side
+					defer mu.Unlock()
+					found = append(found, v)
+				}
+				p := newSlices(t, o)
+				s := p.Get(100)
+				p.Put(s)
+				before := s[99].Done.Load()
+				s[99].Done.Add(1)
+				p.Trim()
+				if n := s[99].Done.Load(); len(found) != 0 || before != 0 || n != 1 {
+					t.Errorf("counted from %d to %d; %v", before, n, found)
+				}
+				s = p.Get(100)
+				p.Put(s)
+				s[99].Size++
+				p.Trim()
+				if len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Offset != 99*16+8 {
+					t.Errorf("of a write to an element: %v", found)
+				}
+				s = p.Get(100)
+				first := &s[0]
+				p.Put(s)
+				before = s[99].Done.Load()
+				s[99].Done.Add(1)
+				want := before + 1 // as without checks
+				if o.Zero == dewpond.ZeroOnGet {
+					want = 0
+				}
+				var others [][]job
+				for s = p.Get(100); &s[0] != first && len(others) < 10_000; s = p.Get(100) { // a quarantine holds less
+					others = append(others, s)
+					p.Put(p.Get(100))
+				}
+				if n := s[99].Done.Load(); n != want {
+					t.Errorf("counted to %d while it was idle, and the next owner has %d, want %d", before+1, n, want)
+				}
+				runtime.KeepAlive(others)
+			})
+		}
+	}
+}
+
+// In an idle object a pool or Budget by value may change as a whole: its first user makes it. What has
+// one owner may not.
+func TestIdlePoolsAreUsed(t *testing.T) {
+	for _, pool := range []any{dewpond.BytePool{}, dewpond.Pool[int]{}, dewpond.SlicePool[int]{}, dewpond.BodyPool{}, dewpond.Budget{}} {
+		of := reflect.TypeOf(pool)
+		if l := check.LayoutOf(of); !reflect.DeepEqual(l, check.LayoutOf(reflect.ArrayOf(int(of.Size()/8), reflect.TypeFor[atomic.Int64]()))) {
+			t.Errorf("something is watched of %v", of)
+		}
+	}
+	for _, owned := range []any{dewpond.Buffer{}, dewpond.Lease{}, dewpond.Scope{}} {
+		if check.LayoutOf(reflect.TypeOf(owned)) != nil {
+			t.Errorf("not all of %T is watched", owned)
+		}
+	}
+}
+
+// The checks do not read what a goroutine may be writing. With -race that would be a race.
+func TestIdleObjectsAreUsedMeanwhile(t *testing.T) {
+	t.Setenv("DEWPOND_CHECK", "all")
+	tell := func(v dewpond.Violation) { t.Error(v) }
+	objects := newObjects(t, dewpond.PoolOptions[worker]{New: func() *worker { return new(worker) }, OnViolation: tell})
+	slices := newSlices(t, dewpond.SlicePoolOptions[job]{Zero: dewpond.ZeroNever, OnViolation: tell})
+	w, s := objects.Get(), slices.Get(10)
+	var end atomic.Bool
+	var running sync.WaitGroup
+	running.Add(1)
+	go func() {
+		defer running.Done()
+		for !end.Load() {
+			w.Last.Jobs[2].Done.Add(1)
+			w.Lock()
+			s[9].Done.Add(1)
+			w.Unlock()
+			time.Sleep(time.Microsecond)
+		}
+	}()
+	objects.Put(w)
+	slices.Put(s)
+	for range 1000 { // more than a quarantine holds, so that w and s come back
+		objects.Put(objects.Get())
+		slices.Put(slices.Get(10))
+	}
+	objects.Trim()
+	slices.Trim()
+	end.Store(true)
+	running.Wait()
+}
+
+// Where checked mode meets what it did not make, and what does not return.
+
+// A pool on the heap takes any slice whose cap is a class, also one that is not the
+// collector's, which then has no leak to tell of.
+func TestSampledTakesOthersMemory(t *testing.T) {
+	onlyOnHeap(t, "a pool off it takes none")
+	t.Setenv("DEWPOND_CHECK", "sampled=1/1")
+	other := must(offheap.Options{Reserve: 1 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{64 << 10}}))
+	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	b := other.Get(64 << 10)
+	p.Put(b)
+	if got := p.Get(64 << 10); &got[0] != &b[0] {
+		t.Error("another block: this shows nothing")
+	}
+	p.Put(b)
+	for range 300 { // in every shard of the checks
+		p.Put(p.Get(64))
+	}
+	p.Close()
+	other.Put(b)
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is put back after Close is in no profile any more, nor what never is.
+func TestClosedPoolIsNotInProfile(t *testing.T) {
+	t.Setenv("DEWPOND_CHECK", "sampled=1/1")
+	before := 0
+	if profile := pprof.Lookup("dewpond_inuse"); profile != nil {
+		before = profile.Count()
+	}
+	p := must(makePool(dewpond.BytePoolOptions{Name: t.Name(), OnViolation: func(dewpond.Violation) {}}))
+	made(t)
+	var all [][]byte
+	for range 100 {
+		all = append(all, p.Get(1000))
+	}
+	during := pprof.Lookup("dewpond_inuse").Count()
+	p.Close()
+	for _, b := range all {
+		p.Put(b)
+	}
+	if n := pprof.Lookup("dewpond_inuse").Count(); n > before || during <= before {
+		t.Errorf("%d are in the profile; %d while they were out, %d before", n, during, before)
+	}
+}
+
+// A Drop that panics leaves the counts as they must be, whichever call it was.
+func TestCheckedDropPanics(t *testing.T) {
+	for _, maxIdle := range []int{dewpond.NoIdle, 100} {
+		p := newObjects(t, dewpond.PoolOptions[account]{
+			Check: dewpond.CheckAll, MaxIdle: maxIdle, IdleTimeout: dewpond.NoDecay, Drop: func(*account) { panic("Drop") },
+			OnViolation: func(v dewpond.Violation) { t.Error(v) },
+		})
+		all := make([]*account, 5)
+		for i := range all {
+			all[i] = p.Get()
+		}
+		text := ""
+		for _, v := range all {
+			text += panics(func() { p.Put(v) })
+		}
+		text += panics(func() { p.Trim() })
+		if s := p.Stats(); s.IdleBytes != 0 || s.Puts != 5 || s.InUseBytes != 0 {
+			t.Errorf("MaxIdle %d: %+v", maxIdle, s)
+		}
+		if text == "" {
+			t.Error("nothing panicked: this shows nothing")
+		}
+	}
+}
+
+// A Source whose Free panics leaves nothing that counts as idle and is not.
+func TestCheckedFreePanics(t *testing.T) {
+	source := &panicsInFree{fakeSource: newFakeSource()}
+	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, IdleTimeout: dewpond.NoDecay, Classes: []int{1024}})
+	var all [][]byte
+	for range 40 {
+		all = append(all, p.Get(1000))
+	}
+	source.on = true
+	n := 0
+	for _, b := range all {
+		if panics(func() { p.Put(b) }) != "" {
+			n++
+		}
+	}
+	if s := p.Stats(); s.IdleBytes > 8192 || n == 0 {
+		t.Errorf("%d Puts panicked, %d bytes are idle", n, s.IdleBytes)
+	}
+	source.on = false
+}
+
+// idleTimeouts are what decides whether a timer looks at the pool meanwhile.
+var idleTimeouts = []time.Duration{-1, 0, 100 * time.Millisecond}
+
+// A block that its owner loses is reported, also one that was out before, and on a pool
+// that nothing else happens to.
+func TestLostBlocksAreReported(t *testing.T) {
+	onlyOnHeap(t, "Close reports what is out")
+	for _, timeout := range idleTimeouts {
+		for name, o := range map[string]dewpond.BytePoolOptions{
+			"plain":      {},
+			"Budget":     {Budget: dewpond.MustBudget("", 64<<20)},
+			"AllocLimit": {AllocLimit: 1 << 20},
+		} {
+			for tool, lose := range map[string]func(p *dewpond.BytePool) *byte{
+				"Get":    func(p *dewpond.BytePool) *byte { return &p.Get(1000)[0] },
+				"Lease":  func(p *dewpond.BytePool) *byte { return &p.Lease(1000).Bytes()[0] },
+				"part":   func(p *dewpond.BytePool) *byte { return losePart(p.Lease(1000)) },
+				"Buffer": func(p *dewpond.BytePool) *byte { b := p.Buffer(); b.Grow(1000); return &b.AvailableBuffer()[:1][0] },
+			} {
+				t.Run(name+" "+tool+" "+timeout.String(), func(t *testing.T) {
+					told := make(chan dewpond.Violation, 100)
+					o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v dewpond.Violation) { told <- v }
+					p := newPool(t, o)
+					useBlocks(p, 300) // more than the quarantine holds
+					expectLeaks(t, loseBlocks(p, lose), told)
+					runtime.KeepAlive(p)
+				})
+			}
+		}
+	}
+}
+
+// losePart loses a part of a lease whose first owner has released.
+func losePart(l dewpond.Lease) *byte {
+	part := l.Slice(500, 600)
+	l.Release()
+	return &part.Bytes()[0]
+}
+
+//go:noinline
+func useBlocks(p *dewpond.BytePool, n int) {
+	var all [][]byte
+	var leases []dewpond.Lease
+	for range n {
+		all, leases = append(all, p.Get(1000)), append(leases, p.Lease(1000))
+	}
+	for i := range all {
+		p.Put(all[i])
+		leases[i].Release()
+	}
+}
+
+//go:noinline
+func loseBlocks(p *dewpond.BytePool, lose func(p *dewpond.BytePool) *byte) (lost []weak.Pointer[byte]) {
+	for range 20 {
+		lost = append(lost, weak.Make(lose(p)))
+	}
+	return lost
+}
+
+// So is an object.
+func TestLostObjectsAreReported(t *testing.T) {
+	for _, timeout := range idleTimeouts {
+		for name, o := range map[string]dewpond.PoolOptions[account]{
+			"plain": {},
+			"Limit": {Limit: 1000},
+			"large": {MaxIdle: 100_000},
+		} {
+			t.Run(name+" "+timeout.String(), func(t *testing.T) {
+				told := make(chan dewpond.Violation, 100)
+				o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v dewpond.Violation) { told <- v }
+				p := newObjects(t, o)
+				useObjects(p, 300)
+				expectLeaks(t, loseObjects(p), told)
+				runtime.KeepAlive(p)
+			})
+		}
+	}
+}
+
+//go:noinline
+func useObjects(p *dewpond.Pool[account], n int) {
+	var all []*account
+	for range n {
+		all = append(all, p.Get())
+	}
+	for _, v := range all {
+		p.Put(v)
+	}
+}
+
+//go:noinline
+func loseObjects(p *dewpond.Pool[account]) (lost []weak.Pointer[account]) {
+	for range 20 {
+		v := p.Get()
+		v.Name = "lost"
+		lost = append(lost, weak.Make(v))
+	}
+	return lost
+}
+
+//go:noinline
+func getAndPutHere(p *dewpond.BytePool) { p.Put(p.Get(2000)) }
+
+// What is out of a watched pool is in a profile, by the stack of its Get, and what is put back
+// is not.
+func TestInUseProfile(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll})
+	out := getHere(p, 1000)
+	getAndPutHere(p)
+	profile := pprof.Lookup("dewpond_inuse")
+	if profile == nil {
+		t.Fatal("there is no profile dewpond_inuse")
+	}
+	var text strings.Builder
+	if err := profile.WriteTo(&text, 1); err != nil {
+		t.Fatal(err)
+	}
+	if s := text.String(); !strings.Contains(s, "dewpond_test.getHere") || strings.Contains(s, "dewpond_test.getAndPutHere") {
+		t.Errorf("want getHere in the profile, and not getAndPutHere:\n%s", s)
+	}
+	p.Put(out)
+}
+
+// BenchmarkSampled is a Get, a touch and a Put with CheckSampled, in turn with the same
+// with CheckOff. BenchmarkCheckAll says what tests pay.
+func BenchmarkSampled(b *testing.B) { benchmarkCheck(b, dewpond.CheckSampled) }
+
+func BenchmarkCheckAll(b *testing.B) { benchmarkCheck(b, dewpond.CheckAll) }
+
+func benchmarkCheck(b *testing.B, mode dewpond.CheckMode) {
+	for _, size := range []int{128, 8192} {
+		for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroNever, dewpond.ZeroOnPut} {
+			checked := newPool(b, dewpond.BytePoolOptions{Zero: zero, Check: mode})
+			off := newPool(b, dewpond.BytePoolOptions{Zero: zero})
+			b.Run(fmt.Sprintf("size=%d/zero=%v/goroutines=1", size, zero == dewpond.ZeroOnPut), func(b *testing.B) {
+				compareRounds(b, func(n int) { ourLoop(checked, size, n) }, func(n int) { ourLoop(off, size, n) })
+			})
+			b.Run(fmt.Sprintf("size=%d/zero=%v/goroutines=GOMAXPROCS", size, zero == dewpond.ZeroOnPut), func(b *testing.B) {
+				compareRounds(b,
+					func(n int) { parallel(n, func(n int) { ourLoop(checked, size, n) }) },
+					func(n int) { parallel(n, func(n int) { ourLoop(off, size, n) }) })
+			})
+		}
+	}
+}
+
+// BenchmarkSampledPools is a Get and Put with CheckSampled of so many pools in turn, which all have blocks in
+// quarantine. Its control is the same without checks.
+func BenchmarkSampledPools(b *testing.B) {
+	for _, n := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("pools=%d", n), func(b *testing.B) {
+			pools := func(mode dewpond.CheckMode) (all []*dewpond.BytePool) {
+				for range n {
+					all = append(all, newPool(b, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever, Check: mode}))
+				}
+				return all
+			}
+			inTurn := func(all []*dewpond.BytePool) func(uses int) {
+				return func(uses int) {
+					for range uses / 8 / n {
+						for _, p := range all {
+							var blocks [8][]byte
+							for i := range blocks {
+								blocks[i] = p.Get(128)
+							}
+							for _, block := range blocks {
+								p.Put(block)
+							}
+						}
+					}
+				}
+			}
+			checked, off := inTurn(pools(dewpond.CheckSampled)), inTurn(pools(dewpond.CheckOff))
+			checked(n * 512 * 1024) // the quarantines are full
+			compareRounds(b, checked, off)
+		})
+	}
+}
+
+// BenchmarkCheckAllPool is a Get, a write and a Put of a Pool with CheckAll, so many calls
+// deep. Its control is two calls of runtime.Callers that return as many frames as the stacks
+// of the Get and of the Put have: what these would cost if the runtime recorded them, and
+// nothing else were done.
+func BenchmarkCheckAllPool(b *testing.B) {
+	trades := dewpond.MustPool(dewpond.PoolOptions[trade]{Name: "watched trades", Check: dewpond.CheckAll})
+	defer trades.Close()
+	// As many frames of a stack are the library's: those of Put, asked, putWatched, put and
+	// callers.
+	const ours = 5
+	var pcs [32]uintptr
+	record := func() { runtime.Callers(1, pcs[:]) }
+	for _, depth := range []int{0, 10, 20} {
+		b.Run(fmt.Sprintf("depth=%d", depth), func(b *testing.B) {
+			compareRounds(b,
+				func(n int) { further(depth, func() { useTrades(trades, n) }) },
+				func(n int) {
+					further(depth, func() {
+						for range n {
+							further(ours-2, record) // and itself, and record
+							further(ours-2, record)
+						}
+					})
+				})
+		})
+	}
+}
+
+// further calls f so many calls further down.
+//
+//go:noinline
+func further(calls int, f func()) {
+	if calls == 0 {
+		f()
+		return
+	}
+	further(calls-1, f)
 }

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/dewtest"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/pressure"
@@ -692,4 +693,203 @@ func (m *poolsModel) burst(p *pooledModel) {
 	p.want.Classes[c].Gets += uint64(goroutines * each)
 	p.want.Classes[c].Puts += uint64(goroutines * each)
 	p.putSizes = slices.Repeat([]int{p.o.Classes[c]}, goroutines*each)
+}
+
+// What a poolsModel does with Adopt and with a BodyPool.
+
+// A pooledBody is what a BodyPool has handed out.
+type pooledBody struct {
+	*span
+	pool *pooledModel
+}
+
+// lostBytes is what is charged for blocks that bodies have outgrown.
+func (m *poolsModel) lostBytes() (bytes int64) {
+	if m.budget != nil {
+		for _, s := range m.lost {
+			bytes += int64(len(s.b))
+		}
+	}
+	return bytes
+}
+
+// knowsOwn is whether the pools take their own blocks for what they are.
+func (m *poolsModel) knowsOwn() bool { return m.checked || m.budget != nil }
+
+func (m *poolsModel) adopt(p *pooledModel) {
+	n := p.size() + 17*m.in.below(3)
+	odd := 8 * m.in.below(2)
+	m.say("Adopt %d bytes, %d off, to %d", n, odd, p.number())
+	p.adopts(n, odd, p.Adopt)
+}
+
+// adopts lets a pool adopt what is made here, and counts what it must do with it.
+func (p *pooledModel) adopts(n, odd int, adopt func([]byte)) {
+	b := make([]byte, n+odd)[odd:]
+	used := p.m.used()
+	adopt(b)
+	floor, exact := slices.BinarySearch(p.o.Classes, n)
+	if !exact {
+		floor--
+	}
+	switch {
+	case n == 0:
+	case n > p.largest():
+		p.want.DroppedOversize++
+	case offHeap:
+		p.want.DroppedForeign++
+		p.offended()
+	case floor < 0 || n > 2*p.o.Classes[floor] || addressOf(b)%16 != 0:
+		p.want.DroppedForeign++
+	default:
+		size := p.o.Classes[floor]
+		p.noRoom = p.m.budget != nil && !p.closed && used+int64(size) > p.m.budget.Limit()
+		if !p.noRoom {
+			p.want.Adopted++
+		}
+		p.gotBack(floor)
+	}
+}
+
+// gotBack counts the Put of a block that was not the user's by the pool's count.
+func (p *pooledModel) gotBack(class int) {
+	p.want.Classes[class].Puts++
+	p.putSizes = append(p.putSizes, p.o.Classes[class])
+	if p.closed {
+		p.want.DroppedClosed++
+	}
+}
+
+func (m *poolsModel) hintGet(p *pooledModel) {
+	if offHeap || m.crowded() {
+		return
+	}
+	if p.hint == nil {
+		p.hint = p.Bodies()
+	}
+	m.say("Get from the BodyPool of %d", p.number())
+	size := dewpond.BodySize(p.hint)
+	b := p.hint.Get()
+	h := p.counted(cap(b), true)
+	if len(b) != 0 || cap(b) != h.size || h.size < size || h.size > 2*size || h.kind != ofClass {
+		m.fail("a BodyPool of %d bytes returned %d of %d", size, len(b), cap(b))
+	}
+	if p.o.Zero != dewpond.ZeroNever {
+		mustBeZero(m, b[:cap(b)])
+	}
+	p.inUse -= int64(h.size) // the BodyPool has it
+	p.out--
+	p.hintOut++
+	p.hinted += int64(h.size)
+	x := &pooledBody{m.claim(b), p}
+	m.write(x.span)
+	m.bodies = append(m.bodies, x)
+}
+
+// hintPut puts back a body, or one that has outgrown its block.
+func (m *poolsModel) hintPut() {
+	x, grown := takeOne(m.in, &m.bodies), m.in.below(2) == 1
+	if x == nil {
+		return
+	}
+	p, size := x.pool, len(x.b)
+	m.unclaim(x.span)
+	p.hintOut--
+	p.hinted -= int64(size)
+	if !grown {
+		m.say("Put %d to the BodyPool of %d", size, p.number())
+		p.hint.Put(x.b)
+		if !m.knowsOwn() {
+			p.want.Adopted++
+		}
+		p.gotBack(p.class(size))
+		return
+	}
+	m.lost = append(m.lost, x.span)
+	n := size + 1 + m.in.next()*m.in.next()
+	m.say("Put %d that has outgrown %d to the BodyPool of %d", n, size, p.number())
+	p.adopts(n, 0, p.hint.Put)
+}
+
+// FuzzCheckedBytePool is FuzzBytePool with CheckAll: of all that a script does, misuse is
+// reported, each once, and nothing else.
+//
+//	go test -run '^$' -fuzz FuzzCheckedBytePool -fuzzminimizetime 20x .
+func FuzzCheckedBytePool(f *testing.F) {
+	addScripts(f,
+		slices.Concat([][]byte{onePool(0, 1), aKind(0, 0, 0, 0, 0, 0), plainScript()}, checkedScript()),
+		[][]byte{onePool(0, 2), aKind(0, 0, 0, 0, 0, 0), leaseScript()},
+		slices.Concat([][]byte{twoPools(2, 2), aKind(1, 0, 0, 2, 0, 2), aKind(0, 2, 2, 1, 3, 0)}, checkedScript(), [][]byte{handleScript()}),
+		slices.Concat([][]byte{onePool(2, 2), aKind(0, 0, 0, 0, 0, 0), adoptScript()}, checkedScript(), [][]byte{adoptScript()}),
+	)
+	fuzzPools(f, true, append(slices.Clone(poolOps[:]), (*poolsModel).putAndWrite, (*poolsModel).lookAround))
+}
+
+// What FuzzCheckedBytePool does besides.
+const (
+	opPutAndWrite = byte(len(poolOps)) + iota
+	opLookAround
+)
+
+func checkedScript() [][]byte {
+	return [][]byte{{
+		opGet, 0, 0, opGet, 0, 4, opGet, 0, 0, opGet, 0, 12, opGet, 1, 0, opGet, 1, 4,
+		opPutAndWrite, 0, 0, opPutAndWrite, 255, 0, opPutAndWrite, 99, 0, opLookAround, opPutTwice, 0, opPutWrong, 0, 2, 0, 3,
+		opPutWrong, 0, 1, 0, opPutWrong, 1, 4, 0, opPutWrong, 0, 4, 0, opPutAll, opLookAround, opRest, 5, opLookAround,
+		opGet, 0, 12, opGet, 0, 12, opPutAndWrite, 7, 1, opPutAndWrite, 200, 0,
+	}}
+}
+
+// offended counts a violation, where the pools are checked.
+func (p *pooledModel) offended() {
+	if p.m.checked {
+		p.want.Violations++
+	}
+}
+
+// counted is how many misuses violations report: one may be of several leaks.
+func counted(all []dewpond.Violation) (n int) {
+	for _, v := range all {
+		n += v.Count
+	}
+	return n
+}
+
+// putAndWrite writes to a block after its Put. Off the heap that may fault.
+func (m *poolsModel) putAndWrite() {
+	at := m.in.next()
+	x := m.takeOut()
+	switch {
+	case x == nil:
+		return
+	case offHeap || x.kind != ofClass || x.pool.closed:
+		m.putBlock(x, 0)
+		return
+	}
+	p := x.pool
+	m.say("Put %d to %d and write", x.size, p.number())
+	m.putBlock(x, len(x.b))
+	dropped := p.Stats().DroppedFull > p.last.DroppedFull // this block, or one that it drove out of quarantine
+	m.check()
+	before := len(p.reported())
+	x.b[at*(len(x.b)-1)/255]++
+	p.trimmed = true
+	p.Trim() // which looks at all that is idle
+	switch all := p.reported(); {
+	case len(all) == before && dropped:
+	case len(all) == before+1 && all[before].Kind == dewpond.WriteAfterPut:
+		p.offended()
+	default:
+		m.fail("of a write after Put is reported: %v", all[before:])
+	}
+}
+
+// lookAround checks that a pool of which nothing is in use has no leaks.
+func (m *poolsModel) lookAround() {
+	m.say("ReportLeaks")
+	for _, p := range m.pools {
+		if p.inUse == 0 && p.hintOut == 0 && dewtest.ReportLeaks(p) != 0 {
+			m.fail("leaks of pool %d, of which nothing is in use", p.number())
+		}
+	}
 }

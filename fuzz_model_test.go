@@ -2,16 +2,21 @@ package dewpond_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/pressure"
 )
 
 // A poolsModel is what one or two BytePools must do for one user. It knows which
@@ -477,5 +482,338 @@ func (p *pooledModel) checkBounds(i int, s dewpond.Stats) {
 	early := p.o.IdleTimeout < 0 || p.m.calm && time.Since(p.m.start) < p.o.IdleTimeout
 	if early && p.m.budget == nil && !p.trimmed && s.Trimmed > 0 {
 		p.m.fail("pool %d: %d blocks let go after %v, before they can have been idle for %v", i, s.Trimmed, time.Since(p.m.start), p.o.IdleTimeout)
+	}
+}
+
+// A script is what a fuzzer makes up: bytes, each of which decides one thing. What is
+// missing at its end is 0.
+type script struct{ bytes []byte }
+
+func (s *script) ended() bool { return len(s.bytes) == 0 }
+
+func (s *script) next() int {
+	if s.ended() {
+		return 0
+	}
+	b := s.bytes[0]
+	s.bytes = s.bytes[1:]
+	return int(b)
+}
+
+// below returns a number of 0 to n-1.
+func (s *script) below(n int) int { return s.next() % n }
+
+// oneOf is a choice of the script's.
+func oneOf[T any](s *script, choices ...T) T { return choices[s.below(len(choices))] }
+
+// scriptSteps is how many operations of a script are carried out: more find no more,
+// and the fuzzer would try ever longer ones.
+const scriptSteps = 200
+
+// takeOne takes one of a list out of it, or the zero value where there is none.
+func takeOne[T any](s *script, all *[]T) (v T) {
+	i := s.next()
+	if len(*all) == 0 {
+		return v
+	}
+	i %= len(*all)
+	v = (*all)[i]
+	*all = slices.Delete(*all, i, i+1)
+	return v
+}
+
+// A history is what a script has had done, to find out why it failed.
+type history struct {
+	t   *testing.T
+	log []string
+}
+
+func (l *history) say(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf(format, args...))
+}
+
+func (l *history) fail(format string, args ...any) {
+	l.t.Helper()
+	l.t.Errorf(format, args...)
+	for _, line := range l.log {
+		l.t.Log(line)
+	}
+	l.t.FailNow()
+}
+
+// addScripts gives a fuzzer its first scripts, each in several parts.
+func addScripts(f *testing.F, all ...[][]byte) {
+	for _, parts := range all {
+		f.Add(slices.Concat(parts...))
+	}
+}
+
+// What a poolsModel does with pools as such: Prewarm, Trim, Close, and the world around
+// them.
+
+func (m *poolsModel) prewarm(p *pooledModel) {
+	n, count := p.size(), m.in.below(9)
+	c := p.class(n)
+	m.say("Prewarm %d of %d of %d", count, n, p.number())
+	before, used := p.Stats(), m.used()
+	err := p.Prewarm(n, count)
+	if c < 0 {
+		if err == nil {
+			m.fail("Prewarm(%d, %d): no error", n, count)
+		}
+		return
+	}
+	size := p.o.Classes[c]
+	fits := count
+	if m.budget != nil {
+		fits = int(max(0, min(int64(count), (m.budget.Limit()-used)/int64(size))))
+	}
+	made := 0
+	switch {
+	case n == 0 && !p.closed:
+		if err != nil {
+			m.fail("Prewarm(0, %d): %v", count, err)
+		}
+	case p.closed:
+		if !errors.Is(err, dewpond.ErrClosed) {
+			m.fail("Prewarm(%d, %d) after Close: %v", n, count, err)
+		}
+	case err == nil:
+		if made = count; fits < count {
+			m.fail("Prewarm(%d, %d) with %d bytes charged: no error", n, count, used)
+		}
+	default:
+		text := err.Error()
+		if _, e := fmt.Sscanf(text[max(0, strings.Index(text, "room for ")):], "room for %d", &made); e != nil {
+			m.fail("Prewarm(%d, %d): %v: does not say how many", n, count, err)
+		}
+		half := int64(made*size+size)+before.IdleBytes <= p.maxIdle/2 && (p.o.MaxIdlePerClass == 0 || before.Classes[c].Idle+made+1 <= p.o.MaxIdlePerClass/2)
+		if made >= count || made > fits || made < fits && half {
+			m.fail("Prewarm(%d, %d): %v; the budget has room for %d, %d bytes are idle", n, count, err, fits, before.IdleBytes)
+		}
+	}
+	p.prewarmed += uint64(made)
+	if idle := p.Stats().Classes[c].Idle - before.Classes[c].Idle; idle != made {
+		m.fail("Prewarm(%d, %d): %v; %d more are idle", n, count, err, idle)
+	}
+}
+
+func (m *poolsModel) trim(p *pooledModel) {
+	m.say("Trim %d", p.number())
+	p.trimmed = true
+	before := p.Stats()
+	released := p.Trim()
+	after := p.Stats()
+	if released != before.IdleBytes || after.IdleBytes != 0 || after.ReleasedBytes-before.ReleasedBytes != released || after.Trimmed-before.Trimmed != uint64(blocks(before)) {
+		m.fail("%d bytes were idle in %d blocks; Trim returned %d, counted %d in %d, left %d", before.IdleBytes, blocks(before),
+			released, after.ReleasedBytes-before.ReleasedBytes, after.Trimmed-before.Trimmed, after.IdleBytes)
+	}
+}
+
+func (m *poolsModel) close(p *pooledModel) {
+	if m.in.below(4) != 0 { // else most of a script would be after Close
+		return
+	}
+	m.say("Close %d", p.number())
+	m.closeNow(p)
+}
+
+func (m *poolsModel) closeNow(p *pooledModel) {
+	if m.checked && offHeap && !p.closed { // where Close reports what is out
+		p.want.Violations += uint64(p.out)
+	}
+	p.closed, p.trimmed = true, true
+	if err := p.Close(); (err != nil) != (offHeap && p.inUse > 0) {
+		m.fail("Close of pool %d with %d bytes out: %v", p.number(), p.inUse, err)
+	}
+}
+
+// rest lets time pass, for long enough to let all go that is idle, or not.
+func (m *poolsModel) rest() {
+	d := oneOf(m.in, time.Nanosecond, 20*time.Millisecond, 200*time.Millisecond, time.Second, 10*time.Second, 4*time.Minute)
+	m.say("rest %v", d)
+	time.Sleep(d)
+	synctest.Wait()
+	for _, p := range m.pools {
+		enough := 3 * p.o.IdleTimeout
+		if pressure.Current() == pressure.High {
+			enough = p.o.IdleTimeout
+		}
+		if s := p.Stats(); p.o.IdleTimeout > 0 && d > enough && s.IdleBytes > 0 {
+			m.fail("%d bytes are idle in pool %d after a rest of %v, with an IdleTimeout of %v", s.IdleBytes, p.number(), d, p.o.IdleTimeout)
+		}
+		if !p.closed && p.o.IdleTimeout > 0 && d > 4*p.o.IdleTimeout && dewpond.Armed(p.BytePool) {
+			m.fail("pool %d is empty and has a timer", p.number())
+		}
+	}
+}
+
+func (m *poolsModel) pressure() {
+	level := oneOf(m.in, pressure.Low, pressure.Medium, pressure.High)
+	m.say("pressure %v", level)
+	dewpond.SetLevel(level)
+	m.calm = m.calm && level == pressure.Low
+}
+
+func (m *poolsModel) procs() {
+	n := 1 + m.in.below(6)
+	m.say("GOMAXPROCS %d", n)
+	runtime.GOMAXPROCS(n)
+	m.single = m.single && n == 1
+}
+
+// end gives everything back, after which nothing may be left of it.
+func (m *poolsModel) end() {
+	m.putAll()
+	for len(m.bodies) > 0 {
+		m.hintPut()
+		m.check()
+	}
+	for len(m.buffers) > 0 {
+		m.bufferRelease()
+		m.check()
+	}
+	for len(m.scopes) > 0 {
+		m.scopeClose()
+		m.check()
+	}
+	for len(m.leases) > 0 {
+		m.release()
+		m.check()
+	}
+	for _, p := range m.pools {
+		m.closeNow(p)
+		m.check()
+		if p.inUse != 0 {
+			m.fail("%d bytes are in use after all", p.inUse)
+		}
+	}
+	if used := m.used(); m.budget != nil && used != m.lostBytes() || len(m.spans) != 0 {
+		m.fail("%d bytes are charged after all, %d pieces held", used, len(m.spans))
+	}
+	runtime.KeepAlive(m.lost)
+}
+
+// The first scripts of FuzzBytePool: what pools there are, and then operations, each
+// with what it asks for. They do everything once, in a few kinds of pools.
+var poolScripts = [][][]byte{
+	{onePool(0, 1), aKind(0, 0, 0, 0, 0, 0), plainScript()},
+	{onePool(0, 1), aKind(1, 2, 2, 1, 0, 0), plainScript()},
+	{onePool(0, 3), aKind(0, 1, 0, 2, 3, 3), plainScript(), timeScript()},
+	{onePool(0, 4), aKind(3, 3, 3, 0, 1, 2), timeScript(), plainScript()},
+	{onePool(0, 2), aKind(2, 5, 0, 0, 0, 1), handleScript(), plainScript()},
+	{onePool(0, 2), aKind(1, 0, 0, 1, 0, 1), handleScript(), timeScript()},
+	{onePool(2, 2), aKind(0, 0, 0, 2, 2, 2), handleScript(), budgetScript(), timeScript()},
+	{twoPools(1, 1), aKind(0, 0, 0, 0, 0, 0), aKind(2, 0, 0, 0, 0, 0), budgetScript(), plainScript()},
+	{twoPools(2, 4), aKind(1, 0, 0, 1, 3, 1), aKind(0, 4, 0, 0, 0, 3), budgetScript(), handleScript(), closeScript()},
+	{twoPools(2, 1), aKind(3, 0, 0, 0, 0, 0), aKind(0, 0, 0, 2, 0, 2), closeScript(), budgetScript(), handleScript()},
+	{onePool(0, 1), aKind(0, 0, 0, 0, 0, 0), closeScript(), handleScript(), plainScript()},
+	{onePool(0, 1), aKind(0, 0, 0, 0, 0, 0), leaseScript()},
+	{onePool(0, 4), aKind(1, 2, 2, 1, 0, 0), leaseScript(), timeScript(), leaseScript()},
+	{twoPools(3, 2), aKind(3, 0, 0, 0, 0, 0), aKind(0, 5, 0, 2, 0, 2), leaseScript(), closeScript(), leaseScript()},
+	{onePool(1, 2), aKind(0, 0, 0, 0, 0, 0), tryScript(), handleScript()},
+	{onePool(0, 1), aKind(1, 0, 0, 1, 2, 0), tryScript(), closeScript()},
+	{twoPools(2, 2), aKind(0, 0, 0, 0, 0, 0), aKind(1, 0, 0, 2, 0, 0), tryScript(), tryScript()},
+	{onePool(0, 2), aKind(0, 0, 0, 0, 0, 0), adoptScript(), closeScript(), adoptScript()},
+	{twoPools(2, 1), aKind(1, 0, 0, 1, 0, 1), aKind(0, 3, 2, 2, 2, 0), adoptScript(), budgetScript(), adoptScript(), closeScript(), adoptScript()},
+}
+
+// onePool and twoPools begin a script: with one of four budgets, of which 0 is none,
+// and a GOMAXPROCS.
+func onePool(budget, procs byte) []byte  { return []byte{0, budget, procs - 1} }
+func twoPools(budget, procs byte) []byte { return []byte{1, budget, procs - 1} }
+
+// aKind says what one of the pools is like, see poolsModel.open.
+func aKind(classes, maxIdleBytes, maxIdlePerClass, zero, allocLimit, idleTimeout byte) []byte {
+	return []byte{classes, maxIdleBytes, maxIdlePerClass, zero, allocLimit, idleTimeout}
+}
+
+// Sizes are the class's number times four, and what part of four says: the size itself,
+// 1 less, 1 more, 40 less.
+
+func plainScript() []byte {
+	return []byte{
+		opGet, 0, 0, opGet, 0, 3, opGet, 0, 4, opGet, 0, 14, opGet, 0, 255, opGet, 0, 12,
+		opPut, 0, 0, opPut, 0, 9, opGet, 0, 0, opGet, 0, 1,
+		opPutWrong, 0, 0, 3, opPutWrong, 0, 1, 1, opPutWrong, 0, 2, 0, 1, opPutWrong, 0, 3, 0, 2, opPutWrong, 0, 5, 0,
+		opPutWrong, 0, 1, 4, opPutWrong, 0, 1, 33, opPutWrong, 0, 1, 255, // of a class, at odd addresses
+		opPutTwice, 1, opPutTwice, 0,
+		opGrow, 0, 0, 200, 4, opGrow, 0, 0, 100, 8, opGrow, 0, 1, 255, 14, opAppend, 0, 0, 77, 5, 0, opAppend, 0, 0, 255, 5, 1, opAppend, 0, 0, 99, 0, 1,
+		opPrewarm, 0, 0, 3, opPrewarm, 0, 4, 8, opPrewarm, 0, 14, 1, opTryGet, 0, 0, opTryGet, 0, 5, opTryGet, 0, 14,
+		opPut, 3, 2, opPut, 2, 2, opTrim, 0, opPutAll, opGet, 0, 0, opGet, 0, 4, opGet, 0, 0,
+		opProcs, 3, opBurst, 0, 3, 11, 0, opBurst, 0, 2, 5, 8, opProcs, 1, opBurst, 0, 1, 9, 4, opTrim, 0,
+		opGet, 0, 12, opPutAll, opGet, 0, 12, opPrewarm, 0, 0, 8, opProcs, 5, opGet, 0, 0, opPutAll,
+		opReadAll, 0, 0, 1, opReadAll, 0, 255, 1, opReadAll, 0, 4, 0, opReadAll, 0, 14, 1, opPutAll,
+	}
+}
+
+func timeScript() []byte {
+	return []byte{
+		opGet, 0, 0, opGet, 0, 0, opGet, 0, 0, opTryGet, 0, 0, opTryGet, 0, 0, opTryGet, 0, 4, opTryGet, 0, 4, opTryGet, 0, 4,
+		opGetDeadline, 0, 0, opGetDeadline, 0, 4, opGetCancelled, 0, 0, opGetCancelled, 0, 4, opRest, 2, opTryGet, 0, 0, opRest, 3,
+		opPutAll, opGet, 0, 0, opTryGet, 0, 0, opGetCancelled, 0, 0, opRest, 1, opTrim, 0, opPut, 0, 0, opRest, 5,
+		opGetBatch, 0, 0, 2, 0, opGetBatch, 0, 0, 5, 1, opGetBatch, 0, 4, 4, 1, opPut, 0, 0, opPut, 0, 0, opGetBatch, 0, 0, 4, 0, opPutAll, opGetBatch, 0, 0, 3, 0, opGetBatch, 0, 255, 2, 1,
+		opBurst, 0, 3, 11, 0, opPressure, 1, opRest, 4, opBurst, 0, 3, 11, 4, opPressure, 2, opRest, 4, opGet, 0, 0, opPressure, 0, opPutAll, opRest, 5,
+	}
+}
+
+func handleScript() []byte {
+	return []byte{
+		opLease, 0, 0, opLease, 0, 4, opTryLease, 0, 0, opRetain, 0, 0, opRetain, 0, 1, opRelease, 0, 0, opReleaseStale, 0,
+		opRelease, 0, 1, opRelease, 0, 0, opReleaseStale, 1, opLease, 0, 1, opReleaseStale, 2, opRelease, 0, 0, opReleaseStale, 0, opLease, 0, 14,
+		opBuffer, 0, opBuffer, 1, opBufferWrite, 0, 9, 0, opBufferWrite, 0, 99, 0, opBufferWrite, 0, 0, 1, opBufferWrite, 1, 0, 2, opBufferWrite, 1, 70, 3,
+		opBufferRead, 0, 50, opBufferWrite, 0, 60, 0, opBufferCut, 0, 100, opBufferRead, 0, 255, opBufferRelease, 0, 1, opBufferWrite, 0, 64, 0, opBufferWrite, 0, 200, 4, opBufferWrite, 0, 255, 0, opBufferWrite, 0, 255, 1, opBufferRelease, 1, 0,
+		opScope, 0, opScopeGet, 0, 0, 0, opScopeGet, 0, 3, 0, opScopeGet, 0, 4, 1, opScopeGet, 0, 1, 0, opScopeGet, 0, 6, 0, opScopeGet, 0, 8, 0, opScopeSlice, 0, 9, opScopeSlice, 0, 255,
+		opScopeTryGet, 0, 1, opScopeTryGet, 0, 0, opScopeTryGet, 0, 7, opScopeTryGet, 0, 10, opScope, 1, opScopeTryGet, 1, 3, opScopeGet, 1, 10, 1, opScopeGet, 1, 5, 0, opScopeGet, 1, 7, 0, opScopeGet, 1, 9, 0, opScopeClose, 0,
+		opGet, 0, 0, opGet, 0, 8, opScopeClose, 0, opBufferRelease, 0, 0, opTrim, 0, opLease, 0, 0, opReleaseStale, 5,
+	}
+}
+
+func leaseScript() []byte {
+	return []byte{
+		opGet, 0, 8, opGet, 0, 0, opGet, 0, 14, opReturn, 0, 7, opReturn, 5, 0, opGet, 0, 0, opGet, 0, 9,
+		opLeaseOf, 0, 255, opLeaseOf, 0, 40, opLeaseOf, 0, 0, opLeaseCancelled, 0, 8, opLeaseCancelled, 0, 14,
+		opSlice, 0, 0, 0, 64, opSlice, 0, 1, 128, 250, opSlice, 0, 0, 9, 3, opSlice, 1, 0, 0, 255, opTruncate, 0, 0, 16, opTruncate, 0, 4, 255, opSlice, 0, 4, 200, 250, opRetain, 0, 0,
+		opTruncate, 1, 0, 128, opTruncate, 1, 1, 100, opRelease, 1, 2, opReleaseStale, 0, opReleaseStale, 1,
+		opRelease, 0, 0, opGet, 0, 0, opGet, 0, 4, opRelease, 0, 0, opRelease, 0, 0, opRelease, 0, 0, opRelease, 0, 0, opGet, 0, 0, opGet, 0, 8, opReleaseStale, 2,
+		opLease, 0, 8, opSlice, 0, 0, 10, 200, opTruncate, 0, 0, 100, opLeaseBurst, 0, 0, 3, 7, opRelease, 0, 0, opLease, 0, 4, opLeaseBurst, 0, 0, 1, 3, opGet, 0, 4, opReleaseStale, 7,
+		opLeaseWrong, 0, 0, 3, opLeaseWrong, 0, 1, 1, opLeaseWrong, 0, 2, 0, 1, opLeaseWrong, 0, 3, 0, 2, opLeaseWrong, 0, 5, 0, opLeaseWrong, 0, 1, 33, opLeaseWrong, 1, 4, 0, 0, opGet, 0, 0,
+		opBuffer, 0, opBufferLease, 0, opBufferWrite, 0, 60, 0, opBufferRead, 0, 20, opBufferLease, 0, opBufferWrite, 0, 99, 0, opSlice, 1, 0, 20, 60, opBufferLease, 0, opBufferRead, 0, 4, opBufferWrite, 0, 255, 0, opBufferLease, 0,
+		opRelease, 0, 0, opRelease, 0, 0, opRelease, 0, 0, opTrim, 0, opGet, 0, 0, opRelease, 0, 0, opRelease, 0, 0, opReleaseStale, 3, opLease, 0, 0, opPutAll,
+	}
+}
+
+func budgetScript() []byte {
+	return []byte{
+		opGet, 0, 4, opGet, 1, 0, opGet, 1, 4, opPrewarm, 0, 0, 8, opPrewarm, 1, 0, 8, opPut, 0, 0, opPut, 0, 0,
+		opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 4, opTryGet, 1, 4, opTryGet, 1, 12, opTryGet, 0, 12,
+		opPutWrong, 0, 4, 0, 0, opPutWrong, 1, 4, 0, 0, opGetDeadline, 0, 8, opGetCancelled, 0, 8, opGetCancelled, 1, 0, opGet, 0, 8, opGet, 0, 12, opPut, 0, 0,
+		opPrewarm, 0, 4, 8, opGetDeadline, 1, 0, opTryLease, 0, 4, opTrim, 1, opPut, 1, 0, opPutAll, opTryGet, 1, 4, opTryGet, 0, 8,
+		opGetBatch, 0, 4, 5, 0, opGetBatch, 1, 0, 5, 1, opGetBatch, 1, 4, 3, 1, opGetBatch, 0, 12, 2, 0, opGetBatch, 0, 14, 1, 1, opScope, 0, opScopeTryGet, 0, 3, opScopeTryGet, 0, 7, opScopeTryGet, 0, 2, opScopeClose, 0, opPutAll,
+	}
+}
+
+func adoptScript() []byte {
+	return []byte{
+		opAdopt, 0, 0, 0, 0, opAdopt, 0, 4, 0, 0, opAdopt, 0, 5, 2, 0, opAdopt, 1, 8, 1, 0, opAdopt, 0, 14, 0, 0, opAdopt, 0, 0, 0, 1, opAdopt, 0, 255, 0, 0, opAdopt, 0, 9, 0, 0,
+		opGet, 0, 0, opGet, 0, 4, opPutAll, opBodyPoolGet, 0, opBodyPoolGet, 1, opBodyPoolGet, 0, opBodyPoolPut, 0, 0, opBodyPoolPut, 0, 1, 200, opBodyPoolPut, 0, 1, 40, opBodyPoolGet, 0, opBodyPoolGet, 0,
+		opBodyPoolPut, 0, 1, 255, opBodyPoolGet, 0, opTrim, 0, opBodyPoolGet, 0, opBodyPoolPut, 1, 0, opRest, 4, opBodyPoolPut, 0, 0, opBodyPoolGet, 1, opBodyPoolPut, 0, 1, 7,
+	}
+}
+
+func closeScript() []byte {
+	return []byte{
+		opGet, 0, 0, opGet, 0, 4, opLease, 0, 0, opBuffer, 0, opBufferWrite, 0, 9, 0, opPut, 0, 0, opClose, 0, 0,
+		opGet, 0, 0, opTryGet, 0, 0, opTryGet, 0, 14, opGetCancelled, 0, 0, opGetBatch, 0, 0, 2, 1, opScope, 0, opScopeTryGet, 0, 3, opPrewarm, 0, 0, 2, opTrim, 0, opPut, 0, 0, opPut, 0, 0, opClose, 0, 0,
+		opBufferWrite, 0, 99, 0, opRelease, 0, 0, opPutWrong, 0, 0, 3, opGrow, 0, 0, 9, 4, opRest, 3, opGet, 0, 14, opPutAll,
+	}
+}
+
+func tryScript() []byte {
+	return []byte{
+		opTryBuffer, 0, opTryBuffer, 0, opBufferWrite, 0, 9, 0, opBufferWrite, 1, 60, 0, opBufferWrite, 0, 99, 0, opBufferWrite, 0, 0, 1, opBufferWrite, 0, 0, 1,
+		opBufferWrite, 0, 70, 3, opBufferWrite, 1, 99, 3, opBufferRead, 0, 40, opBufferWrite, 0, 90, 4, opGet, 0, 4, opBufferWrite, 0, 60, 0, opBufferWrite, 0, 0, 2, opBufferWrite, 1, 0, 2,
+		opPutAll, opBufferWrite, 0, 60, 0, opBufferWrite, 0, 255, 0, opBufferWrite, 0, 255, 0, opBufferCut, 0, 3, opBufferWrite, 0, 200, 0, opBufferLease, 0, opBufferWrite, 0, 99, 0, opRelease, 0, 0,
+		opBufferRelease, 0, 1, opBufferWrite, 0, 50, 0, opBufferRead, 0, 9, opBufferWrite, 0, 30, 4, opClose, 0, 0, opBufferWrite, 0, 5, 0, opBufferWrite, 0, 120, 0, opBufferRelease, 0, 0,
 	}
 }

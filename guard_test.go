@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"net"
 	"os"
 	"path"
 	"reflect"
@@ -19,6 +21,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/guardpage"
+	"github.com/dewpond/dewpond/offheap"
 )
 
 // A guardedTest is a test with pools that guard blocks.
@@ -615,5 +618,424 @@ func TestGuardedByMany(t *testing.T) {
 	}
 	if s.GuardSamples == 0 || s.Gets != 80_000 || s.Puts != 80_000-4*400 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A program that uses one block of ten after its Put: of so many samples a tenth is found, whatever the use is.
+// With -dewpond.long there are fifty times as many.
+func TestGuardFindsItsShare(t *testing.T) {
+	guarding(t) // or skip: not all systems have sockets
+	socket := discarding(t)
+	for _, u := range []struct {
+		name string
+		kind dewpond.ViolationKind
+		use  func(t *testing.T, b []byte)
+	}{
+		{"read", dewpond.ReadAfterPut, func(_ *testing.T, b []byte) { lateSink += b[1] }},
+		{"write", dewpond.WriteAfterPut, func(_ *testing.T, b []byte) { b[1] = 1 }},
+		{"socket write", dewpond.ReadAfterPut, func(t *testing.T, b []byte) {
+			if n, err := socket.Write(b); n != len(b) || err != nil {
+				t.Fatalf("Write: %d, %v", n, err)
+			}
+		}},
+		{"string comparison", dewpond.ReadAfterPut, func(_ *testing.T, b []byte) {
+			if string(b[:4]) == "POST" {
+				lateSink++
+			}
+		}},
+	} {
+		t.Run(u.name, func(t *testing.T) {
+			const oneIn = 10
+			samples := uint64(2000)
+			if *long {
+				samples *= 50
+			}
+			g := guarding(t)
+			p := g.pool(dewpond.BytePoolOptions{})
+			for i := 0; p.Stats().GuardSamples < samples; i++ {
+				b := p.Get(500)
+				p.Put(b)
+				if i%oneIn == 0 {
+					u.use(t, b)
+				}
+				g.goesOn()
+			}
+			if found := g.sweep(); len(found) != 1 || found[0].Kind != u.kind {
+				t.Errorf("reported %v, want a %v once", found, u.kind)
+			}
+			s := p.Stats()
+			want := float64(s.GuardSamples) / oneIn
+			deviation := math.Sqrt(want * (1 - 1./oneIn))
+			if math.Abs(float64(s.Violations)-want) > 5*deviation {
+				t.Errorf("of %d samples of which one in %d was used, %d were found, want %.0f within 5 times %.1f", s.GuardSamples, oneIn, s.Violations, want, deviation)
+			}
+			t.Logf("of %d samples %d were found, %+.1f standard deviations from %.0f", s.GuardSamples, s.Violations, (float64(s.Violations)-want)/deviation, want)
+		})
+	}
+}
+
+// discarding returns a connection whose other end reads all and forgets it.
+func discarding(t *testing.T) net.Conn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	here, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { here.Close() })
+	there, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer there.Close()
+		io.Copy(io.Discard, there)
+	}()
+	return here
+}
+
+// slicePuts are how a slice is given back.
+var slicePuts = map[string]func(p *dewpond.SlicePool[int32], s []int32){
+	"Put":                (*dewpond.SlicePool[int32]).Put,
+	"Return":             func(p *dewpond.SlicePool[int32], s []int32) { p.Return(&s) },
+	"Replace":            func(p *dewpond.SlicePool[int32], s []int32) { p.Replace(s, s[:0]) },
+	"Adopt":              (*dewpond.SlicePool[int32]).Adopt,
+	"Adopt of a cut cap": func(p *dewpond.SlicePool[int32], s []int32) { p.Adopt(s[: 1 : cap(s)-1]) },
+	"Bodies":             func(p *dewpond.SlicePool[int32], s []int32) { p.Bodies().Put(s) },
+}
+
+// A pool with a Reset guards its slices too. The Reset runs once for each Put, on what the owner has left, and the next
+// owner gets what that leaves, guarded or not: nothing is other than in a pool that guards none, its counts included.
+func TestGuardedReset(t *testing.T) {
+	if offHeap || watched {
+		t.Skip("only pools on the heap without checks guard blocks")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a Get does not miss what lies with another processor
+	for _, setting := range []string{"touch=1000000", "fault=1000000"} {
+		for _, bound := range []string{"unbounded", "Budget"} {
+			for name, put := range slicePuts {
+				t.Run(setting[:5]+"/"+bound+"/"+name, func(t *testing.T) { guardedReset(t, setting, bound, put) })
+			}
+		}
+	}
+}
+
+func guardedReset(t *testing.T, setting, bound string, put func(p *dewpond.SlicePool[int32], s []int32)) {
+	var written int32 // what owners leave in all elements
+	resets := 0
+	options := func(name string) dewpond.SlicePoolOptions[int32] {
+		o := dewpond.SlicePoolOptions[int32]{Name: name, Classes: []int{64, 100, 4000, 5000}, OnViolation: func(dewpond.Violation) {}, Reset: func(s []int32) {
+			resets++
+			for i, v := range s {
+				if v != written {
+					t.Fatalf("Reset finds %d at %d of %d, and not the %d that was put", v, i, len(s), written)
+				}
+				s[i] = -1
+			}
+		}}
+		if bound == "Budget" {
+			o.Budget = dewpond.MustBudget(name, 1<<20)
+		}
+		return o
+	}
+	plain := dewpond.MustSlicePool(options("plain"))
+	defer plain.Close()
+	g := guardingAs(t, setting)
+	p := dewpond.MustSlicePool(options("guarded"))
+	defer p.Close()
+	g.pools = append(g.pools, p)
+	for done := 0; done < 4; g.goesOn() {
+		n := []int{99, 5000}[done%2]
+		s, same := p.Get(n), plain.Get(n)
+		all := s[:cap(s)]
+		for i, v := range all {
+			if v != same[:cap(same)][i] || v != 0 && v != -1 {
+				t.Fatalf("a new owner finds %d at %d of %d, and in a pool that guards none %d", v, i, len(all), same[:cap(same)][i])
+			}
+		}
+		written++
+		for i := range all {
+			all[i], same[:cap(same)][i] = written, written
+		}
+		resets = 0
+		if v := explained(t, func() { put(p, s) }); v != nil {
+			t.Fatalf("its Put: %v", v)
+		}
+		if put(plain, same); resets != 2 {
+			t.Fatalf("two Puts have run Reset %d times", resets)
+		}
+		if got, want := counts(p.Stats()), counts(plain.Stats()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("counts\n%+v, want\n%+v", got, want)
+		}
+		if !guardpage.IsMarked(reflect.ValueOf(all).Pointer()) {
+			continue
+		}
+		done++
+		before := p.Stats().Violations
+		if g.sweep(); p.Stats().Violations != before {
+			t.Fatal("its Put counts as a use after it")
+		}
+		v := explained(t, func() { all[50] = 1 })
+		if g.sweep(); p.Stats().Violations != before+1 || (v != nil) != (setting[:5] == "fault") {
+			t.Errorf("a write after Put is not found: %v", v)
+		}
+	}
+}
+
+// A Reset that panics does so to whoever puts the slice back. The pool does not have it then, and goes on.
+func TestGuardedResetPanics(t *testing.T) {
+	g := guarding(t)
+	panics := false
+	var found []dewpond.Violation
+	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int32]{Reset: func([]int32) {
+		if panics {
+			panic("from Reset")
+		}
+	}, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	defer p.Close()
+	is := func(s []int32) bool { return guardpage.IsMarked(reflect.ValueOf(s).Pointer()) }
+	s := until(g, func() []int32 { return p.Get(1000) }, p.Put, is)
+	func() {
+		defer func() {
+			if r := recover(); r != "from Reset" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		panics = true
+		p.Put(s)
+	}()
+	panics = false
+	if g.sweep(); found != nil {
+		t.Errorf("found %v", found)
+	}
+	lateSink += byte(s[0])
+	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+		t.Errorf("after a read, found %v", found)
+	}
+	p.Put(until(g, func() []int32 { return p.Get(1000) }, p.Put, is))
+}
+
+// Where all classes are multiples of 64, guarded blocks begin at such as the others do, and are found as elsewhere.
+func TestGuardedAlignment(t *testing.T) {
+	g := guarding(t)
+	classes := []int{64, 192, 320, 576, 1024, 9472, 64 << 10}
+	for _, size := range classes {
+		p := g.pool(dewpond.BytePoolOptions{Classes: classes})
+		var plain [][]byte
+		for range 100 {
+			b := p.Get(size)
+			if at := addressOf(b); at%64 != 0 || at%128 == 64 != dewpond.IsGuarded(b) || cap(b) != size {
+				t.Fatalf("a block of %d bytes is at %#x, guarded: %t", cap(b), at, dewpond.IsGuarded(b))
+			}
+			plain = append(plain, b)
+		}
+		for _, b := range plain {
+			p.Put(b)
+		}
+		b := g.sample(p, size)
+		p.Put(b)
+		if found := g.sweep(); found != nil {
+			t.Fatalf("found %v", found)
+		}
+		b[size-1] = 1
+		if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Offset != size-1 || found[0].Size != size {
+			t.Errorf("after a write at the end of %d bytes, found %v", size, found)
+		}
+	}
+	p, other := g.pool(dewpond.BytePoolOptions{Name: "aligned", Classes: classes}), g.pool(dewpond.BytePoolOptions{Name: "other"})
+	b := g.sample(p, 1024)
+	p.Put(b)
+	p.Put(b)
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.DoublePut {
+		t.Errorf("after a second Put, found %v", found)
+	}
+	b = g.sample(p, 9472)
+	p.Put(b[guardpage.Wide:])
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.InteriorPut || found[0].Offset != guardpage.Wide {
+		t.Errorf("after a Put of a part, found %v", found)
+	}
+	p.Put(b)
+	b = g.sample(other, 1024)
+	p.Put(b)
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ForeignPut || found[0].Holder != "other" {
+		t.Errorf("after a Put of another pool's, found %v", found)
+	}
+	other.Put(b)
+}
+
+// explained returns the Violation that a fault in f becomes, or nil if it does not fault.
+func explained(t *testing.T, f func()) (v *dewpond.Violation) {
+	t.Helper()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case dewpond.Violation:
+			v = &r
+		default:
+			panic(r)
+		}
+	}()
+	defer offheap.ExplainFaults()()
+	f()
+	return nil
+}
+
+// With DEWPOND_GUARD=fault who touches an idle block faults, with its own stack and those of Get and Put, and
+// nobody else does.
+func TestGuardFaults(t *testing.T) {
+	g := guardingAs(t, "fault=1000000")
+	p := g.pool(dewpond.BytePoolOptions{Name: "faulting"})
+	for _, u := range []struct {
+		name   string
+		use    func(b []byte)
+		offset int
+	}{
+		{"read", func(b []byte) { lateSink += b[7000] }, 7000},
+		{"write", func(b []byte) { b[100]++ }, 100},
+		{"in assembly", func(b []byte) { clear(b[10:]) }, 10},
+	} {
+		b := g.sample(p, 8000)
+		got := here() - 1
+		beside := g.sample(p, 8000)
+		if v := explained(t, func() { u.use(b) }); v != nil {
+			t.Errorf("%s: before its Put: %v", u.name, v)
+		}
+		p.Put(b)
+		put := here() - 1
+		runtime.GC()
+		var touch int
+		v := explained(t, func() {
+			touch = here() + 1
+			u.use(b)
+		})
+		if v == nil || v.Kind != dewpond.UseAfterPut || v.Pool != "faulting" || v.Size != 8192 {
+			t.Errorf("%s: %+v", u.name, v)
+			continue
+		}
+		if u.name != "in assembly" && v.Offset != u.offset { // which may begin at its end
+			t.Errorf("%s: offset %d", u.name, v.Offset)
+		}
+		if g, p := at(v.Got), at(v.Put); g != got || p != put || !passes(v.Offence, touch) {
+			t.Errorf("%s: got at line %d and put at %d, want %d and %d, and a touch at %d: %v", u.name, g, p, got, put, touch, v)
+		}
+		if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.UseAfterPut {
+			t.Errorf("%s: reported %v", u.name, found)
+		}
+		if v := explained(t, func() { clear(beside) }); v != nil {
+			t.Errorf("%s: a block that is out: %v", u.name, v)
+		}
+		p.Put(beside)
+	}
+	if s := p.Stats(); s.Guard != "fault" || s.Violations != 3 || s.InUseBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// passes reports whether a stack has a line of this file.
+func passes(stack []uintptr, line int) bool {
+	for frames := runtime.CallersFrames(stack); ; {
+		f, more := frames.Next()
+		if f.Line == line {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// A system call with such a block fails, and there is no report: nothing of the program faults.
+func TestGuardFaultsNoSystemCall(t *testing.T) {
+	g := guardingAs(t, "fault=1000000")
+	p := g.pool(dewpond.BytePoolOptions{})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	b := g.sample(p, 8000)
+	p.Put(b)
+	fails := func(err error) bool { return err != nil && strings.Contains(err.Error(), "bad address") } // EFAULT
+	if n, err := w.Write(b); n != 0 || !fails(err) {
+		t.Errorf("Write: %d, %v", n, err)
+	}
+	fmt.Fprint(w, "text")
+	if n, err := r.Read(b); n > 0 || !fails(err) {
+		t.Errorf("Read: %d, %v", n, err)
+	}
+	if found := g.sweep(); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
+// No way to give a block back touches it after that.
+func TestGuardFaultsInNoWay(t *testing.T) {
+	if offHeap || watched {
+		t.Skip("only pools on the heap without checks guard blocks")
+	}
+	for name := range ways(heapPool(t, dewpond.BytePoolOptions{})) {
+		t.Run(name, func(t *testing.T) {
+			g := guardingAs(t, "fault=1000000")
+			p := g.pool(dewpond.BytePoolOptions{})
+			way := ways(p)[name]
+			for done := false; !done; g.goesOn() {
+				b, put := way(5000)
+				done = dewpond.IsGuarded(b)
+				if v := explained(t, put); v != nil {
+					t.Fatalf("its Put: %v", v)
+				}
+				if done {
+					if v := explained(t, func() { lateSink += b[0] }); v == nil {
+						t.Error("a read after it is not seen")
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGuarded holds a pool of which so many Gets a second are sampled beside one that guards
+// nothing: ratio is a Get, touch and Put of the one to one of the other. control is the same of two that
+// guard nothing, so what ratio is beyond it is what guarding costs. All three are measured in turn.
+func BenchmarkGuarded(b *testing.B) {
+	for _, rate := range []float64{10, 100, 1000} {
+		for _, size := range []int{128, 8192} {
+			b.Run(fmt.Sprintf("rate=%v/size=%s", rate, sizeName(size)), func(b *testing.B) {
+				o := dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}
+				var pools [3]*dewpond.BytePool
+				for i := range 2 {
+					pools[i] = newPool(b, o)
+				}
+				if _, why := dewpond.GuardAs(b, fmt.Sprint("touch=", rate)); why != "" {
+					b.Skip(why)
+				}
+				pools[2] = newPool(b, o)
+				const round = 20_000
+				for _, p := range pools {
+					ourLoop(p, size, 1000)
+				}
+				var controls, ratios []float64
+				for n := 0; b.Loop(); n++ {
+					var took [3]float64
+					for i := range pools {
+						i = (i + n) % 3
+						start := time.Now()
+						ourLoop(pools[i], size, round)
+						took[i] = float64(time.Since(start))
+					}
+					controls, ratios = append(controls, took[1]/took[0]), append(ratios, took[2]/took[0])
+				}
+				s := pools[2].Stats()
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(middle(controls), "control")
+				b.ReportMetric(middle(ratios), "ratio")
+				b.ReportMetric(s.GuardRate, "samples/s")
+			})
+		}
 	}
 }

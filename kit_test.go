@@ -1,18 +1,25 @@
 package dewpond_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 
 	"github.com/dewpond/dewpond"
 	_ "github.com/dewpond/dewpond/checks" // whose log and profile the tests read
+	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -308,4 +315,384 @@ func allocatedBytes(f func()) uint64 {
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
 	return least
+}
+
+// A fakeSource is a dewpond.Source that knows every block it has given out.
+type fakeSource struct {
+	mu     sync.Mutex
+	blocks map[*byte]int  // size of each that is out
+	freed  map[*byte]bool // kept alive, so that no address comes twice
+	twice  int            // Frees of what was not out
+	fail   error
+}
+
+func newFakeSource() *fakeSource {
+	return &fakeSource{blocks: map[*byte]int{}, freed: map[*byte]bool{}}
+}
+
+func (f *fakeSource) Alloc(size int) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	b := make([]byte, size)
+	f.blocks[unsafe.SliceData(b)] = size
+	return b, nil
+}
+
+func (f *fakeSource) Free(b []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := unsafe.SliceData(b)
+	if f.blocks[at] != cap(b) || len(b) != cap(b) {
+		f.twice++
+	}
+	delete(f.blocks, at)
+	f.freed[at] = true
+}
+
+func (f *fakeSource) Owns(b []byte) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.blocks[unsafe.SliceData(b)] == cap(b)
+}
+
+func (f *fakeSource) report() (out, twice int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.blocks), f.twice
+}
+
+// A fixedSource is a Source that returns itself for every block.
+type fixedSource []byte
+
+func (s fixedSource) Alloc(int) ([]byte, error) { return s, nil }
+func (s fixedSource) Free([]byte)               {}
+func (s fixedSource) Owns([]byte) bool          { return true }
+
+// A panicsInFree is a fakeSource whose Free panics while it is on, or ends in another way.
+type panicsInFree struct {
+	*fakeSource
+	on  bool
+	end func() // nil: it panics
+}
+
+func (s *panicsInFree) Free(b []byte) {
+	s.fakeSource.Free(b)
+	switch {
+	case s.on && s.end != nil:
+		s.end()
+	case s.on:
+		panic("Free")
+	}
+}
+
+// A meter is a dewpond.Source that knows how much it has given out, and how much it
+// ever had at once.
+type meter struct {
+	bytes, most atomic.Int64
+	fail        atomic.Bool
+}
+
+// errNoMemory is what a meter returns while it fails.
+var errNoMemory = errors.New("no memory today")
+
+func (m *meter) Alloc(size int) ([]byte, error) {
+	if m.fail.Load() {
+		return nil, errNoMemory
+	}
+	bytes := m.bytes.Add(int64(size))
+	for most := m.most.Load(); bytes > most && !m.most.CompareAndSwap(most, bytes); most = m.most.Load() {
+	}
+	return make([]byte, size), nil
+}
+
+func (m *meter) Free(b []byte) { m.bytes.Add(-int64(len(b))) }
+
+func (m *meter) Owns([]byte) bool { return true }
+
+// A hookedContext calls something before its owner waits.
+type hookedContext struct {
+	context.Context
+	before func()
+}
+
+func (c hookedContext) Err() error {
+	c.before()
+	return nil
+}
+
+// With -dewpond.memory=watched the pools that tests make are those of dewtest: a test that
+// puts back twice, writes late or leaves anything out fails. A pool for which a test sets
+// Check or OnViolation is as it asks. A test that cannot run with such pools says so in its
+// first line, with notWatched, leavesOut or releasesTwice.
+
+// watched says that it is so now.
+var watched bool
+
+// notWatched skips a test that pools of dewtest would fail, because of what it looks at or
+// does.
+func notWatched(t testing.TB, why string) {
+	t.Helper()
+	if watched {
+		t.Skip("not with the pools of dewtest: " + why)
+	}
+}
+
+// Why more than one test is not watched.
+const (
+	misuses     = "it misuses pools"
+	putsForeign = "it puts back foreign slices"
+	seesDirect  = "it looks at direct mode, which a pool with CheckAll never leaves"
+	countsMiss  = "it counts misses, and a quarantine makes more"
+	countsAlloc = "it counts allocations"
+	seesShards  = "with CheckAll no block is in a shard"
+)
+
+// leavers are the tests that do what pools of dewtest fail others for, by name.
+var leavers sync.Map // of *leaver
+
+// A leaver is a test that says which kinds of misuse are its purpose, and whether it has
+// committed each.
+type leaver struct {
+	sync.Mutex
+	commits map[dewpond.ViolationKind]bool
+}
+
+// leavesOut says that a test ends with blocks or objects out: it is watched, but not for
+// leaks. It fails if nothing is out, so that it does not stay where it is not needed.
+func leavesOut(t *testing.T, what string) {
+	t.Helper()
+	commits(t, dewpond.Leak, "it says that it leaves out "+what+", and leaves out nothing")
+}
+
+// releasesTwice says that a test releases leases twice: it is watched, but not for that.
+func releasesTwice(t *testing.T) {
+	t.Helper()
+	commits(t, dewpond.DoubleRelease, "it says that it releases twice, and does not")
+}
+
+func commits(t *testing.T, kind dewpond.ViolationKind, otherwise string) {
+	t.Helper()
+	if !watched {
+		return
+	}
+	l := leaverOf(t)
+	if l == nil {
+		l = &leaver{commits: map[dewpond.ViolationKind]bool{}}
+		leavers.Store(t.Name(), l)
+	}
+	l.commits[kind] = false
+	t.Cleanup(func() { // after those of the test's pools
+		leavers.Delete(t.Name())
+		l.Lock()
+		defer l.Unlock()
+		if !l.commits[kind] && !t.Failed() && !t.Skipped() {
+			t.Error(otherwise)
+		}
+	})
+}
+
+// leaverOf returns what a test has said of itself, or nil.
+func leaverOf(t testing.TB) *leaver {
+	test, _, _ := strings.Cut(t.Name(), "/")
+	l, _ := leavers.Load(test)
+	found, _ := l.(*leaver)
+	return found
+}
+
+// tellOthers fails the test at any violation but those that it says it commits.
+func (l *leaver) tellOthers(t testing.TB) func(dewpond.Violation) {
+	return func(v dewpond.Violation) {
+		l.Lock()
+		defer l.Unlock()
+		if _, ok := l.commits[v.Kind]; !ok {
+			t.Errorf("%v", v)
+			return
+		}
+		l.commits[v.Kind] = true
+	}
+}
+
+// closeAtEnd looks for leaks and closes a pool with the test.
+func closeAtEnd(t testing.TB, p interface {
+	dewpond.StatsSource
+	Close() error
+}) {
+	t.Cleanup(func() {
+		dewtest.ReportLeaks(p)
+		p.Close()
+	})
+}
+
+// watches reports whether a pool of these options is to fail its test at any misuse.
+func watches(mode dewpond.CheckMode, on func(dewpond.Violation)) bool {
+	return watched && mode == dewpond.CheckOff && on == nil
+}
+
+// watchedPool is dewtest.NewBytePool, watchedObjects is dewtest.NewPool, and watchedSlices
+// is dewtest.NewSlicePool, but for tests that leave something out. A pool decays only if
+// the test sets an IdleTimeout: while a collection's tick holds a block of the quarantine,
+// a count may miss it.
+func watchedPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = dewpond.NoDecay
+	}
+	l := leaverOf(t)
+	if l == nil {
+		return dewtest.NewBytePool(t, o)
+	}
+	o.Check, o.OnViolation = dewpond.CheckAll, l.tellOthers(t)
+	p, err := dewpond.NewBytePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p)
+	return p
+}
+
+func watchedObjects[T any](t testing.TB, o dewpond.PoolOptions[T]) *dewpond.Pool[T] {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = dewpond.NoDecay
+	}
+	l := leaverOf(t)
+	if l == nil {
+		return dewtest.NewPool(t, o)
+	}
+	o.Check, o.OnViolation = dewpond.CheckAll, l.tellOthers(t)
+	p, err := dewpond.NewPool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p)
+	return p
+}
+
+func watchedSlices[T any](t testing.TB, o dewpond.SlicePoolOptions[T]) *dewpond.SlicePool[T] {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = dewpond.NoDecay
+	}
+	l := leaverOf(t)
+	if l == nil {
+		return dewtest.NewSlicePool(t, o)
+	}
+	o.Check, o.OnViolation = dewpond.CheckAll, l.tellOthers(t)
+	p, err := dewpond.NewSlicePool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p)
+	return p
+}
+
+// ourLoop and theirLoop are one loop written twice: through an interface or a type
+// parameter the calls would be indirect, which users' calls are not.
+func ourLoop(p *dewpond.BytePool, size, n int) {
+	for range n {
+		b := p.Get(size)
+		b[0], b[len(b)-1] = 1, 1
+		p.Put(b)
+	}
+}
+
+func theirLoop(p *classPools, size, n int) {
+	for range n {
+		b := p.Get(size)
+		b[0], b[len(b)-1] = 1, 1
+		p.Put(b)
+	}
+}
+
+// parallel shares n among a goroutine for each P.
+func parallel(n int, loop func(n int)) {
+	var wg go125.WaitGroup
+	procs := runtime.GOMAXPROCS(0)
+	for range procs {
+		wg.Go(func() { loop(n / procs) })
+	}
+	wg.Wait()
+}
+
+// compareRounds runs ours and its control in turn and reports the medians of their
+// rounds' times, and of the rounds' ratios.
+func compareRounds(b *testing.B, ours, control func(n int)) {
+	compareRoundsOf(b, 20_000, ours, control)
+}
+
+// compareRoundsOf is compareRounds with rounds of so many uses. Of ten rounds, with -benchtime 10x, the
+// median ratio of all rounds that there could be is between ratio-low and ratio-high in 98 runs of 100.
+func compareRoundsOf(b *testing.B, round int, ours, control func(n int)) {
+	ours(round/20 + 1)
+	control(round/20 + 1)
+	var took, controls, ratios []float64
+	for b.Loop() {
+		start := time.Now()
+		ours(round)
+		middle := time.Now()
+		control(round)
+		took = append(took, float64(middle.Sub(start))/float64(round))
+		controls = append(controls, float64(time.Since(middle))/float64(round))
+		ratios = append(ratios, took[len(took)-1]/controls[len(controls)-1])
+	}
+	reportRatios(b, took, controls, ratios)
+}
+
+// compareUses compares two uses one at a time, in turn, each after what before does and with its time alone
+// measured. The figure of a round is the median of its uses: a processor that is shared spoils few of them.
+func compareUses(b *testing.B, round int, before func(use func()), ours, control func()) {
+	time := func(use func()) float64 {
+		before(use)
+		start := time.Now()
+		use()
+		return float64(time.Since(start))
+	}
+	var took, controls, ratios []float64
+	for b.Loop() {
+		var us, them []float64
+		for i := range round {
+			if i%2 == 0 {
+				us, them = append(us, time(ours)), append(them, time(control))
+			} else {
+				them, us = append(them, time(control)), append(us, time(ours))
+			}
+		}
+		took, controls = append(took, middle(us)), append(controls, middle(them))
+		ratios = append(ratios, middle(us)/middle(them))
+	}
+	reportRatios(b, took, controls, ratios)
+}
+
+// reportRatios reports the medians of rounds, and an interval of the median ratio.
+func reportRatios(b *testing.B, took, controls, ratios []float64) {
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(middle(took), "dewpond-ns")
+	b.ReportMetric(middle(controls), "control-ns")
+	b.ReportMetric(middle(ratios), "ratio")
+	if n := len(ratios); n > 5 { // of fewer there is no interval
+		half := int(math.Sqrt(float64(n)))
+		b.ReportMetric(ratios[n/2-half-1], "ratio-low")
+		b.ReportMetric(ratios[n/2+half], "ratio-high")
+	}
+}
+
+// middle returns the median.
+func middle(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// versus compares two loops, in one goroutine and in one for each P.
+func versus(b *testing.B, name string, ours, control func(n int)) {
+	b.Run(name+"/goroutines=1", func(b *testing.B) { compareRounds(b, ours, control) })
+	b.Run(name+"/goroutines=GOMAXPROCS", func(b *testing.B) {
+		compareRounds(b, func(n int) { parallel(n, ours) }, func(n int) { parallel(n, control) })
+	})
+}
+
+// A trade is an object of 128 bytes, two whole cache lines, pointers among them.
+type trade struct {
+	ID          int64
+	Name, Email string
+	Price       [11]int64
 }

@@ -18,7 +18,7 @@ import (
 //
 //	go test -run TestGrow .                             both
 //	go test -run TestGrow . -dewpond.memory=offheap     that one alone, not short
-//	go test -run TestGrow . -dewpond.memory=watched     with the pools of dewtest, see kit_watched_test.go
+//	go test -run TestGrow . -dewpond.memory=watched     with the pools of dewtest, see watchedPool
 
 var memoryFlag = flag.String("dewpond.memory", "both", "where the tests' byte pools have their blocks: heap, offheap, or both, one after the other; or watched, on the heap and with dewtest")
 
@@ -109,8 +109,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
 		case name == "bubbles_test.go" && uses == 1: // a Source is one for all bubbles
-		case name == "kit_test.go" && uses == 1: // makePool
-		case name == "kit_watched_test.go" && uses == 1: // watchedPool
+		case name == "kit_test.go" && uses == 2: // makePool, watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
 		case name == "zero_test.go" && uses == 1: // what the zero value stands for
 		case uses > 0:

@@ -2,6 +2,7 @@ package dewpond
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -328,4 +329,25 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.1f %ciB", v, units[unit])
 	}
 	return fmt.Sprintf("%.0f %ciB", v, units[unit])
+}
+
+// A StatsSource is a [BytePool], or a [Pool] or [SlicePool] of any type. It is what an exporter of
+// statistics needs: see [Pools].
+type StatsSource interface {
+	Name() string
+	Stats() Stats
+}
+
+// Pools yields every pool that is neither closed nor collected, in the order of their
+// names.
+func Pools() iter.Seq[StatsSource] {
+	return func(yield func(StatsSource) bool) {
+		all := livePools.Live()
+		slices.SortFunc(all, func(a, b livePool) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, p := range all {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@ var (
 		"internal/memory/heap.go",                                    // knows blocks of the Go heap by address
 		"internal/memory/blocks.go",                                  // finds a state by arithmetic, in few words
 		"internal/atomics",                                           // tells the explorer which object is accessed
-		"bytepool.go", "block.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
+		"bytepool.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
 		"slicepool.go",       // so does this, for any T
 		"internal/guardpage", // asks the kernel about pages, and finds a block's first
 		"dewsync/word.go",    // takes an interface apart into its two words

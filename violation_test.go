@@ -1,7 +1,13 @@
 package dewpond_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -13,6 +19,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/go125"
 )
 
@@ -378,4 +385,214 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Violation says all that the checks have found, and its text is made of all that it says.
+func TestViolationsSayAllThatIsFound(t *testing.T) {
+	var found check.Violation
+	next := int64(0)
+	fill(t, reflect.ValueOf(&found).Elem(), &next)
+	found.Kind, found.Offset = check.WriteAfterPut, 8
+	v, report := dewpond.Told[struct{ A, B int64 }](found)
+	if !reflect.DeepEqual(report.Violation, found) {
+		t.Errorf("of\n%+v\nthis is read:\n%+v", found, report.Violation)
+	}
+	for _, s := range []reflect.Value{reflect.ValueOf(v), reflect.ValueOf(report)} {
+		for i := range s.NumField() {
+			if s.Field(i).IsZero() {
+				t.Errorf("%v: nothing sets the field %s", s.Type(), s.Type().Field(i).Name)
+			}
+		}
+	}
+}
+
+// fill sets all in a value to numbers that differ.
+func fill(t *testing.T, v reflect.Value, next *int64) {
+	*next++
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i), next)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(t, v.Index(i), next)
+		}
+	case reflect.String:
+		v.SetString(string(rune('A' + *next)))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*next)
+	case reflect.Uint8, reflect.Uintptr:
+		v.SetUint(uint64(*next))
+	default:
+		t.Fatalf("nothing fills a %v", v.Type())
+	}
+}
+
+// A function given to OnViolation is called for the violations of every pool, after the
+// pool's own OnViolation, until it is stopped.
+func TestOnViolation(t *testing.T) {
+	var heard []string
+	hear := func(who string) func(dewpond.Violation) {
+		return func(v dewpond.Violation) {
+			if v.Pool == "heard" || v.Pool == "heard-2" {
+				heard = append(heard, who+" "+v.Kind.String())
+			}
+		}
+	}
+	stopFirst := dewpond.OnViolation(hear("first"))
+	stopSecond := dewpond.OnViolation(hear("second"))
+	defer stopSecond()
+	p := newPool(t, dewpond.BytePoolOptions{Name: "heard", Check: dewpond.CheckAll, OnViolation: hear("own")})
+	q := newObjects(t, dewpond.PoolOptions[account]{Name: "heard", Check: dewpond.CheckAll})
+	b, v := p.Get(100), q.Get()
+	p.Put(b)
+	p.Put(b)
+	stopFirst()
+	stopFirst()
+	q.Put(v)
+	q.Put(v)
+	if want := []string{"own double Put", "first double Put", "second double Put", "second double Put"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+	if text := panics(func() { dewpond.OnViolation(nil) }); text == "" {
+		t.Error("OnViolation(nil) passes")
+	}
+}
+
+// What is out is reported once, and may come back all the same.
+func TestReportLeaks(t *testing.T) {
+	notWatched(t, "it looks at what a pool without checks reports")
+	leaks := 0
+	count := func(v dewpond.Violation) {
+		if leaks++; v.Kind != dewpond.Leak || v.Got == nil || v.Put != nil || v.Offence != nil {
+			t.Error(v)
+		}
+	}
+	expectLeaks := func(p dewpond.StatsSource, want int) {
+		t.Helper()
+		leaks = 0
+		if n := dewtest.ReportLeaks(p); n != want || leaks != want {
+			t.Errorf("%d, of which %d were reported; want %d", n, leaks, want)
+		}
+	}
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: count})
+	q := newObjects(t, dewpond.PoolOptions[account]{Check: dewpond.CheckAll, OnViolation: count})
+	a, b, v, w := p.Get(100), p.Get(100_000), q.Get(), q.Get()
+	p.Put(p.Get(100))
+	q.Put(w)
+	expectLeaks(p, 2)
+	expectLeaks(p, 0)
+	expectLeaks(q, 1)
+	p.Put(a)
+	p.Put(b)
+	q.Put(v)
+	v = q.Get()
+	expectLeaks(q, 1)
+	q.Put(v)
+	if s := q.Stats(); s.Violations != 2 || s.InUseBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+	if s := p.Stats(); s.Violations != 2 || s.InUseBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+	unwatched := newPool(t, dewpond.BytePoolOptions{})
+	b = unwatched.Get(10)
+	expectLeaks(unwatched, 0)
+	unwatched.Put(b)
+	runtime.KeepAlive(a)
+}
+
+// logged returns what the program's logger writes while f runs. A nil handler is the one that
+// a program has which sets none.
+func logged(handler func(*bytes.Buffer) slog.Handler, f func()) string {
+	var text bytes.Buffer
+	if handler == nil {
+		defer log.SetOutput(os.Stderr)
+		defer log.SetFlags(log.Flags())
+		log.SetOutput(&text)
+		log.SetFlags(0)
+	} else {
+		defer slog.SetDefault(slog.Default())
+		slog.SetDefault(slog.New(handler(&text)))
+	}
+	f()
+	return text.String()
+}
+
+func textHandler(to *bytes.Buffer) slog.Handler { return slog.NewTextHandler(to, nil) }
+
+func jsonHandler(to *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(to, nil) }
+
+// otherHandler is one that the library does not know.
+func otherHandler(to *bytes.Buffer) slog.Handler {
+	return struct{ slog.Handler }{slog.NewTextHandler(to, nil)}
+}
+
+// Without OnViolation each pair of stacks is logged once, and every violation counts.
+func TestViolationsAreLoggedOnce(t *testing.T) {
+	p := newPool(t, dewpond.BytePoolOptions{Name: "logged", Check: dewpond.CheckAll})
+	text := logged(textHandler, func() {
+		b := p.Get(100)
+		p.Put(b)
+		for range 5 {
+			p.Put(b)
+		}
+		p.Put(b) // from another place
+	})
+	if n := strings.Count(text, "double Put"); n != 2 {
+		t.Errorf("logged %d times:\n%s", n, text)
+	}
+	if s := p.Stats(); s.Violations != 6 || !strings.Contains(text, "logged") {
+		t.Errorf("Violations %d", s.Violations)
+	}
+}
+
+// Where a handler writes for persons, each frame of the stacks is on a line of its own, and
+// no line is escaped. Where it does not, they are a field.
+func TestLogIsReadable(t *testing.T) {
+	frame := `github.com/dewpond/dewpond_test.putTwice /\S+/violation_test.go:\d+`
+	for _, c := range []struct {
+		name    string
+		handler func(*bytes.Buffer) slog.Handler
+		want    string
+	}{
+		{"none", nil, `(?s)^ERROR dewpond: double Put: 128 bytes of pool "read"\ngot at\n\tgithub.com/dewpond/dewpond_test.putTwice\n\t\t/\S+/violation_test.go:\d+\n` +
+			`.*\nput back \S+ ago at\n.*\nput back again at\n\tgithub.com/dewpond/dewpond_test.putTwice\n`},
+		{"text", textHandler, `(?s)^\S+ level=ERROR msg="dewpond: double Put: 128 bytes of pool \\"read\\"" pool=read age=\S+\n\S+ level=ERROR msg="dewpond: got at"\n` +
+			`\S+ level=ERROR msg="dewpond:     ` + frame + `"\n.*msg="dewpond: put back again at"\n\S+ level=ERROR msg="dewpond:     ` + frame + `"\n`},
+		{"another", otherHandler, `^\S+ level=ERROR msg="dewpond: double Put" pool=read size=128 age=\S+ got="\[` + frame + ` [^\n]*\]" put="\[` + frame + ` [^\n]*\]" offence="\[` + frame + ` [^\n]*\]"\n$`},
+	} {
+		text := logged(c.handler, putTwice)
+		if !regexp.MustCompile(c.want).MatchString(text) {
+			t.Errorf("%s handler: want %s\ngot\n%s", c.name, c.want, text)
+		}
+	}
+	var record struct {
+		Pool              string
+		Size              int
+		Got, Put, Offence []string
+	}
+	text := logged(jsonHandler, putTwice)
+	if err := json.Unmarshal([]byte(text), &record); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	for _, stack := range [][]string{record.Got, record.Put, record.Offence} {
+		if len(stack) < 2 || !regexp.MustCompile("^"+frame+"$").MatchString(stack[0]) {
+			t.Errorf("a stack is %q:\n%s", stack, text)
+		}
+	}
+	if record.Size != 128 {
+		t.Errorf("%+v", record)
+	}
+}
+
+//go:noinline
+func putTwice() {
+	p := must(makePool(dewpond.BytePoolOptions{Name: "read", Check: dewpond.CheckAll}))
+	defer p.Close()
+	b := p.Get(100)
+	p.Put(b)
+	p.Put(b)
 }
