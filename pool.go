@@ -864,10 +864,11 @@ func setWordHooks() {
 	hooks.Idle = func(pool any) *hooks.Word { return pool.(wordPool).idle() }
 	hooks.Fresh = func(pool any, object *hooks.Word) { pool.(wordPool).lendFresh(object) }
 	hooks.Count = func(pool any, c hooks.Calls) { pool.(wordPool).countCalls(c) }
-	hooks.MayCache = func() bool {
-		open := tierUnless(false)
-		mode, _ := CheckOff.effective()
-		return open != nil && open() && mode == CheckOff
+	hooks.MayCache = func() func() bool {
+		if mode, _ := CheckOff.effective(); mode != CheckOff {
+			return nil
+		}
+		return tierUnless(false)
 	}
 }
 

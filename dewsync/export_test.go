@@ -2,6 +2,7 @@ package dewsync
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/hooks"
@@ -47,10 +48,11 @@ func FirstUse(p *Pool, x any) (same bool) {
 	return first.Load() == second.Load() && len(p.all()) == 1
 }
 
-func init() { youngCalls = 0 }
+func init() { youngCalls, youngTime = 0, 0 }
 
-// StartYoung has pools be young for as many calls as in a program.
-func StartYoung() (restore func()) {
-	youngCalls = 63
-	return func() { youngCalls = 0 }
+// StartYoung has pools be young for as many calls as in a program, and while they are younger than age for as many
+// more.
+func StartYoung(age time.Duration) (restore func()) {
+	youngCalls, youngTime = 63, age
+	return func() { youngCalls, youngTime = 0, 0 }
 }

@@ -17,7 +17,7 @@ import (
 //	go test -run '^$' -bench ManyPools -benchtime 20x ./dewsync
 //	go test -run '^$' -bench ManyPools/made -benchtime 20000x ./dewsync
 func BenchmarkManyPools(b *testing.B) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(10 * time.Millisecond)()
 	type pool interface {
 		Get() any
 		Put(any)

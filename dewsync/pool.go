@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dewpond/dewpond/internal/hooks"
 	"github.com/dewpond/dewpond/internal/magazine"
 )
 
@@ -22,9 +21,9 @@ import (
 // within the next one, also while it is in use, as a [dewpond.Pool] with the default options does. Idle objects are live heap: where an object has much memory, a
 // [dewpond.Pool] with MaxIdle needs less.
 //
-// A Pool's first 63 calls are a sync.Pool's, so thousands of pools that are hardly used cost hardly
-// more than as many of sync.Pool. With the next call that brings or makes an object the Pool begins to
-// keep what is idle. In checked mode, in a bubble of [testing/synctest] and with DEWPOND_TIER=off it
+// A Pool's first 63 calls are a sync.Pool's, and up to 1023 that come within 10 ms, so thousands of
+// pools that are hardly used cost hardly more than as many of sync.Pool. With the next call that brings
+// or makes an object the Pool begins to keep what is idle. In checked mode, in a bubble of [testing/synctest] and with DEWPOND_TIER=off it
 // does so with the first.
 //
 // [dewpond.Pools] yields a Pool from then on. Its statistics count the calls before as well, all of
@@ -54,7 +53,7 @@ type Pool struct {
 	young // what the Pool is before there is a kind
 
 	// New makes an object where Get would otherwise return nil. It may be nil. It must not
-	// change while Get runs, nor during the first 64 Puts. It may call the pool's methods.
+	// change while Get runs, nor during the first 1024 Puts. It may call the pool's methods.
 	New func() any
 }
 
@@ -83,22 +82,17 @@ func (p *Pool) getSlow() any {
 			return x
 		}
 	}
-	if len(p.all()) == 0 && hooks.MayCache() {
-		if x := p.cache.Get(); x != nil {
-			p.count(hooks.Calls{Recovered: 1})
+	if len(p.all()) == 0 {
+		if x := p.getYoung(); x != nil {
 			return x
 		}
 	}
 	if p.New == nil {
-		p.count(hooks.Calls{Missed: 1})
+		p.missed()
 		return nil
 	}
 	x := p.New()
-	switch {
-	case isNil(x):
-	case p.isYoung():
-		p.count(hooks.Calls{Missed: 1})
-	default:
+	if !isNil(x) && (len(p.all()) > 0 || !p.missedYoung()) {
 		p.kindOf(x).fresh(x)
 	}
 	return x
@@ -119,12 +113,7 @@ func (p *Pool) Put(x any) {
 			}
 		}
 	}
-	switch {
-	case isNil(x):
-	case p.isYoung():
-		p.count(hooks.Calls{Puts: 1}) // first: see grow
-		p.cache.Put(x)
-	default:
+	if !isNil(x) && (len(p.all()) > 0 || !p.putYoung(x)) {
 		p.kindOf(x).put(x)
 	}
 }

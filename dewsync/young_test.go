@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dewpond/dewpond/dewsync"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
@@ -29,7 +30,7 @@ func forgets() bool {
 // A Pool that is hardly used is a sync.Pool. With its 64th call it keeps what is idle itself, and has counted all
 // calls.
 func TestYoungPool(t *testing.T) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(0)()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	oneProcessor(t)
 	onBoth(t, func(t *testing.T) {
@@ -69,9 +70,37 @@ func TestYoungPool(t *testing.T) {
 	})
 }
 
+// Pools whose first calls come at once allocate nothing for themselves meanwhile, up to the 1024th call.
+func TestYoungPoolsAllocateNothing(t *testing.T) {
+	defer dewsync.StartYoung(time.Hour)()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	oneProcessor(t)
+	if forgets() {
+		t.Skip("a sync.Pool forgets some objects there")
+	}
+	var pools [8]dewsync.Pool
+	for i := range pools {
+		pools[i].New = func() any { return new(padded) }
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		for i := range pools {
+			pools[i].Put(pools[i].Get())
+		}
+	}); n != 0 {
+		t.Errorf("a Get and a Put of eight pools allocate %v times", n)
+	}
+	p := &pools[0] // after 202 calls
+	for range 410 {
+		p.Put(p.Get())
+	}
+	if p.Put(p.Get()); dewsync.Sources(p) == nil {
+		t.Error("a pool has no shards after 1024 calls")
+	}
+}
+
 // A Get finds what the young pool has, also when it is the call with which the pool is not young any more.
 func TestYoungObjectsAreFound(t *testing.T) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(0)()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	oneProcessor(t)
 	if forgets() {
@@ -95,7 +124,7 @@ func TestYoungObjectsAreFound(t *testing.T) {
 
 // Where nothing may be left to the collector, or is to be watched, a Pool is never young.
 func TestNeverYoung(t *testing.T) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(0)()
 	use := func(t *testing.T) {
 		p := new(dewsync.Pool)
 		p.Put(new(padded))
@@ -125,7 +154,7 @@ func TestNeverYoung(t *testing.T) {
 
 // A Pool that was young outside of a bubble is not the bubble's when it grows up there, so it keeps nothing there.
 func TestGrowsUpInBubble(t *testing.T) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(0)()
 	p := &dewsync.Pool{New: func() any { return new(chan int) }}
 	for range 5 {
 		p.Put(p.Get())
@@ -149,7 +178,7 @@ func TestGrowsUpInBubble(t *testing.T) {
 
 // Goroutines that have a pool grow up beneath them share no object, and each call counts once.
 func TestManyGrowUp(t *testing.T) {
-	defer dewsync.StartYoung()()
+	defer dewsync.StartYoung(0)()
 	const goroutines, rounds = 8, 20
 	type owned struct{ by atomic.Int32 }
 	for range 2000 {

@@ -42,7 +42,7 @@ var (
 	Fresh func(pool any, object *Word)
 	// Count counts calls that a pool of Words has not seen.
 	Count func(pool any, c Calls)
-	// MayCache reports whether objects may be left to the garbage collector, as in a sync.Pool, here and now, and
-	// nobody wants to watch them.
-	MayCache func() bool
+	// MayCache returns what reports whether objects may be left to the garbage collector, as in a sync.Pool, where it
+	// is called; nil if they never may, or if they are watched.
+	MayCache func() (open func() bool)
 )
