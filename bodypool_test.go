@@ -449,12 +449,12 @@ func grownSlicesAreReused[T comparable](t *testing.T, x T) {
 				}
 				grown.Put(block)
 			}
-			if s := bodies.Stats(); s.HitRate() < 0.9 && name != "Check" || s.InUseBytes != 0 || s.Puts != s.Gets || s.DroppedForeign != 0 || s.Violations != 0 {
-				t.Errorf("a SliceBodyPool: %d of %d hit, %d bytes in use, %d foreign, %d violations", s.Hits, s.Gets, s.InUseBytes, s.DroppedForeign, s.Violations)
+			if s := bodies.Stats(); s.HitRate() < 0.9 && name != "Check" || s.InUseBytes != 0 || s.Puts != s.Gets || s.Dropped.Foreign != 0 || s.Violations != 0 {
+				t.Errorf("a SliceBodyPool: %d of %d hit, %d bytes in use, %d foreign, %d violations", s.Hits, s.Gets, s.InUseBytes, s.Dropped.Foreign, s.Violations)
 			}
 			s := grown.Stats()
-			if s.InUseBytes != 0 || s.Adopted == 0 || s.DroppedForeign != 0 || s.Violations != 0 {
-				t.Errorf("Adopt: %d adopted, %d bytes in use, %d foreign, %d violations", s.Adopted, s.InUseBytes, s.DroppedForeign, s.Violations)
+			if s.InUseBytes != 0 || s.Adopted == 0 || s.Dropped.Foreign != 0 || s.Violations != 0 {
+				t.Errorf("Adopt: %d adopted, %d bytes in use, %d foreign, %d violations", s.Adopted, s.InUseBytes, s.Dropped.Foreign, s.Violations)
 			}
 			for _, c := range s.Classes { // what was adopted serves Gets of its size
 				if c.Idle > 0 && name != "Check" {
@@ -505,7 +505,7 @@ func TestSlicePoolRefusesToAdopt(t *testing.T) {
 		p.Adopt(make([][3]uint32, n))
 		s := p.Stats().Sub(before)
 		want := fmt.Sprint(n == 8 || n == 64, foreign, n == 65)
-		if got := fmt.Sprint(s.Adopted == 1, s.DroppedForeign == 1, s.DroppedOversize == 1); got != want {
+		if got := fmt.Sprint(s.Adopted == 1, s.Dropped.Foreign == 1, s.Dropped.Oversize == 1); got != want {
 			t.Errorf("Adopt of cap %d: adopted, foreign, too large are %s, want %s", n, got, want)
 		}
 	}

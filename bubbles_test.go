@@ -33,7 +33,7 @@ func keepApart(t *testing.T) {
 	}
 }
 
-// newHeapPool makes a pool on the heap: a Source is one for all bubbles.
+// newHeapPool makes a pool on the heap: an Allocator is one for all bubbles.
 func newHeapPool(t *testing.T, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	o.Name = t.Name()
 	p := dewpond.MustBytePool(o)
@@ -110,7 +110,7 @@ func TestBubblesKeepNothing(t *testing.T) {
 		p.use()
 	}
 	p.use()
-	if s := p.Stats(); s.Gets != 10 || s.Hits != 3 || s.Puts != 10 || s.DroppedFull != 6 || s.InUseBytes != 0 || s.Classes[0].Idle != 1 || s.Bubbles != "apart" {
+	if s := p.Stats(); s.Gets != 10 || s.Hits != 3 || s.Puts != 10 || s.Dropped.Full != 6 || s.InUseBytes != 0 || s.Classes[0].Idle != 1 || s.Bubbles != "apart" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -120,7 +120,7 @@ func TestObjectsCrossBubbles(t *testing.T) {
 	for _, limit := range []int{0, 1} {
 		t.Run(fmt.Sprint("Limit ", limit), func(t *testing.T) {
 			keepApart(t)
-			p := newClocks(t, dewpond.PoolOptions[clock]{Limit: limit})
+			p := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: limit})
 			mustHave := func(what, want string) {
 				t.Helper()
 				if got := p.calls(); got != want {
@@ -155,7 +155,7 @@ func TestDroppedObjectIsMadeAgain(t *testing.T) {
 	keepApart(t)
 	given := new(channelled)
 	p := newObjects(t, dewpond.PoolOptions[channelled]{
-		Limit: 1,
+		MaxOut: 1,
 		New: func() *channelled {
 			v := given
 			given = new(channelled)
@@ -179,7 +179,7 @@ func TestDroppedObjectIsMadeAgain(t *testing.T) {
 // A bubble has a Limit of its own, and waits by its own clock for what is put back in it.
 func TestBubbleHasItsLimit(t *testing.T) {
 	keepApart(t)
-	p := newClocks(t, dewpond.PoolOptions[clock]{Limit: 1})
+	p := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: 1})
 	held, err := p.TryGet()
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestBubbleHasItsLimit(t *testing.T) {
 func TestBubbleEndsWithWaiters(t *testing.T) {
 	keepApart(t)
 	byBudget := newHeapPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 64), Classes: []int{64}})
-	objects := newClocks(t, dewpond.PoolOptions[clock]{Limit: 1})
+	objects := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: 1})
 	for range 2 {
 		func() {
 			defer func() { _ = recover() }() // the end of a bubble in which somebody waits is a panic
@@ -251,7 +251,7 @@ func TestBubbleEndsWithWaiters(t *testing.T) {
 // A thousand bubbles leave no more behind than some dozens do.
 func TestManyBubblesLeaveNothing(t *testing.T) {
 	keepApart(t)
-	p := newClocks(t, dewpond.PoolOptions[clock]{Limit: 10})
+	p := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: 10})
 	b := newHeapPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 1<<20)})
 	goroutines := runtime.NumGoroutine()
 	parts := func(n int) {
@@ -342,7 +342,7 @@ func TestPartsLiveThroughClose(t *testing.T) {
 	for _, where := range []string{"outside", "in the bubble"} {
 		t.Run(where, func(t *testing.T) {
 			keepApart(t)
-			p, world := newClocks(t, dewpond.PoolOptions[clock]{Limit: 2}), newOutsider(t)
+			p, world := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: 2}), newOutsider(t)
 			p.use()
 			synctest.Test(t, func(t *testing.T) {
 				p.use()
@@ -429,7 +429,7 @@ func TestBubbleHasItsBudget(t *testing.T) {
 	}
 	before := p.Stats()
 	p.Put(stray)
-	if s := p.Stats().Sub(before); s.DroppedForeign != 1 || s.Violations != 0 {
+	if s := p.Stats().Sub(before); s.Dropped.Foreign != 1 || s.Violations != 0 {
 		t.Errorf("a Put outside of what is from a bubble: %+v", s)
 	}
 
@@ -466,7 +466,7 @@ func TestBubbleHasItsBudget(t *testing.T) {
 
 func TestBubbleHasItsAllocLimit(t *testing.T) {
 	keepApart(t)
-	p, world := newHeapPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle}), newOutsider(t)
+	p, world := newHeapPool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle}), newOutsider(t)
 	outside := p.Get(100)
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
@@ -728,7 +728,7 @@ func TestPoolLeavesDirectByAnyClock(t *testing.T) {
 	for _, budget := range []bool{false, true} {
 		for _, first := range []string{"outside", "in a bubble, later"} {
 			t.Run(fmt.Sprint(first, ", with a Budget ", budget), func(t *testing.T) {
-				o := dewpond.BytePoolOptions{AllocLimit: 1}
+				o := dewpond.BytePoolOptions{AllocRate: 1}
 				if budget {
 					o.Budget = dewpond.MustBudget("", 1<<20)
 				}
@@ -759,7 +759,7 @@ func TestWaiterOfEndedBubbleIsForgotten(t *testing.T) {
 		return pool{func(ctx context.Context) error { _, err := p.GetContext(ctx, 64); return err }, func() { p.Put(b) }, p.Close}
 	}
 	byObjects := func(t *testing.T) pool {
-		p := dewpond.MustPool(dewpond.PoolOptions[int]{Name: t.Name(), Limit: 1})
+		p := dewpond.MustPool(dewpond.PoolOptions[int]{Name: t.Name(), MaxOut: 1})
 		t.Cleanup(func() { p.Close() })
 		o := p.Get()
 		return pool{func(ctx context.Context) error { _, err := p.GetContext(ctx); return err }, func() { p.Put(o) }, p.Close}
@@ -878,7 +878,7 @@ func deep(n int, f func() uint64) uint64 {
 // The timer that a waiter of a bubble has armed dies with it. The next waiter, in
 // another bubble or in none, has a timer of its own.
 func TestWaiterOfBubbleLeavesNoDeadTimer(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 100, MaxIdleBytes: dewpond.NoIdle})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 100, MaxIdleBytes: dewpond.NoIdle})
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
 			out := useUp(t, p, 100)
@@ -908,7 +908,7 @@ func TestWaiterOfBubbleLeavesNoDeadTimer(t *testing.T) {
 
 // The timer of a waiter outside is of no use in a bubble.
 func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle})
 	putAll(p, useUp(t, p, 100))
 	ctx, cancel := context.WithCancel(t.Context())
 	waits := make(chan error)
@@ -943,11 +943,11 @@ func TestWaiterOfBubbleHasTimerOfItsOwn(t *testing.T) {
 }
 
 // A waiter outside is served by the real clock, also if a bubble puts blocks back: it
-// takes none of the misses that AllocLimit allows the bubble.
+// takes none of the misses that AllocRate allows the bubble.
 func TestOutsidersTakeNoMissesOfBubble(t *testing.T) {
 	const limit = 5
 	budget := dewpond.MustBudget("", 4096)
-	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget, AllocLimit: limit})
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, Budget: budget, AllocRate: limit})
 	b, err := p.TryGet(4096)
 	if err != nil {
 		t.Fatal(err)
@@ -979,17 +979,17 @@ func TestOutsidersTakeNoMissesOfBubble(t *testing.T) {
 		putAll(p, out)
 		p.Trim()
 		if out = useUp(t, p, 1024); len(out) != limit-4 {
-			t.Errorf("AllocLimit allows %d after 4, not %d", len(out), limit-4)
+			t.Errorf("AllocRate allows %d after 4, not %d", len(out), limit-4)
 		}
 		putAll(p, out)
 	})
 }
 
-// AllocLimit counts by each bubble's own clock, from the beginning, and by the world's.
+// AllocRate counts by each bubble's own clock, from the beginning, and by the world's.
 // No bubble turns back the clock of another, nor the world's.
 func TestAllocLimitCountsByOneClock(t *testing.T) {
 	const limit = 3
-	options := dewpond.BytePoolOptions{AllocLimit: limit, MaxIdleBytes: dewpond.NoIdle}
+	options := dewpond.BytePoolOptions{AllocRate: limit, MaxIdleBytes: dewpond.NoIdle}
 	inBubble := func(t *testing.T, p *dewpond.BytePool) {
 		for _, pause := range []time.Duration{0, time.Second, time.Hour} {
 			time.Sleep(pause)
@@ -1057,7 +1057,7 @@ func TestAllocLimitCountsByOneClock(t *testing.T) {
 // does the pool no harm.
 func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 	t.Run("Put and Close of a limited Pool", func(t *testing.T) {
-		p, world := newObjects(t, dewpond.PoolOptions[account]{Limit: 1}), newOutsider(t)
+		p, world := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1}), newOutsider(t)
 		v := p.Get()
 		synctest.Test(t, func(t *testing.T) {
 			end := waitFor(t, func(ctx context.Context) error { _, err := p.GetContext(ctx); return err })
@@ -1088,7 +1088,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 		}
 	})
 	t.Run("Put and Close of a BytePool", func(t *testing.T) {
-		p, world := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1}), newOutsider(t)
+		p, world := newPool(t, dewpond.BytePoolOptions{AllocRate: 1}), newOutsider(t)
 		b := p.Get(100)
 		synctest.Test(t, func(t *testing.T) {
 			own := useUp(t, p, 100)
@@ -1113,7 +1113,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 			}
 			putAll(p, own)
 		})
-		if s := p.Stats(); s.InUseBytes != 0 || s.DroppedFull != 1 {
+		if s := p.Stats(); s.InUseBytes != 0 || s.Dropped.Full != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -1169,7 +1169,7 @@ func TestNobodyElseWakesWaiterOfBubble(t *testing.T) {
 func TestCloseInBubbleAfterOneOutside(t *testing.T) {
 	world := newOutsider(t)
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		putAll(p, useUp(t, p, 5000))
 		end := waitFor(t, func(ctx context.Context) error { _, err := p.GetContext(ctx, 100); return err })
 		if v := world.do(func() { p.Close() }); !isApart(v, p.Name()) {
@@ -1190,7 +1190,7 @@ func TestCloseInBubbleAfterOneOutside(t *testing.T) {
 // What is put back in the bubble wakes the waiter outside.
 func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 	t.Run("Pool", func(t *testing.T) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		v := p.Get()
 		served := make(chan error)
 		go func() {
@@ -1212,10 +1212,10 @@ func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 		})
 	})
 	t.Run("BytePool", func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		out := useUp(t, p, 100)
 		ctx, cancel := context.WithCancel(t.Context())
-		const many = 1000 // so that AllocLimit serves some while the test runs, and not all
+		const many = 1000 // so that AllocRate serves some while the test runs, and not all
 		ended, done := make(chan error, many), make(chan bool)
 		var wg go125.WaitGroup
 		for range many {
@@ -1249,7 +1249,7 @@ func TestNobodyWaitsInBubbleBehindOutsiders(t *testing.T) {
 // Of two bubbles that share a pool one finds it out.
 func TestTwoBubblesDoNotShareWaits(t *testing.T) {
 	t.Run("Limit", func(t *testing.T) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		twoBubbles(t, p.Name(), func(ctx context.Context) (put func(), err error) {
 			v, err := p.GetContext(ctx)
 			return func() { p.Put(v) }, err

@@ -24,11 +24,11 @@ import (
 // or it may wait for another that does the same: see [BytePool.GetBatch].
 // Get, and what takes blocks as Get does (Append, Grow, Buffer, Lease, Scope), is never
 // refused: what it allocates past the limit counts in Used and in [Stats.OverBudget].
-// While Used is above the limit, by [Stats.OverBudgetBytes], a Put to any of the pools
+// While Used is above the limit, by [BudgetStats.Excess], a Put to any of the pools
 // lets its block go.
 //
 // On the heap, a pool with a Budget takes back only the blocks that it has handed out,
-// which it knows by address. What [Stats.HeapFallback] counts is not charged.
+// which it knows by address. What [OffHeapStats.Fallback] counts is not charged.
 type Budget struct {
 	of    admission.Budget
 	home  uint64                // the bubble in which the Budget was made, or 0
@@ -39,7 +39,7 @@ type Budget struct {
 var budgetNames registry.Registry[*Budget]
 
 // NewBudget makes a Budget of limit bytes. The name is for exporters: by
-// [Stats.BudgetName], which is the same in all pools of the Budget, they report it once. A
+// [BudgetStats.Name], which is the same in all pools of the Budget, they report it once. A
 // second Budget with the same name, of which the first still has pools or never had one, gets
 // the name with a number; without a name it is "budget". NewBudget returns an error unless
 // limit is positive.

@@ -293,7 +293,7 @@ func (m *budgetModel) putStranger(i, size int) {
 	p.Put(b)
 	now := p.Stats()
 	if now.IdleBytes != was.IdleBytes || now.InUseBytes != was.InUseBytes || m.budget.Used() != used ||
-		now.DroppedForeign+now.DroppedOversize != was.DroppedForeign+was.DroppedOversize+1 {
+		now.Dropped.Foreign+now.Dropped.Oversize != was.Dropped.Foreign+was.Dropped.Oversize+1 {
 		m.t.Errorf("a stranger of %d bytes: %d bytes are charged, it was %d", cap(b), m.budget.Used(), used)
 	}
 }
@@ -309,7 +309,7 @@ func (m *budgetModel) get(p *modelPool, class int) {
 	b := p.Get(p.size(class))
 	after := p.Stats()
 	over, missed := after.OverBudget > before.OverBudget, after.Misses+after.Oversize > before.Misses+before.Oversize
-	if after.HeapFallback > before.HeapFallback {
+	if after.OffHeap.Fallback > before.OffHeap.Fallback {
 		return // outside the budget, and so not to be put back to a meter
 	}
 	m.took(p, b)
@@ -446,11 +446,11 @@ func (m *budgetModel) check() {
 		if s.InUseBytes != p.ofClass()+held {
 			m.t.Errorf("pool %d says %d bytes are in use, it is %d and %d collected", i, s.InUseBytes, p.ofClass(), held)
 		}
-		if s.BudgetUsed != m.budget.Used() || s.BudgetLimit != m.budget.Limit() || s.BudgetName != "model" {
-			m.t.Errorf("pool %d says that %q has %d of %d bytes, it is %v", i, s.BudgetName, s.BudgetUsed, s.BudgetLimit, m.budget)
+		if s.Budget.Used != m.budget.Used() || s.Budget.Limit != m.budget.Limit() || s.Budget.Name != "model" {
+			m.t.Errorf("pool %d says that %q has %d of %d bytes, it is %v", i, s.Budget.Name, s.Budget.Used, s.Budget.Limit, m.budget)
 		}
-		if over := max(0, m.budget.Used()-m.budget.Limit()); s.OverBudgetBytes != over {
-			m.t.Errorf("pool %d says %d bytes are past the budget, it is %d", i, s.OverBudgetBytes, over)
+		if over := max(0, m.budget.Used()-m.budget.Limit()); s.Budget.Excess != over {
+			m.t.Errorf("pool %d says %d bytes are past the budget, it is %d", i, s.Budget.Excess, over)
 		}
 	}
 	if used := m.budget.Used(); used != idle+out || m.source.bytes.Load() != source {

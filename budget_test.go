@@ -28,7 +28,7 @@ func metered(t testing.TB, budget *dewpond.Budget) (*meter, []*dewpond.BytePool)
 		{Classes: []int{64, 128, 1024}},
 		{Classes: []int{1024, 8192, 32 << 10}},
 		{Classes: []int{64 << 10, 1 << 20}},
-		{Classes: []int{256, 4096}, MaxIdleBytes: 8192, AllocLimit: 1e6},
+		{Classes: []int{256, 4096}, MaxIdleBytes: 8192, AllocRate: 1e6},
 	} {
 		o.Budget, o.Memory, o.Zero, o.IdleTimeout = budget, m, dewpond.ZeroNever, -1
 		pools = append(pools, newPool(t, o))
@@ -434,7 +434,7 @@ func TestBudgetIsFairToOtherPools(t *testing.T) {
 		if len(older) != 1 || len(younger) != 0 {
 			t.Fatalf("served: %d older and %d younger", len(older), len(younger))
 		}
-		if s := a.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Puts != 4 || s.DroppedFull+s.Trimmed != 4 {
+		if s := a.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Puts != 4 || s.Dropped.Full+s.Trimmed != 4 {
 			t.Errorf("%+v", s)
 		}
 		b.Put(<-older)
@@ -540,7 +540,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {
 			budget := dewpond.MustBudget("", 10<<10)
-			large := newPool(t, dewpond.BytePoolOptions{Classes: []int{8192}, Budget: budget, AllocLimit: 1})
+			large := newPool(t, dewpond.BytePoolOptions{Classes: []int{8192}, Budget: budget, AllocRate: 1})
 			small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 			var out [][]byte
 			for range 5 {
@@ -574,7 +574,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 			if err := <-served; err != nil {
 				t.Errorf("%s: the next: %v", how, err)
 			}
-			if how == "context" { // what AllocLimit had allowed it is the next one's
+			if how == "context" { // what AllocRate had allowed it is the next one's
 				time.Sleep(time.Millisecond)
 				for _, b := range out[:4] {
 					small.Put(b)
@@ -587,12 +587,12 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 	}
 }
 
-// A Budget and an AllocLimit together: neither is taken from where the other refuses.
+// A Budget and an AllocRate together: neither is taken from where the other refuses.
 func TestBudgetWithAllocLimit(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.MustBudget("", 4096)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6, IdleTimeout: dewpond.NoDecay})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocRate: 6, IdleTimeout: dewpond.NoDecay})
 		var out [][]byte // or they would be charged until the collector has them
 		for range 20 {   // four are within the budget
 			b, _ := p.TryGet(1024)
@@ -603,7 +603,7 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 		}
 		runtime.KeepAlive(out)
 		p.Close()
-		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: dewpond.MustBudget("", 1<<20), AllocLimit: 6})
+		q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: dewpond.MustBudget("", 1<<20), AllocRate: 6})
 		var got int
 		for range 20 {
 			if _, err := q.TryGet(512); err == nil {
@@ -611,12 +611,12 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 			}
 		}
 		if got != 6 {
-			t.Errorf("%d within AllocLimit", got)
+			t.Errorf("%d within AllocRate", got)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.MustBudget("", 4096)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 6})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocRate: 6})
 		var out [][]byte
 		for range 10 {
 			if b, err := p.TryGet(1024); err == nil {
@@ -636,7 +636,7 @@ func TestBudgetWithAllocLimit(t *testing.T) {
 	})
 }
 
-// What the Source cannot give is not charged.
+// What the Allocator cannot give is not charged.
 func TestBudgetAndFailingSource(t *testing.T) {
 	budget := dewpond.MustBudget("", 4096)
 	m := new(meter)
@@ -821,14 +821,14 @@ func TestBudgetEntersAndLeavesDirect(t *testing.T) {
 	})
 }
 
-// The waiter that came first is served first, also if AllocLimit let it wait for bytes
+// The waiter that came first is served first, also if AllocRate let it wait for bytes
 // later than others.
 func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, youngerWants := range []int{1024, 3072} {
 		synctest.Test(t, func(t *testing.T) {
 			budget := dewpond.MustBudget("", 4096)
-			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: dewpond.NoDecay})
+			slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocRate: 1, IdleTimeout: dewpond.NoDecay})
 			other := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 3072}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 			kept := slow.Get(1024) // the one miss of this second
 			var out [][]byte
@@ -860,13 +860,13 @@ func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
 	}
 }
 
-// A waiter that came first, and for which there are bytes as soon as AllocLimit allows it a
+// A waiter that came first, and for which there are bytes as soon as AllocRate allows it a
 // miss, gets them, though a later one waits for more than there are.
 func TestBudgetDoesNotKeepTheOlderWaiting(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.MustBudget("", 4096)
-		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1, IdleTimeout: dewpond.NoDecay})
+		slow := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocRate: 1, IdleTimeout: dewpond.NoDecay})
 		other := newPool(t, dewpond.BytePoolOptions{Classes: []int{2048, 4096}, Budget: budget, IdleTimeout: dewpond.NoDecay})
 		out := [][]byte{slow.Get(1024), other.Get(2048)} // lost blocks are charged until the collector has them
 		defer runtime.KeepAlive(out)
@@ -911,7 +911,7 @@ func (s *panickySource) Free(b []byte) {
 	s.meter.Free(b)
 }
 
-// A Source that panics takes nothing from the budget, nor of what AllocLimit allows,
+// An Allocator that panics takes nothing from the budget, nor of what AllocRate allows,
 // and the waiter behind the caller is served.
 func TestBudgetAndPanickingAlloc(t *testing.T) {
 	leavesOut(t, "what it gets to see that no miss and no byte is lost")
@@ -924,7 +924,7 @@ func TestBudgetAndPanickingAlloc(t *testing.T) {
 	for name, way := range ways {
 		budget := dewpond.MustBudget("", 4096)
 		s := new(panickySource)
-		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, AllocLimit: 2})
+		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, Memory: s, AllocRate: 2})
 		s.alloc.Store(true)
 		for range 3 {
 			if panics(func() { way(p) }) == "" {
@@ -966,7 +966,7 @@ func TestBudgetAndPanickingAlloc(t *testing.T) {
 	})
 }
 
-// A Source that panics in Free, under the budget's lock, leaves that free, no waiter
+// An Allocator that panics in Free, under the budget's lock, leaves that free, no waiter
 // behind, and nothing charged.
 func TestBudgetAndPanickingFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1122,7 +1122,7 @@ func surviveEverything(t *testing.T, s *moodySource) {
 		case 0:
 			o.Classes = []int{512, 4096}
 		case 1:
-			o.Classes, o.AllocLimit = []int{1024, 64 << 10}, 2000
+			o.Classes, o.AllocRate = []int{1024, 64 << 10}, 2000
 		case 2:
 			o.Classes, o.MaxIdleBytes = []int{2048, 128 << 10}, 8192
 		case 3:
@@ -1214,8 +1214,8 @@ func TestBudgetRefusesStrangers(t *testing.T) {
 	for range 1024 {
 		p.Put(make([]byte, 4096))
 	}
-	if s := p.Stats(); s.IdleBytes != 0 || s.DroppedForeign != 1024 || s.Puts != 1024 || budget.Used() != 0 {
-		t.Errorf("IdleBytes %d, DroppedForeign %d, Puts %d, Used %d", s.IdleBytes, s.DroppedForeign, s.Puts, budget.Used())
+	if s := p.Stats(); s.IdleBytes != 0 || s.Dropped.Foreign != 1024 || s.Puts != 1024 || budget.Used() != 0 {
+		t.Errorf("IdleBytes %d, Dropped.Foreign %d, Puts %d, Used %d", s.IdleBytes, s.Dropped.Foreign, s.Puts, budget.Used())
 	}
 
 	var out [][]byte
@@ -1238,8 +1238,8 @@ func TestBudgetRefusesStrangers(t *testing.T) {
 		t.Errorf("another block, with the whole budget in use: %v", err)
 	}
 	s := p.Stats()
-	if budget.Used() != 1<<20 || s.InUseBytes != 1<<20 || s.IdleBytes != 0 || s.DroppedForeign != 1024+3*256 {
-		t.Errorf("Used %d, InUseBytes %d, IdleBytes %d, DroppedForeign %d", budget.Used(), s.InUseBytes, s.IdleBytes, s.DroppedForeign)
+	if budget.Used() != 1<<20 || s.InUseBytes != 1<<20 || s.IdleBytes != 0 || s.Dropped.Foreign != 1024+3*256 {
+		t.Errorf("Used %d, InUseBytes %d, IdleBytes %d, Dropped.Foreign %d", budget.Used(), s.InUseBytes, s.IdleBytes, s.Dropped.Foreign)
 	}
 	for _, b := range out {
 		p.Put(b[:0])
@@ -1353,7 +1353,7 @@ func TestCollectedPoolLeavesWhatIsInUseCharged(t *testing.T) {
 			o.Memory = new(meter)
 		}
 		if !own || offHeap {
-			left = 2000 // the other is the Source's
+			left = 2000 // the other is the Allocator's
 		}
 		class, large := func() (class, large []byte) {
 			p, err := makePool(o)
@@ -1420,8 +1420,8 @@ func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 		t.Errorf("%d slices, Used %d, IdleBytes %d, Oversize %d", len(out), budget.Used(), s.IdleBytes, s.Oversize)
 	}
 	over := p.Get(100_000)
-	if s := p.Stats(); s.OverBudget != 1 || budget.Used() != 1_100_000 || s.OverBudgetBytes != 1_100_000-1<<20 {
-		t.Errorf("Get past it: OverBudget %d, Used %d, OverBudgetBytes %d", s.OverBudget, budget.Used(), s.OverBudgetBytes)
+	if s := p.Stats(); s.OverBudget != 1 || budget.Used() != 1_100_000 || s.Budget.Excess != 1_100_000-1<<20 {
+		t.Errorf("Get past it: OverBudget %d, Used %d, Budget.Excess %d", s.OverBudget, budget.Used(), s.Budget.Excess)
 	}
 	p.Put(over[1:])
 	p.Put(over[:70_000:70_000])
@@ -1444,7 +1444,7 @@ func TestBudgetHoldsAboveTheLargestClass(t *testing.T) {
 func TestBudgetServesOversizeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.MustBudget("", 8<<10)
-		a := newPool(t, dewpond.BytePoolOptions{Name: "a", Classes: []int{1024}, Budget: budget, AllocLimit: 1000})
+		a := newPool(t, dewpond.BytePoolOptions{Name: "a", Classes: []int{1024}, Budget: budget, AllocRate: 1000})
 		b := newPool(t, dewpond.BytePoolOptions{Name: "b", Classes: []int{512, 2048}, Budget: budget})
 		var out [][]byte
 		for range 8 {
@@ -1494,7 +1494,7 @@ func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 	for _, how := range []string{"context", "Close"} {
 		synctest.Test(t, func(t *testing.T) {
 			budget := dewpond.MustBudget("", 4096)
-			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocLimit: 1})
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget, AllocRate: 1})
 			q := newPool(t, dewpond.BytePoolOptions{Classes: []int{512}, Budget: budget})
 			b := q.Get(3000)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -1530,7 +1530,7 @@ func TestBudgetOversizeWaiterGivesUp(t *testing.T) {
 			}
 			c, err := p.TryGet(1024)
 			if how == "context" && err != nil {
-				t.Errorf("AllocLimit, of which nothing was used: %v", err)
+				t.Errorf("AllocRate, of which nothing was used: %v", err)
 			}
 			p.Put(c)
 		})
@@ -1695,8 +1695,8 @@ func TestPutAfterCloseOfOverdrawnBudget(t *testing.T) {
 	p.Close()
 	p.Put(a)
 	p.Put(b)
-	if s := p.Stats(); s.DroppedClosed != 2 || s.DroppedFull != 0 || s.InUseBytes != 0 {
-		t.Errorf("DroppedClosed %d, DroppedFull %d, InUseBytes %d", s.DroppedClosed, s.DroppedFull, s.InUseBytes)
+	if s := p.Stats(); s.Dropped.Closed != 2 || s.Dropped.Full != 0 || s.InUseBytes != 0 {
+		t.Errorf("Dropped.Closed %d, Dropped.Full %d, InUseBytes %d", s.Dropped.Closed, s.Dropped.Full, s.InUseBytes)
 	}
 }
 
@@ -1796,9 +1796,9 @@ func TestWhatIsPastTheBudgetGoesFirst(t *testing.T) {
 						t.Helper()
 						synctest.Wait()
 						s := p.Stats()
-						if s.BudgetUsed != used*size || s.OverBudgetBytes != over*size || s.IdleBytes != idle*size || s.BudgetLimit != 2*size || budget.Used() != s.BudgetUsed {
+						if s.Budget.Used != used*size || s.Budget.Excess != over*size || s.IdleBytes != idle*size || s.Budget.Limit != 2*size || budget.Used() != s.Budget.Used {
 							t.Errorf("after %s %d bytes are used, %d past the Budget, %d idle; want %d, %d and %d blocks", after,
-								s.BudgetUsed, s.OverBudgetBytes, s.IdleBytes, used, over, idle)
+								s.Budget.Used, s.Budget.Excess, s.IdleBytes, used, over, idle)
 						}
 					}
 					expect("two past the Budget", 4, 2, 0)
@@ -1821,8 +1821,8 @@ func TestWhatIsPastTheBudgetGoesFirst(t *testing.T) {
 					if served {
 						t.Error("a waiter got what was taken past the Budget")
 					}
-					if p.Stats().DroppedFull != 2 {
-						t.Errorf("%d were let go", p.Stats().DroppedFull)
+					if p.Stats().Dropped.Full != 2 {
+						t.Errorf("%d were let go", p.Stats().Dropped.Full)
 					}
 					p.Put(within[0])
 					synctest.Wait()
@@ -1842,11 +1842,11 @@ func TestLargeSlicesPastTheBudget(t *testing.T) {
 	budget := dewpond.MustBudget("", 4096)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: budget})
 	b := p.Get(10_000)
-	if s := p.Stats(); s.OverBudgetBytes != 10_000-4096 || s.OverBudget != 1 {
+	if s := p.Stats(); s.Budget.Excess != 10_000-4096 || s.OverBudget != 1 {
 		t.Errorf("%+v", s)
 	}
 	p.Put(b)
-	if s := p.Stats(); s.OverBudgetBytes != 0 || budget.Used() != 0 {
+	if s := p.Stats(); s.Budget.Excess != 0 || budget.Used() != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -1855,7 +1855,7 @@ func TestLargeSlicesPastTheBudget(t *testing.T) {
 func TestBudgetNames(t *testing.T) {
 	open := func(budget *dewpond.Budget) (*dewpond.BytePool, string) {
 		p := newPool(t, dewpond.BytePoolOptions{Budget: budget})
-		return p, p.Stats().BudgetName
+		return p, p.Stats().Budget.Name
 	}
 	name := t.Name()
 	first, second := dewpond.MustBudget(name, 1), dewpond.MustBudget(name, 1) // no pool yet
@@ -1896,17 +1896,17 @@ func TestBudgetInWords(t *testing.T) {
 		}
 	}
 	before := q.Stats()
-	if before.BudgetName != "frames" || before.BudgetUsed != 1024 || before.BudgetLimit != 4096 || before.OverBudgetBytes != 0 {
+	if before.Budget.Name != "frames" || before.Budget.Used != 1024 || before.Budget.Limit != 4096 || before.Budget.Excess != 0 {
 		t.Errorf("%+v", before)
 	}
 	big := q.Get(5000)
-	if s := q.Stats().Sub(before); s.BudgetName != "frames" || s.BudgetUsed != 1024+5000 || s.BudgetLimit != 4096 || s.OverBudgetBytes != 1024+5000-4096 {
+	if s := q.Stats().Sub(before); s.Budget.Name != "frames" || s.Budget.Used != 1024+5000 || s.Budget.Limit != 4096 || s.Budget.Excess != 1024+5000-4096 {
 		t.Errorf("Sub takes off what a Budget has now: %+v", s)
 	}
 	q.Put(big)
 	p.Put(b)
 	without := newPool(t, dewpond.BytePoolOptions{})
-	if s := without.Stats(); s.BudgetName != "" || s.BudgetLimit != 0 || s.BudgetUsed != 0 || s.OverBudgetBytes != 0 {
+	if s := without.Stats(); s.Budget.Name != "" || s.Budget.Limit != 0 || s.Budget.Used != 0 || s.Budget.Excess != 0 {
 		t.Errorf("without a Budget: %+v", s)
 	}
 }

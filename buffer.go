@@ -98,7 +98,7 @@ func (b *Buffer) handOver() (block []byte, off int) {
 // The Lease owns the Buffer's block, without a copy, if that fits. If it is two or more
 // classes larger than the unread bytes need, or more than twice as large, Lease copies them
 // to a block that fits and puts the Buffer's back, so that a Lease which is kept for long
-// holds little more than its bytes. It does not copy if AllocLimit or the [Budget] does not
+// holds little more than its bytes. It does not copy if AllocRate or the [Budget] does not
 // allow another block now, nor what is larger than the largest class.
 //
 // The Lease of an empty Buffer has length 0 and no block, and must be released too. Lease

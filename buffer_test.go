@@ -81,7 +81,7 @@ func TestBufferGrowth(t *testing.T) {
 		b.WriteString(strings.Repeat("b", b.Available()))
 	}
 	b.Release()
-	expect(t, p, dewpond.Stats{IdleBytes: 512 + 1024 + 4096 + 6144, DroppedOversize: 2})
+	expect(t, p, dewpond.Stats{IdleBytes: 512 + 1024 + 4096 + 6144, Dropped: dewpond.DropStats{Oversize: 2}})
 }
 
 // Past the largest class, too, many short writes copy each byte a few times only.
@@ -283,9 +283,9 @@ func TestBufferOfClosedPool(t *testing.T) {
 		t.Errorf("Len %d, Cap %d", b.Len(), b.Cap())
 	}
 	b.Release()
-	want := dewpond.Stats{DroppedClosed: 5}
+	want := dewpond.Stats{Dropped: dewpond.DropStats{Closed: 5}}
 	if offHeap { // what a closed pool gives is the Go heap's
-		want = dewpond.Stats{DroppedClosed: 1, DroppedFallback: 4}
+		want = dewpond.Stats{Dropped: dewpond.DropStats{Closed: 1, Fallback: 4}}
 	}
 	expect(t, p, want)
 }
@@ -695,13 +695,13 @@ func TestTryBufferRefused(t *testing.T) {
 		full   func(t *testing.T, p *dewpond.BytePool, source *fakeSource) // makes the next block one too many
 	}{
 		{name: "Budget", budget: 600, want: dewpond.ErrExhausted},
-		{name: "AllocLimit", limit: 1, want: dewpond.ErrExhausted},
+		{name: "AllocRate", limit: 1, want: dewpond.ErrExhausted},
 		{name: "Close", want: dewpond.ErrClosed, full: func(_ *testing.T, p *dewpond.BytePool, _ *fakeSource) { p.Close() }},
 		{name: "Source", want: errNoMemory, full: func(_ *testing.T, _ *dewpond.BytePool, s *fakeSource) { s.fail = errNoMemory }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // in which AllocLimit allows no more
-				o := dewpond.BytePoolOptions{AllocLimit: tt.limit}
+			synctest.Test(t, func(t *testing.T) { // in which AllocRate allows no more
+				o := dewpond.BytePoolOptions{AllocRate: tt.limit}
 				if tt.budget > 0 {
 					o.Budget = dewpond.MustBudget("", tt.budget)
 				}

@@ -52,7 +52,7 @@ type BytePool struct {
 	sampleMask  uint32 // see lot
 	engine      magazine.Engine
 
-	source   Source            // nil: the Go heap
+	source   Allocator         // nil: the Go heap
 	ledger   memory.Ledger     // source, if it is a Ledger; else nil
 	fallback *memory.Fallbacks // blocks of the Go heap that replace the source's when it fails
 	elements *elements         // what the blocks consist of, if the pool is a SlicePool's; else nil
@@ -97,7 +97,7 @@ type blockWork uint8
 
 const (
 	clearBlock blockWork = 1 << iota
-	trackState           // Put: ask the Source whether it owns the block; Get: note that the block is out
+	trackState           // Put: ask the Allocator whether it owns the block; Get: note that the block is out
 	watchSome            // CheckSampled
 	watchAll             // CheckAll
 	askBudget            // Put: ask whether the block is charged, and whether the Budget has room
@@ -149,7 +149,7 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	p.classes = sizeclass.Shared(o.Classes)
 	p.zero = o.Zero
 	p.source = o.Memory
-	p.fallback = new(memory.Fallbacks) // a Source that fails is the only reason for one
+	p.fallback = new(memory.Fallbacks) // an Allocator that fails is the only reason for one
 	p.elements = e
 	p.checks = blockChecks(o, e)
 	p.count.class.Init(len(o.Classes), nil)
@@ -211,9 +211,9 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 		p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
 	}
 	p.entry, p.name = entry, entry.Name()
-	p.exhausted = exhausted("pool %q is exhausted: no block is idle, and AllocLimit or the Budget allows no new one now", p.name)
+	p.exhausted = exhausted("pool %q is exhausted: no block is idle, and AllocRate or the Budget allows no new one now", p.name)
 	p.gate.Init(admission.Config{
-		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: sizes, AllocLimit: o.AllocLimit,
+		Name: p.name, Owner: (*owner)(p), Engine: &p.engine, Sizes: sizes, AllocRate: o.AllocRate,
 		Budget: o.Budget.admission(), Heap: p.source == nil, Direct: p.checks.everything(),
 	})
 	if p.checks != nil {
@@ -230,8 +230,8 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 // it begins at an address that is a multiple of 16.
 // The bytes are zero unless the pool's policy is [ZeroNever]. If n is larger than the
 // largest class, Get allocates a slice that is not pooled. Get is never
-// refused: past [BytePoolOptions.AllocLimit] it still allocates, and counts that in
-// [Stats.OverLimit]. It panics if n is negative.
+// refused: past [BytePoolOptions.AllocRate] it still allocates, and counts that in
+// [Stats.OverAllocRate]. It panics if n is negative.
 //
 // Get(0) returns an empty slice that is not nil and has cap 0. It takes no block, and is
 // not counted. For a slice to append to, use Get(n)[:0], or start with nil and
@@ -382,16 +382,16 @@ func (p *BytePool) getBlock(class uint8) []byte {
 	if b := p.readySlice(class, block); b != nil {
 		return b
 	}
-	overLimit, overBudget := p.gate.Overrun(class)
-	if overLimit {
-		p.count.overLimit.Add(1)
+	overRate, overBudget := p.gate.Overrun(class)
+	if overRate {
+		p.count.overRate.Add(1)
 	}
 	if overBudget {
 		p.count.overBudget.Add(1)
 	}
 	b, err := p.allocate(class, p.gate.Uncharge)
 	if err != nil {
-		// The Source failed, and Get must return memory. This block is not the Source's,
+		// The Allocator failed, and Get must return memory. This block is not the Allocator's,
 		// so its Put will be refused and the collector frees it.
 		p.count.class.At(class).misses.Add(1)
 		p.count.class.At(class).fallbacks.Add(1)
@@ -406,17 +406,17 @@ func (p *BytePool) getBlock(class uint8) []byte {
 // cannot be a block of this pool:
 //
 //   - a slice whose cap is not the size of a class, or that does not begin at a multiple
-//     of 16 (DroppedForeign);
-//   - a slice whose cap is more than the largest class (DroppedOversize);
+//     of 16 (Dropped.Foreign);
+//   - a slice whose cap is more than the largest class (Dropped.Oversize);
 //   - off the heap, a slice that is not exactly one of the pool's blocks
-//     (DroppedForeign), and a block that is not out (DroppedDouble);
+//     (Dropped.Foreign), and a block that is not out (Dropped.Double);
 //   - in a pool with a [Budget], a slice that the pool has not handed out
-//     (DroppedForeign).
+//     (Dropped.Foreign).
 //
-// A block that the pool has no room for (DroppedFull) belongs to the garbage collector, and a Get may take
+// A block that the pool has no room for (Dropped.Full) belongs to the garbage collector, and a Get may take
 // it until it is freed: see [BytePoolOptions.NoSecondTier]. Put drops every block while the
-// pool's Budget is overdrawn (DroppedFull), and every block after [BytePool.Close]
-// (DroppedClosed).
+// pool's Budget is overdrawn (Dropped.Full), and every block after [BytePool.Close]
+// (Dropped.Closed).
 //
 //go:nosplit
 func (p *BytePool) Put(b []byte) {
@@ -545,7 +545,7 @@ func (p *BytePool) overflow(at uintptr, block unsafe.Pointer) {
 }
 
 // putSlow is Put for what does not simply go into the shard: blocks that are watched, blocks
-// of a pool with a Budget, or with a Source that has no table of its blocks, slices that are
+// of a pool with a Budget, or with an Allocator that has no table of its blocks, slices that are
 // no blocks of this pool or are not out, and all that a zero BytePool gets before its first
 // use.
 func (p *BytePool) putSlow(b []byte) {
@@ -706,9 +706,9 @@ func (p *BytePool) putUsed(b []byte) {
 }
 
 // TryGet is like [BytePool.Get], but returns an error that names the pool and wraps [ErrExhausted]
-// if no block of the class is idle anywhere in the pool and the pool's AllocLimit or [Budget] does
+// if no block of the class is idle anywhere in the pool and the pool's AllocRate or [Budget] does
 // not allow it to allocate one now. Before a Budget refuses, its pools release as many idle blocks as
-// needed, if that helps. Above the largest class AllocLimit does not apply. If n is more than any memory
+// needed, if that helps. Above the largest class AllocRate does not apply. If n is more than any memory
 // can hold, the error names the pool and n. A length that another machine has sent may still be
 // more than this one has, which ends the process: bound it, or give the pool a Budget. Off the heap
 // the system may refuse memory: then the error wraps the system's error. After
@@ -726,7 +726,7 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 }
 
 // GetContext is like [BytePool.TryGet], but instead of returning [ErrExhausted] it waits
-// until a block of the class is put back, until AllocLimit and the [Budget] allow it to
+// until a block of the class is put back, until AllocRate and the [Budget] allow it to
 // allocate (any Put to any pool of the Budget may give it room), or until ctx is done. In
 // the last case it returns an error that names the pool, and wraps ErrExhausted and the error
 // of ctx. Waiting calls are served in the order in which they arrived, across all pools of a
@@ -741,7 +741,7 @@ func (p *BytePool) TryGet(n int) ([]byte, error) {
 // hold one of the last two blocks, and wait for another, wait for each other. They should
 // call [BytePool.GetBatch].
 //
-// In the binary of a test each bubble of [testing/synctest] has an AllocLimit, a Budget and waits of
+// In the binary of a test each bubble of [testing/synctest] has an AllocRate, a Budget and waits of
 // its own. Off the heap, while a call waits in a bubble, the pool and all pools of its Budget
 // belong to that bubble: a call from outside the bubble that would wake it, or wait
 // beside it, panics.
@@ -850,8 +850,8 @@ func (p *BytePool) tryGetUncounted(method string, n int) ([]byte, error) {
 	return p.sampled(b[:n]), nil
 }
 
-// allocateOrReuse returns a fresh block if AllocLimit and the Budget allow it and the
-// Source has memory, and otherwise an idle block of any shard.
+// allocateOrReuse returns a fresh block if AllocRate and the Budget allow it and the
+// Allocator has memory, and otherwise an idle block of any shard.
 func (p *BytePool) allocateOrReuse(class uint8) ([]byte, error) {
 	block, permit, err := p.gate.TryGet(class)
 	if permit {
@@ -875,7 +875,7 @@ func (p *BytePool) allocateOrReuseIdle(class uint8) ([]byte, error) {
 	return nil, err
 }
 
-// getIfAllowed returns a block for n bytes, or nil where AllocLimit, the Budget or the Source allows none
+// getIfAllowed returns a block for n bytes, or nil where AllocRate, the Budget or the Allocator allows none
 // now. Unlike TryGet it does not gather the idle blocks of other processors.
 func (p *BytePool) getIfAllowed(n int) []byte {
 	class, ok := p.classes.Index(n)
@@ -972,7 +972,7 @@ func (p *BytePool) allocate(class uint8, refund func(class uint8)) ([]byte, erro
 	return b, err
 }
 
-// fresh makes a block that is all zero. The gate has charged it. If the Source fails,
+// fresh makes a block that is all zero. The gate has charged it. If the Allocator fails,
 // refund is called.
 func (p *BytePool) fresh(class uint8, refund func(class uint8)) (b []byte, err error) {
 	size := p.classes.Size(class)
@@ -982,19 +982,19 @@ func (p *BytePool) fresh(class uint8, refund func(class uint8)) (b []byte, err e
 		return b, nil
 	}
 	done := false
-	defer func() { // also if the Source panics
+	defer func() { // also if the Allocator panics
 		if !done {
 			refund(class)
 		}
 	}()
 	b, err = p.source.Alloc(size)
 	switch {
-	case err != nil && p.engine.Closed(): // Close ends the Source after the engine
+	case err != nil && p.engine.Closed(): // Close ends the Allocator after the engine
 		return nil, ErrClosed
 	case err != nil:
 		return nil, fmt.Errorf("dewpond: a block of %d bytes for pool %q: %w", size, p.name, err)
 	case len(b) != size || cap(b) != size || addressOf(b)%blockAlignment != 0:
-		panic(fmt.Sprintf("dewpond: the Source of pool %q returned %d bytes with cap %d at %#x for a block of %d bytes: a block has its size as length and cap and begins at a multiple of %d",
+		panic(fmt.Sprintf("dewpond: the Allocator of pool %q returned %d bytes with cap %d at %#x for a block of %d bytes: a block has its size as length and cap and begins at a multiple of %d",
 			p.name, len(b), cap(b), addressOf(b), size, blockAlignment))
 	}
 	done = true
@@ -1054,7 +1054,7 @@ func (p *BytePool) chargedOversize(n int) ([]byte, error) {
 	return b, nil
 }
 
-// accepts asks the Source, or on the heap the Budget, whether a slice is a block that a
+// accepts asks the Allocator, or on the heap the Budget, whether a slice is a block that a
 // caller may give back, and counts the Put as dropped if it is not. If it is, a Ledger
 // has the block as idle from then on.
 func (p *BytePool) accepts(class uint8, b []byte) bool {
@@ -1095,7 +1095,7 @@ func (p *BytePool) accepts(class uint8, b []byte) bool {
 // later one.
 //
 // A batch must be possible: if it is larger than the whole Budget, GetBatch returns at once an
-// error that wraps [ErrExhausted]. So it does if [BytePoolOptions.AllocLimit] is fewer than
+// error that wraps [ErrExhausted]. So it does if [BytePoolOptions.AllocRate] is fewer than
 // len(blocks) misses a second and the call cannot be served now: it might wait for ever.
 // GetBatch panics if n is negative. If n is 0 it needs no blocks, as Get.
 //
@@ -1222,10 +1222,10 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 // both. Where the block is lost when b replaces it, use a [BodyPool].
 //
 // Adopt ignores a slice of cap 0. It refuses, and counts in Stats, what cannot become a
-// block: a slice whose cap is more than the largest class (DroppedOversize), less than
+// block: a slice whose cap is more than the largest class (Dropped.Oversize), less than
 // the smallest class, or more than twice the class that it would be cut to, and one that
-// does not begin at a multiple of 16 (DroppedForeign). It drops what Put would drop, and
-// what the pool's [Budget] has no room for (DroppedFull). A pool with a [Source], as those
+// does not begin at a multiple of 16 (Dropped.Foreign). It drops what Put would drop, and
+// what the pool's [Budget] has no room for (Dropped.Full). A pool with a [Allocator], as those
 // off the heap, adopts nothing: there Adopt is Put. A pool with a Budget or [CheckAll]
 // knows its own blocks, and there Adopt of one of them is Put too, also if its cap was cut;
 // other pools adopt it, which leaves InUseBytes too high.
@@ -1338,7 +1338,7 @@ func (p *BytePool) watches(b []byte) bool {
 	return (p.onPut&watchAll != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b))) && p.checks.Overlaps(addressOf(b), cap(b))
 }
 
-// Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has a [Source], as
+// Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has a [Allocator], as
 // those off the heap: a block that a body outgrows would be lost to it.
 func (p *BytePool) Bodies() *BodyPool {
 	p = p.actual()
@@ -1555,7 +1555,7 @@ func (p *BytePool) putHandle(h *handle) {
 
 // Prewarm allocates count blocks for Gets of size bytes, so that the first of
 // those Gets hit. The blocks count neither as misses nor against
-// [BytePoolOptions.AllocLimit]. If the pool's bounds have no room for all of them,
+// [BytePoolOptions.AllocRate]. If the pool's bounds have no room for all of them,
 // Prewarm keeps those that fit and returns an error that says how many it kept. After
 // [BytePool.Close] it returns [ErrClosed]. A size of 0 needs no blocks.
 func (p *BytePool) Prewarm(size, count int) error {
@@ -1605,7 +1605,7 @@ func (p *BytePool) Prewarm(size, count int) error {
 // Trim stops the world twice, each time for tens of microseconds, and for longer if
 // other goroutines stop it too; where nothing is idle it does not. Until that is over every
 // Get finds nothing idle and allocates, which may be thousands of times, and TryGet and GetContext wait if
-// AllocLimit does not let them allocate. Concurrent Trims of many pools take longer for
+// AllocRate does not let them allocate. Concurrent Trims of many pools take longer for
 // all of them: trim one pool after another.
 func (p *BytePool) Trim() (released int64) {
 	p = p.actual()
@@ -1614,7 +1614,7 @@ func (p *BytePool) Trim() (released int64) {
 	p.engine.LeaveTier()
 	released = p.checks.trimQuarantine(false, &l) + p.gate.Trim(&l, &p.handles)
 	if p.ledger != nil {
-		// If the system refuses, the memory stays in Stats.CommittedBytes, and the next
+		// If the system refuses, the memory stays in Stats.OffHeap.Committed, and the next
 		// Decommit tries again.
 		_, _ = p.ledger.Decommit()
 	}
@@ -1652,7 +1652,7 @@ func (p *BytePool) free(l *late.List) func(class uint8, block unsafe.Pointer) {
 // that while blocks are out, or while a timer is about to let some go. In that case
 // Close, and every further Close, returns an error that says how many blocks there are,
 // and the Put of the last one releases the memory. Using a block after that faults. Get
-// then allocates on the Go heap, and counts [Stats.HeapFallback].
+// then allocates on the Go heap, and counts [OffHeapStats.Fallback].
 func (p *BytePool) Close() error {
 	if p.parted() {
 		return p.parts.Close()
@@ -1714,18 +1714,21 @@ func (p *BytePool) Stats() Stats {
 	}
 	p = p.actual()
 	s := Stats{
-		Name:            p.name,
-		Engine:          percpu.Engine(),
-		Bubbles:         bubblesShared(),
-		Refused:         p.count.refused.Load(),
-		OverLimit:       p.count.overLimit.Load(),
-		OverBudget:      p.count.overBudget.Load(),
-		Oversize:        p.count.oversize.Load(),
-		DroppedOversize: p.count.droppedOversize.Load(),
-		DroppedForeign:  p.count.droppedForeign.Load(),
-		DroppedDouble:   p.count.droppedDouble.Load(),
-		DroppedFallback: p.count.droppedFallback.Load(),
-		Classes:         make([]ClassStats, p.classes.Len()),
+		Name:          p.name,
+		Engine:        percpu.Engine(),
+		Bubbles:       bubblesShared(),
+		Refused:       p.count.refused.Load(),
+		OverAllocRate: p.count.overRate.Load(),
+		OverBudget:    p.count.overBudget.Load(),
+		Oversize:      p.count.oversize.Load(),
+		Dropped: DropStats{
+			Oversize: p.count.droppedOversize.Load(),
+			Foreign:  p.count.droppedForeign.Load(),
+			Double:   p.count.droppedDouble.Load(),
+			Fallback: p.count.droppedFallback.Load(),
+		},
+		DoubleReleases: p.count.doubleReleases.Load(),
+		Classes:        make([]ClassStats, p.classes.Len()),
 	}
 	quarantined := p.checks.quarantineCounts(p.classes.Len())
 	var unused classCounts
@@ -1752,13 +1755,13 @@ func (p *BytePool) Stats() Stats {
 		s.Misses += cs.Misses
 		s.Puts += cs.Puts
 		s.Recovered += c.Recovered
-		s.DroppedFull += passed.Full
-		s.DroppedClosed += passed.Closed
+		s.Dropped.Full += passed.Full
+		s.Dropped.Closed += passed.Closed
 		s.Trimmed += c.Released + trimmed
 		s.IdleBytes += int64(cs.Idle) * int64(cs.Size)
 		s.ReleasedBytes += int64(c.Released+trimmed) * int64(cs.Size)
 		fallbacks := own.fallbacks.Load()
-		s.HeapFallback += fallbacks
+		s.OffHeap.Fallback += fallbacks
 		adopted := own.adopted.Load()
 		s.Adopted += adopted
 		gets, puts := cs.Gets-own.bodies.Load()-fallbacks, cs.Puts-adopted-own.unmatched.Load()
@@ -1772,7 +1775,7 @@ func (p *BytePool) Stats() Stats {
 	s.OverheadBytes = p.overhead()
 	s.Shards = shardStats(&p.engine, p.classes.Size)
 	s.Gets += s.Oversize
-	s.Puts += s.DroppedOversize + s.DroppedForeign + s.DroppedDouble + s.DroppedFallback
+	s.Puts += s.Dropped.Oversize + s.Dropped.Foreign + s.Dropped.Double + s.Dropped.Fallback
 	if p.checks != nil {
 		s.Violations = p.checks.count.Load()
 		s.Sampled = p.checks.sampled()
@@ -1780,12 +1783,12 @@ func (p *BytePool) Stats() Stats {
 	p.guardStats(&s)
 	s.Waits, s.WaitDuration = p.gate.Waits()
 	if budget := p.gate.Budget(); budget != nil {
-		s.BudgetName, s.BudgetLimit, s.BudgetUsed = budget.Name(), budget.Limit(), budget.Used()
-		s.OverBudgetBytes = max(0, s.BudgetUsed-s.BudgetLimit)
+		s.Budget.Name, s.Budget.Limit, s.Budget.Used = budget.Name(), budget.Limit(), budget.Used()
+		s.Budget.Excess = max(0, s.Budget.Used-s.Budget.Limit)
 	}
 	if p.ledger != nil {
 		u := p.ledger.Usage()
-		s.ReservedBytes, s.CommittedBytes, s.DecommittedBytes = u.Reserved, u.Committed, u.Decommitted
+		s.OffHeap.Reserved, s.OffHeap.Committed, s.OffHeap.Decommitted = u.Reserved, u.Committed, u.Decommitted
 	}
 	return s
 }
@@ -2035,7 +2038,7 @@ func (b *batch) get(ctx context.Context) error {
 	if err := p.beyondBudget(len(b.blocks), b.size); err != nil {
 		return err
 	}
-	defer b.undo() // what is left after an error, or when a report or Source panics
+	defer b.undo() // what is left after an error, or when a report or Allocator panics
 	if err := b.collect(ctx); err != nil {
 		return err
 	}
@@ -2099,7 +2102,7 @@ func (b *batch) wait(ctx context.Context) error {
 	if err != ErrExhausted {
 		return waitErrorOf(p.name, err)
 	}
-	return exhausted("of %d blocks for pool %q not all are idle, and its AllocLimit never allows that many misses at once", all, p.name)
+	return exhausted("of %d blocks for pool %q not all are idle, and its AllocRate never allows that many misses at once", all, p.name)
 }
 
 // allocate uses one permission to allocate.
@@ -2157,7 +2160,7 @@ func (b *batch) undoSome() (more bool) {
 }
 
 // moved puts back s, whose elements are now in grown, and returns grown. If the Put
-// panics, in a Source's Free, in Reset or in a report, no caller gets grown, so moved puts
+// panics, in an Allocator's Free, in Reset or in a report, no caller gets grown, so moved puts
 // it back too.
 func moved[T any](p interface{ Put([]T) }, s, grown []T) []T {
 	returned := false

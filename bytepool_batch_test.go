@@ -60,7 +60,7 @@ func TestGetBatch(t *testing.T) {
 		}
 		putAll(p, blocks)
 	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Gets != s.Puts || s.Refused != 0 || s.DroppedForeign != 0 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Gets != s.Puts || s.Refused != 0 || s.Dropped.Foreign != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -68,7 +68,7 @@ func TestGetBatch(t *testing.T) {
 // Without elements nothing is asked of the pool, whatever its state; a negative size panics
 // all the same.
 func TestGetBatchOfNothing(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Name: "p", AllocLimit: 1, Budget: dewpond.MustBudget("", 1)})
+	p := newPool(t, dewpond.BytePoolOptions{Name: "p", AllocRate: 1, Budget: dewpond.MustBudget("", 1)})
 	p.Close()
 	if err := p.GetBatch(t.Context(), nil, 100); err != nil {
 		t.Error(err)
@@ -91,13 +91,13 @@ func TestGetBatchOfNothing(t *testing.T) {
 
 // What can never be is refused at once, and takes nothing.
 func TestGetBatchThatCanNeverBe(t *testing.T) {
-	synctest.Test(t, testGetBatchThatCanNeverBe) // in which AllocLimit allows no more
+	synctest.Test(t, testGetBatchThatCanNeverBe) // in which AllocRate allows no more
 }
 
 func testGetBatchThatCanNeverBe(t *testing.T) {
 	budget := dewpond.MustBudget("", 8192)
 	p := newPool(t, dewpond.BytePoolOptions{Name: "p", Classes: []int{1024, 4096}, Budget: budget})
-	limited := newPool(t, dewpond.BytePoolOptions{Name: "limited", Classes: []int{1024}, AllocLimit: 4})
+	limited := newPool(t, dewpond.BytePoolOptions{Name: "limited", Classes: []int{1024}, AllocRate: 4})
 	p.Put(p.Get(1024))
 	for i, tt := range []struct {
 		p    *dewpond.BytePool
@@ -252,7 +252,7 @@ func TestGetBatchReusesWhatComesBack(t *testing.T) {
 		synctest.Wait()
 		putAll(p, out)
 		blocks := <-done
-		if s := p.Stats(); s.Misses != 8 || s.Hits != 8 || s.DroppedFull != 0 || s.Waits != 1 {
+		if s := p.Stats(); s.Misses != 8 || s.Hits != 8 || s.Dropped.Full != 0 || s.Waits != 1 {
 			t.Errorf("%+v", s)
 		}
 		putAll(p, blocks)
@@ -261,11 +261,11 @@ func TestGetBatchReusesWhatComesBack(t *testing.T) {
 
 // Whatever goes wrong on the way, no block is lost, and no element is left.
 func TestGetBatchLosesNothing(t *testing.T) {
-	notWatched(t, "its blocks are a Source's that fails and panics")
+	notWatched(t, "its blocks are an Allocator's that fails and panics")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that it finds both idle blocks at once, and not where a third Alloc fails
 	for _, limit := range []int64{0, 64 << 10} {
 		source := &scriptedSource{meter: new(meter)}
-		o := dewpond.BytePoolOptions{Classes: []int{1024}, Memory: source, AllocLimit: 8, IdleTimeout: dewpond.NoDecay}
+		o := dewpond.BytePoolOptions{Classes: []int{1024}, Memory: source, AllocRate: 8, IdleTimeout: dewpond.NoDecay}
 		if limit > 0 {
 			o.Budget = dewpond.MustBudget("", limit)
 		}
@@ -278,14 +278,14 @@ func TestGetBatchLosesNothing(t *testing.T) {
 				var err error
 				text := panics(func() { err = p.GetBatch(t.Context(), blocks, 1024) })
 				if way == "fails" && !errors.Is(err, errNoMemory) || way == "panics" && text != "Alloc" {
-					t.Errorf("a Source that %s: %v, %s", way, err, text)
+					t.Errorf("an Allocator that %s: %v, %s", way, err, text)
 				}
 				noneOf(t, blocks)
 				if s := p.Stats(); s.InUseBytes != 0 || s.Gets != s.Puts || s.IdleBytes != source.bytes.Load() {
-					t.Errorf("a Source that %s: %+v, of %d bytes", way, s, source.bytes.Load())
+					t.Errorf("an Allocator that %s: %+v, of %d bytes", way, s, source.bytes.Load())
 				}
 				p.Trim()
-				time.Sleep(time.Second) // AllocLimit has allowed some of them
+				time.Sleep(time.Second) // AllocRate has allowed some of them
 				p.Prewarm(1024, 2)
 			}
 			source.at = 0
@@ -356,7 +356,7 @@ func TestGetBatchAllocations(t *testing.T) {
 
 // What a call has waited for is counted with the calls that slept, on a clock of any bubble.
 func TestWaitsAreCounted(t *testing.T) {
-	limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+	limited := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 2048)})
 	for range 3 {
 		synctest.Test(t, func(t *testing.T) {
@@ -412,7 +412,7 @@ func TestWaitsAreCounted(t *testing.T) {
 func TestGetBatchUnderStress(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, allocLimit := range []int{0, 1e5} {
-		t.Run(fmt.Sprint("AllocLimit=", allocLimit), func(t *testing.T) { stressBatches(t, allocLimit) })
+		t.Run(fmt.Sprint("AllocRate=", allocLimit), func(t *testing.T) { stressBatches(t, allocLimit) })
 	}
 }
 
@@ -421,9 +421,9 @@ func stressBatches(t *testing.T, allocLimit int) {
 	var pools []*dewpond.BytePool
 	for i, o := range []dewpond.BytePoolOptions{
 		{Classes: []int{64, 1024, 8192}},
-		{Classes: []int{1024, 32 << 10}, AllocLimit: allocLimit},
+		{Classes: []int{1024, 32 << 10}, AllocRate: allocLimit},
 		{Classes: []int{512, 16 << 10}, MaxIdleBytes: dewpond.NoIdle},
-		{Classes: []int{2048}, AllocLimit: allocLimit, MaxIdlePerClass: 2},
+		{Classes: []int{2048}, AllocRate: allocLimit, MaxIdlePerClass: 2},
 	} {
 		o.Name, o.Budget, o.IdleTimeout = fmt.Sprint(t.Name(), i), budget, -1
 		pools = append(pools, newPool(t, o))
@@ -516,10 +516,10 @@ func stressBatches(t *testing.T, allocLimit int) {
 }
 
 // Batches with deadlines of up to 3 ms are served, or refused when their time is up, whether
-// AllocLimit or a Budget is what they wait for and whatever panics meanwhile. All of them together
+// AllocRate or a Budget is what they wait for and whatever panics meanwhile. All of them together
 // never have more than the Budget.
 func TestGetBatchWithDeadlines(t *testing.T) {
-	notWatched(t, "its blocks are a Source's that panics")
+	notWatched(t, "its blocks are an Allocator's that panics")
 	calls := int64(10_000)
 	switch {
 	case *long:
@@ -532,8 +532,8 @@ func TestGetBatchWithDeadlines(t *testing.T) {
 			if allocLimit == 0 && limit == 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("AllocLimit=%d,Budget=%d", allocLimit, limit), func(t *testing.T) {
-				o := dewpond.BytePoolOptions{Classes: []int{1024}, AllocLimit: allocLimit, IdleTimeout: dewpond.NoDecay}
+			t.Run(fmt.Sprintf("AllocRate=%d,Budget=%d", allocLimit, limit), func(t *testing.T) {
+				o := dewpond.BytePoolOptions{Classes: []int{1024}, AllocRate: allocLimit, IdleTimeout: dewpond.NoDecay}
 				if limit > 0 {
 					o.Budget = dewpond.MustBudget("", limit)
 				}
@@ -601,8 +601,8 @@ func batchesWithDeadlines(t *testing.T, p *dewpond.BytePool, limit, calls int64)
 	for p.Stats().IdleBytes != 0 { // what Free panicked for is freed all the same
 		panics(func() { p.Trim() })
 	}
-	if limit > 0 && p.Stats().BudgetUsed != 0 {
-		t.Errorf("all is released, and %d bytes are charged", p.Stats().BudgetUsed)
+	if limit > 0 && p.Stats().Budget.Used != 0 {
+		t.Errorf("all is released, and %d bytes are charged", p.Stats().Budget.Used)
 	}
 }
 

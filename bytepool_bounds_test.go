@@ -73,7 +73,7 @@ func TestBoundsHold(t *testing.T) {
 				}
 			}
 			s := p.Stats()
-			if s.DroppedFull == 0 {
+			if s.Dropped.Full == 0 {
 				t.Fatal("nothing was dropped: the pool was never full, so this test cannot fail")
 			}
 			got := p.Trim()
@@ -144,7 +144,7 @@ func TestIdleBoundFollowsBursts(t *testing.T) {
 		{name: "Pool", of: burstsOfObjects(dewpond.PoolOptions[[64]byte]{})},
 		{name: "Pool without decay", of: burstsOfObjects(dewpond.PoolOptions[[64]byte]{IdleTimeout: dewpond.NoDecay}), left: -1},
 		{name: "Pool with MaxIdle", of: burstsOfObjects(dewpond.PoolOptions[[64]byte]{MaxIdle: 4096}), hard: true},
-		{name: "Pool with Limit", of: burstsOfObjects(dewpond.PoolOptions[[64]byte]{Limit: 4096})},
+		{name: "Pool with Limit", of: burstsOfObjects(dewpond.PoolOptions[[64]byte]{MaxOut: 4096})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestIdleBoundFollowsBursts(t *testing.T) {
 // A Limit is the bound on what is idle, too.
 func TestIdleBoundIsTheLimit(t *testing.T) {
 	const limit = 10_000
-	p := dewpond.MustPool(dewpond.PoolOptions[[64]byte]{Limit: limit})
+	p := dewpond.MustPool(dewpond.PoolOptions[[64]byte]{MaxOut: limit})
 	defer p.Close()
 	var out []*[64]byte
 	for range limit {
@@ -191,8 +191,8 @@ func TestIdleBoundIsTheLimit(t *testing.T) {
 	for _, v := range out {
 		p.Put(v)
 	}
-	if s := p.Stats(); s.DroppedFull > 0 || s.IdleBytes != limit*64 {
-		t.Errorf("%d bytes are idle, and %d were dropped", s.IdleBytes, s.DroppedFull)
+	if s := p.Stats(); s.Dropped.Full > 0 || s.IdleBytes != limit*64 {
+		t.Errorf("%d bytes are idle, and %d were dropped", s.IdleBytes, s.Dropped.Full)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestIdleBoundFollowsWhatComesBack(t *testing.T) {
 			}
 			s := p.Stats().Sub(before)
 			if most := uint64(n+n/3) + uint64(tt.extra); s.Misses > most {
-				t.Errorf("six bursts of %d allocate %d blocks, want at most %d; %d found no room", n, s.Misses, most, s.DroppedFull)
+				t.Errorf("six bursts of %d allocate %d blocks, want at most %d; %d found no room", n, s.Misses, most, s.Dropped.Full)
 			}
 			if s.InUseBytes != before.InUseBytes {
 				t.Errorf("%d bytes are in use", s.InUseBytes-before.InUseBytes)
@@ -450,13 +450,13 @@ func tierPools(t *testing.T) map[string]tierUse {
 // What the bound has no room for is found again, until the garbage collector has freed it.
 func TestSecondTier(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	for name, use := range tierPools(t) {
 		t.Run(name, func(t *testing.T) {
 			undisturbed(t)
 			use.begin(1000)()
 			before := use.stats()
-			if before.DroppedFull == 0 || before.Recovered != 0 {
+			if before.Dropped.Full == 0 || before.Recovered != 0 {
 				t.Fatalf("%v", before)
 			}
 			use.begin(1000)()
@@ -485,7 +485,7 @@ func TestSecondTier(t *testing.T) {
 // A pool whose blocks must be freed has no second tier, nor one that must not keep any, or is told so.
 func TestNoSecondTier(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	bytes := func(o dewpond.BytePoolOptions) func(t *testing.T) tierUse {
 		return func(t *testing.T) tierUse {
@@ -547,7 +547,7 @@ func TestNoSecondTier(t *testing.T) {
 // released. Nothing goes there from decay or from Trim. High pressure leaves it as it is.
 func TestSecondTierIsLeft(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	defer dewpond.SetLevel(pressure.Low)
 	o := dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: 64 << 10}
@@ -573,7 +573,7 @@ func TestSecondTierIsLeft(t *testing.T) {
 	p.Close()
 	before = p.Stats()
 	hold(p, 1000, 1000)
-	if d := p.Stats().Sub(before); d.Recovered != 0 || d.Misses != 1000 || d.DroppedClosed != 1000 {
+	if d := p.Stats().Sub(before); d.Recovered != 0 || d.Misses != 1000 || d.Dropped.Closed != 1000 {
 		t.Errorf("after Close %+v", d)
 	}
 
@@ -607,7 +607,7 @@ func TestSecondTierKeepsNoPoolAlive(t *testing.T) {
 // pointers keep alive what they point to, or are clear.
 func TestSecondTierBlocks(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet} {
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{300, 1024, 256 << 10}, MaxIdleBytes: 300 << 10, Zero: zero})
@@ -657,12 +657,12 @@ func TestSecondTierBlocks(t *testing.T) {
 	}
 }
 
-// TryGet, GetContext and GetBatch look there before AllocLimit refuses them, and take no miss for it.
+// TryGet, GetContext and GetBatch look there before AllocRate refuses them, and take no miss for it.
 func TestSecondTierBeforeRefusal(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
-	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: 2 << 10, AllocLimit: 8, IdleTimeout: dewpond.NoDecay})
+	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: 2 << 10, AllocRate: 8, IdleTimeout: dewpond.NoDecay})
 	if losesSome(p.Stats()) {
 		t.Skip("a sync.Pool drops blocks at random")
 	}
@@ -683,7 +683,7 @@ func TestSecondTierBeforeRefusal(t *testing.T) {
 // In a bubble of testing/synctest nothing goes to a second tier or comes from it.
 func TestSecondTierInBubble(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	if !dewpond.KeepApart(t) {
 		t.Skip("this Go does not tell who is in a bubble")
 	}
@@ -705,7 +705,7 @@ func TestSecondTierInBubble(t *testing.T) {
 // finds its own, and the other way round.
 func TestOneSizeStarvesNoOther(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	for _, c := range []struct{ first, then int }{{64 << 10, 16 << 10}, {1024, 16 << 10}, {64, 64 << 10}} {
 		for _, bound := range []int64{8 << 20, 0} {
 			if bound == 0 && testing.Short() {
@@ -743,7 +743,7 @@ func TestOneSizeStarvesNoOther(t *testing.T) {
 // raise the live heap.
 func TestSecondTierTakesWhatIsAskedFor(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source adopts nothing")
+	onlyOnHeap(t, "an Allocator adopts nothing")
 	undisturbed(t)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 4096}, MaxIdleBytes: 64 << 10, IdleTimeout: dewpond.NoDecay})
 	hold(p, 1000, 1000)
@@ -757,16 +757,16 @@ func TestSecondTierTakesWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// Room for a small block costs a pool with a small bound little, and a pool with AllocLimit, which may not
+// Room for a small block costs a pool with a small bound little, and a pool with AllocRate, which may not
 // allocate again what gave way, nothing.
 func TestFewGiveWay(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	for _, bound := range []int{64 << 10, 128 << 10, 8 << 20} {
 		for _, limit := range []int{0, 1000} {
 			size := bound / 8
-			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, size}, MaxIdleBytes: int64(bound), AllocLimit: limit, IdleTimeout: dewpond.NoDecay})
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, size}, MaxIdleBytes: int64(bound), AllocRate: limit, IdleTimeout: dewpond.NoDecay})
 			hold(p, size, 8)
 			before := p.Stats().IdleBytes
 			hold(p, 1024, 2)
@@ -775,7 +775,7 @@ func TestFewGiveWay(t *testing.T) {
 				least = before
 			}
 			if s := p.Stats(); s.IdleBytes < least {
-				t.Errorf("bound %d, AllocLimit %d: %d bytes of %d are idle after two Puts of 1 KiB", bound, limit, s.IdleBytes, before)
+				t.Errorf("bound %d, AllocRate %d: %d bytes of %d are idle after two Puts of 1 KiB", bound, limit, s.IdleBytes, before)
 			}
 		}
 	}
@@ -784,7 +784,7 @@ func TestFewGiveWay(t *testing.T) {
 // A block gives way only where that makes room.
 func TestNoneGivesWayInVain(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 256 << 10}, MaxIdleBytes: 1 << 20, IdleTimeout: dewpond.NoDecay})
 	hold(p, 64, 16384)
@@ -799,7 +799,7 @@ func TestNoneGivesWayInVain(t *testing.T) {
 // Under high pressure a pool in use keeps what it needs at once. In one that is not used nothing stays idle.
 func TestTrimOfDecayLeavesPoolInUse(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, IdleTimeout: dewpond.NoDecay})
 	q := newObjects(t, dewpond.PoolOptions[[1024]byte]{IdleTimeout: dewpond.NoDecay})
@@ -850,14 +850,14 @@ func TestNothingIsAllocatedAfterACollection(t *testing.T) {
 // Decay asks what the second tiers of all pools have, objects by the bytes of their type.
 func TestSecondTiersOfAllPools(t *testing.T) {
 	notWatched(t, "a pool with Check has no second tier")
-	onlyOnHeap(t, "a Source's blocks must be freed")
+	onlyOnHeap(t, "an Allocator's blocks must be freed")
 	undisturbed(t)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdleBytes: 64 << 10})
 	q := newObjects(t, dewpond.PoolOptions[[512]byte]{MaxIdle: 64})
 	before := dewpond.Spilled()
 	hold(p, 1000, 1000)
 	useOf(q.Get, q.Put, q.Stats).begin(1000)()
-	want := int64(p.Stats().DroppedFull)*1024 + int64(q.Stats().DroppedFull)*512
+	want := int64(p.Stats().Dropped.Full)*1024 + int64(q.Stats().Dropped.Full)*512
 	if got := dewpond.Spilled() - before; got != want || want == 0 {
 		t.Errorf("second tiers have %d bytes more, want %d", got, want)
 	}

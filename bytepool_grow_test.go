@@ -88,11 +88,11 @@ func TestAdopt(t *testing.T) {
 			b = b[: len(b)/2 : len(b)]
 			p.Adopt(b)
 			s := p.Stats()
-			if s.Adopted != 1 || s.Puts != 1 || s.DroppedForeign != 0 || s.IdleBytes != int64(tt.class) || s.InUseBytes != 64 {
+			if s.Adopted != 1 || s.Puts != 1 || s.Dropped.Foreign != 0 || s.IdleBytes != int64(tt.class) || s.InUseBytes != 64 {
 				t.Errorf("%d bytes: %+v", tt.capacity, s)
 			}
 			got := p.Get(tt.class)
-			if &got[0] != &b[:1][0] && (p.Stats().GuardSamples == 0 || !dewpond.IsGuarded(got)) || cap(got) != tt.class {
+			if &got[0] != &b[:1][0] && (p.Stats().Guard.Samples == 0 || !dewpond.IsGuarded(got)) || cap(got) != tt.class {
 				t.Errorf("%d bytes: the next Get returned another block, of %d bytes", tt.capacity, cap(got))
 			}
 			if got[0] == 7 != (zero == dewpond.ZeroNever) || got[tt.class-1] != got[0] {
@@ -119,10 +119,10 @@ func TestAdoptRefuses(t *testing.T) {
 		}{
 			"nil":            {nil, dewpond.Stats{}},
 			"no cap":         {[]byte{}, dewpond.Stats{}},
-			"below":          {make([]byte, 63), dewpond.Stats{DroppedForeign: 1}},
-			"above":          {make([]byte, 128<<10+1), dewpond.Stats{DroppedOversize: 1}},
-			"mostly unused":  {make([]byte, 2049), dewpond.Stats{DroppedForeign: 1}},
-			"at an odd byte": {make([]byte, 1025)[1:], dewpond.Stats{DroppedForeign: 1}},
+			"below":          {make([]byte, 63), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+			"above":          {make([]byte, 128<<10+1), dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}}},
+			"mostly unused":  {make([]byte, 2049), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+			"at an odd byte": {make([]byte, 1025)[1:], dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
 		} {
 			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 64 << 10, 128 << 10}, Check: check, OnViolation: func(v dewpond.Violation) {
 				if !offHeap { // where it is Put
@@ -131,23 +131,23 @@ func TestAdoptRefuses(t *testing.T) {
 			}})
 			p.Adopt(tt.b)
 			expect(t, p, tt.want)
-			if s := p.Stats(); s.Adopted != 0 || s.Puts != tt.want.DroppedForeign+tt.want.DroppedOversize {
+			if s := p.Stats(); s.Adopted != 0 || s.Puts != tt.want.Dropped.Foreign+tt.want.Dropped.Oversize {
 				t.Errorf("%s: %+v", name, s)
 			}
 		}
 	}
 }
 
-// A pool with a Source adopts nothing. Its own blocks it takes back, as Put does.
+// A pool with an Allocator adopts nothing. Its own blocks it takes back, as Put does.
 func TestAdoptWithASource(t *testing.T) {
 	notWatched(t, putsForeign)
 	p := newPool(t, dewpond.BytePoolOptions{Memory: newFakeSource()})
 	b := p.Get(1000)
 	p.Adopt(make([]byte, 1024))
 	p.Adopt(append(b[:1024], 1))
-	expect(t, p, dewpond.Stats{DroppedForeign: 2, InUseBytes: 1024})
+	expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}, InUseBytes: 1024})
 	p.Adopt(b)
-	expect(t, p, dewpond.Stats{DroppedForeign: 2, IdleBytes: 1024})
+	expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}, IdleBytes: 1024})
 	if text := panics(func() { p.Bodies() }); !strings.Contains(text, "not on the Go heap") {
 		t.Errorf("BodyPool panics with %q", text)
 	}
@@ -159,23 +159,23 @@ func TestAdoptIsDropped(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 1})
 	p.Adopt(make([]byte, 1024))
 	p.Adopt(make([]byte, 1024))
-	expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 1024})
+	expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Full: 1}, IdleBytes: 1024})
 	p.Close()
 	p.Adopt(make([]byte, 1024))
-	expect(t, p, dewpond.Stats{DroppedFull: 1, DroppedClosed: 1})
+	expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Full: 1, Closed: 1}})
 }
 
 // One who waits gets what is adopted.
 func TestAdoptServesAWaiter(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
-	synctest.Test(t, func(t *testing.T) { // in which AllocLimit allows no more
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+	synctest.Test(t, func(t *testing.T) { // in which AllocRate allows no more
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle})
 		first := must(p.TryGet(1024))
 		got := make(chan []byte, 1)
 		go func() { got <- must(p.GetContext(t.Context(), 1024)) }()
 		synctest.Wait()
 		if !dewpond.Waiting(p) {
-			t.Error("a call past AllocLimit does not wait")
+			t.Error("a call past AllocRate does not wait")
 		}
 		b := make([]byte, 1100)
 		start := time.Now()
@@ -203,7 +203,7 @@ func TestAdoptWithABudget(t *testing.T) {
 		p.Adopt(make([]byte, 1100)) // cut to 1024
 		p.Adopt(make([]byte, 2000)) // cut to 1536
 		p.Adopt(make([]byte, 1024)) // no room
-		expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 1024 + 1536, InUseBytes: 1024})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Full: 1}, IdleBytes: 1024 + 1536, InUseBytes: 1024})
 		if budget.Used() != 1024+1024+1536 || p.Stats().Adopted != 2 {
 			t.Errorf("%d bytes are charged: %+v", budget.Used(), p.Stats())
 		}
@@ -212,7 +212,7 @@ func TestAdoptWithABudget(t *testing.T) {
 		adopted := p.Get(1500)
 		p.Put(adopted)
 		p.Adopt(own)
-		expect(t, p, dewpond.Stats{DroppedFull: 1, IdleBytes: 2*1024 + 1536})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Full: 1}, IdleBytes: 2*1024 + 1536})
 		if s := p.Stats(); s.Adopted != 2 || s.Misses != 1 {
 			t.Errorf("%+v", s)
 		}
@@ -240,7 +240,7 @@ func TestAdoptedBlocksAreLost(t *testing.T) {
 	adopt()
 	must(p.TryGet(1024))
 	must(p.TryGet(2048))
-	if s := p.Stats(); s.Hits != 2 || s.Adopted != 2 || s.DroppedForeign != 2 || budget.Used() != 1024+2048 {
+	if s := p.Stats(); s.Hits != 2 || s.Adopted != 2 || s.Dropped.Foreign != 2 || budget.Used() != 1024+2048 {
 		t.Errorf("%d bytes are charged: %+v", budget.Used(), s)
 	}
 	for budget.Used() != 0 {
@@ -266,7 +266,7 @@ func TestBodiesThatAreClipped(t *testing.T) {
 		for range n {
 			h.Put(slices.Clip(append(h.Get(), make([]byte, 900)...)))
 		}
-		if s := p.Stats(); s.Misses > n/2 || s.DroppedForeign+s.DroppedFull > 0 || s.InUseBytes != 0 || o.Budget != nil && o.Budget.Used() > s.IdleBytes+4096 {
+		if s := p.Stats(); s.Misses > n/2 || s.Dropped.Foreign+s.Dropped.Full > 0 || s.InUseBytes != 0 || o.Budget != nil && o.Budget.Used() > s.IdleBytes+4096 {
 			t.Errorf("%s: %v; %v", name, s, o.Budget)
 		}
 	}
@@ -319,8 +319,8 @@ func TestAdoptWhereALostBlockLay(t *testing.T) {
 	for range len(held) {
 		p.Put(must(p.TryGet(1024)))
 	}
-	if s := p.Stats(); s.DroppedForeign != 0 {
-		t.Errorf("%d Puts of blocks that TryGet had returned were refused", s.DroppedForeign)
+	if s := p.Stats(); s.Dropped.Foreign != 0 {
+		t.Errorf("%d Puts of blocks that TryGet had returned were refused", s.Dropped.Foreign)
 	}
 	t.Logf("%d lay where a lost block lay", again)
 }
@@ -341,19 +341,19 @@ func TestAdoptIsChecked(t *testing.T) {
 			p.Put(b)
 			p.Trim()
 		}},
-		{"twice", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+		{"twice", "double Put: 1024", dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}}, func(p *dewpond.BytePool) {
 			b := make([]byte, 1100)
 			p.Adopt(b)
 			p.Adopt(b)
 			p.Trim()
 		}},
-		{"Put of what was adopted", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+		{"Put of what was adopted", "double Put: 1024", dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}}, func(p *dewpond.BytePool) {
 			b := make([]byte, 1024)
 			p.Adopt(b)
 			p.Put(b)
 			p.Trim()
 		}},
-		{"an own block twice", "double Put: 1024", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+		{"an own block twice", "double Put: 1024", dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}}, func(p *dewpond.BytePool) {
 			b := p.Get(1024)
 			p.Adopt(b)
 			p.Adopt(b)
@@ -365,7 +365,7 @@ func TestAdoptIsChecked(t *testing.T) {
 			b[1023] = 1
 			p.Trim()
 		}},
-		{"the inside of a block", "Put of the inside of a block: 4096", dewpond.Stats{DroppedForeign: 1}, func(p *dewpond.BytePool) {
+		{"the inside of a block", "Put of the inside of a block: 4096", dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}, func(p *dewpond.BytePool) {
 			b := p.Get(4096)
 			p.Adopt(b[1024:2100:2100])
 			p.Put(b)
@@ -376,13 +376,13 @@ func TestAdoptIsChecked(t *testing.T) {
 			p.Adopt(b[:10:3000])
 			p.Trim()
 		}},
-		{"a block with its cap cut, twice", "double Put: 4096", dewpond.Stats{DroppedDouble: 1}, func(p *dewpond.BytePool) {
+		{"a block with its cap cut, twice", "double Put: 4096", dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}}, func(p *dewpond.BytePool) {
 			b := p.Get(4096)
 			p.Adopt(b[:10:3000])
 			p.Put(b)
 			p.Trim()
 		}},
-		{"what overlaps an adopted block", "Put of the inside of a block: 1024", dewpond.Stats{DroppedForeign: 1}, func(p *dewpond.BytePool) {
+		{"what overlaps an adopted block", "Put of the inside of a block: 1024", dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}, func(p *dewpond.BytePool) {
 			b := make([]byte, 4096)
 			p.Adopt(b[:1024:1024])
 			p.Adopt(b[512:])
@@ -436,7 +436,7 @@ func TestAdoptCountsWhatItCuts(t *testing.T) {
 		t.Errorf("of blocks that were not cut %d bytes of %d are idle", whole, most)
 	}
 	// On its way to another processor this goroutine may have left places behind.
-	for before := p.Stats().DroppedFull; p.Stats().DroppedFull == before; { // else the test runs into its timeout
+	for before := p.Stats().Dropped.Full; p.Stats().Dropped.Full == before; { // else the test runs into its timeout
 		p.Adopt(make([]byte, 2048))
 	}
 	if s := p.Stats(); s.IdleBytes > most/2 || s.IdleBytes < most/4 {
@@ -465,8 +465,8 @@ func TestReplace(t *testing.T) {
 				before := p.Stats()
 				block := p.Get(100)
 				p.Replace(block, tt.grow(block))
-				if s := p.Stats().Sub(before); s.Adopted != tt.adopted || s.Puts != 1+tt.adopted || s.DroppedForeign != 0 || s.Violations != 0 {
-					t.Errorf("%s, %s: %d adopted of %d put back, %d foreign, %d violations", name, mode, s.Adopted, s.Puts, s.DroppedForeign, s.Violations)
+				if s := p.Stats().Sub(before); s.Adopted != tt.adopted || s.Puts != 1+tt.adopted || s.Dropped.Foreign != 0 || s.Violations != 0 {
+					t.Errorf("%s, %s: %d adopted of %d put back, %d foreign, %d violations", name, mode, s.Adopted, s.Puts, s.Dropped.Foreign, s.Violations)
 				}
 				if s := p.Stats(); s.InUseBytes != 0 {
 					t.Errorf("%s, %s: %d bytes in use", name, mode, s.InUseBytes)
@@ -481,7 +481,7 @@ func TestReplace(t *testing.T) {
 		s = p.Get(10)
 		p.Replace(s, s[5:])
 	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Adopted != 3 || s.Puts != 9 || s.DroppedForeign != 0 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Adopted != 3 || s.Puts != 9 || s.Dropped.Foreign != 0 {
 		t.Errorf("slices: %v, %d adopted", s, s.Adopted)
 	}
 }
@@ -520,11 +520,11 @@ func TestReadAll(t *testing.T) {
 			if !bytes.Equal(got, want) || err != wantErr || got == nil {
 				t.Errorf("%d bytes, %s: %d bytes, %v", n, name, len(got), err)
 			}
-			if s := p.Stats(); s.Gets != s.Puts+1 || s.DroppedForeign != 0 {
+			if s := p.Stats(); s.Gets != s.Puts+1 || s.Dropped.Foreign != 0 {
 				t.Errorf("%d bytes, %s: %+v", n, name, s)
 			}
 			p.Put(got)
-			if s := p.Stats(); s.Gets != s.Puts || s.InUseBytes != 0 || s.DroppedForeign != 0 {
+			if s := p.Stats(); s.Gets != s.Puts || s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
 				t.Errorf("%d bytes, %s, put back: %+v", n, name, s)
 			}
 			_ = p.Close() // 108 pools off the heap want more address space than 32 bits have
@@ -576,8 +576,8 @@ func TestReadAllOfLargestClass(t *testing.T) {
 				t.Errorf("%s, %d bytes: %d bytes", name, len(want), len(b))
 			}
 			p.Put(b)
-			if s := p.Stats(); s.DroppedOversize != uint64(more) || s.InUseBytes != 0 {
-				t.Errorf("%s, %d bytes: %d are too large, %d bytes in use", name, len(want), s.DroppedOversize, s.InUseBytes)
+			if s := p.Stats(); s.Dropped.Oversize != uint64(more) || s.InUseBytes != 0 {
+				t.Errorf("%s, %d bytes: %d are too large, %d bytes in use", name, len(want), s.Dropped.Oversize, s.InUseBytes)
 			}
 		}
 	}
@@ -650,7 +650,7 @@ func TestReadAllPutsOnce(t *testing.T) {
 		t.Fatal("Free does not panic")
 	}
 	source.on = false
-	if s := p.Stats(); s.DroppedForeign+s.DroppedDouble != 0 {
+	if s := p.Stats(); s.Dropped.Foreign+s.Dropped.Double != 0 {
 		t.Errorf("%+v", s)
 	}
 }

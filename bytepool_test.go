@@ -55,9 +55,9 @@ func TestGetOversize(t *testing.T) {
 		t.Errorf("TryGet(2000) = %d bytes, %v", len(b), err)
 	}
 	s := p.Stats()
-	if s.Oversize != 3 || s.Gets != 3 || s.Misses != 0 || s.InUseBytes != 0 || s.DroppedOversize != 2 {
-		t.Errorf("Oversize %d, Gets %d, Misses %d, InUseBytes %d, DroppedOversize %d; want 3, 3, 0, 0, 2",
-			s.Oversize, s.Gets, s.Misses, s.InUseBytes, s.DroppedOversize)
+	if s.Oversize != 3 || s.Gets != 3 || s.Misses != 0 || s.InUseBytes != 0 || s.Dropped.Oversize != 2 {
+		t.Errorf("Oversize %d, Gets %d, Misses %d, InUseBytes %d, Dropped.Oversize %d; want 3, 3, 0, 0, 2",
+			s.Oversize, s.Gets, s.Misses, s.InUseBytes, s.Dropped.Oversize)
 	}
 }
 
@@ -95,8 +95,8 @@ func TestPutAcceptsAnyLength(t *testing.T) {
 	if offHeap {
 		idle, foreign = 128, 1
 	}
-	if s := p.Stats(); s.IdleBytes != idle || s.DroppedForeign != foreign || s.Puts != 2 {
-		t.Errorf("IdleBytes %d, DroppedForeign %d, Puts %d; want %d, %d and 2", s.IdleBytes, s.DroppedForeign, s.Puts, idle, foreign)
+	if s := p.Stats(); s.IdleBytes != idle || s.Dropped.Foreign != foreign || s.Puts != 2 {
+		t.Errorf("IdleBytes %d, Dropped.Foreign %d, Puts %d; want %d, %d and 2", s.IdleBytes, s.Dropped.Foreign, s.Puts, idle, foreign)
 	}
 }
 
@@ -130,9 +130,9 @@ func TestPutRefuses(t *testing.T) {
 			p := newPool(t, tt.o)
 			p.Put(tt.put)
 			s := p.Stats()
-			if s.DroppedForeign != tt.foreign || s.DroppedOversize != tt.over || s.Puts != tt.foreign+tt.over {
-				t.Errorf("DroppedForeign %d, DroppedOversize %d, Puts %d; want %d, %d and their sum",
-					s.DroppedForeign, s.DroppedOversize, s.Puts, tt.foreign, tt.over)
+			if s.Dropped.Foreign != tt.foreign || s.Dropped.Oversize != tt.over || s.Puts != tt.foreign+tt.over {
+				t.Errorf("Dropped.Foreign %d, Dropped.Oversize %d, Puts %d; want %d, %d and their sum",
+					s.Dropped.Foreign, s.Dropped.Oversize, s.Puts, tt.foreign, tt.over)
 			}
 			if s.IdleBytes != 0 || s.InUseBytes != 0 {
 				t.Errorf("IdleBytes %d, InUseBytes %d; want 0", s.IdleBytes, s.InUseBytes)
@@ -173,9 +173,9 @@ func TestAfterClose(t *testing.T) {
 		closed, foreign = 1, 1
 	}
 	s := p.Stats()
-	if s.DroppedClosed != closed || s.DroppedForeign != foreign || s.IdleBytes != 0 || s.Trimmed != 1 || s.ReleasedBytes != 1024 {
-		t.Errorf("DroppedClosed %d, DroppedForeign %d, IdleBytes %d, Trimmed %d, ReleasedBytes %d; want %d, %d, 0, 1, 1024",
-			s.DroppedClosed, s.DroppedForeign, s.IdleBytes, s.Trimmed, s.ReleasedBytes, closed, foreign)
+	if s.Dropped.Closed != closed || s.Dropped.Foreign != foreign || s.IdleBytes != 0 || s.Trimmed != 1 || s.ReleasedBytes != 1024 {
+		t.Errorf("Dropped.Closed %d, Dropped.Foreign %d, IdleBytes %d, Trimmed %d, ReleasedBytes %d; want %d, %d, 0, 1, 1024",
+			s.Dropped.Closed, s.Dropped.Foreign, s.IdleBytes, s.Trimmed, s.ReleasedBytes, closed, foreign)
 	}
 	if s.Refused != 0 {
 		t.Errorf("Refused %d on a closed pool", s.Refused)
@@ -185,7 +185,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// A TryGet beside Close returns a block or ErrClosed, whatever the Source does.
+// A TryGet beside Close returns a block or ErrClosed, whatever the Allocator does.
 func TestTryGetRacesClose(t *testing.T) {
 	needsThreads(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -217,8 +217,8 @@ func TestTryGetRacesClose(t *testing.T) {
 		p.Close()
 		close(closed)
 		wg.Wait()
-		if s := p.Stats(); s.Refused != 0 || s.InUseBytes != 0 || s.DroppedClosed != s.Puts {
-			t.Fatalf("Refused %d, InUseBytes %d, DroppedClosed %d of %d Puts", s.Refused, s.InUseBytes, s.DroppedClosed, s.Puts)
+		if s := p.Stats(); s.Refused != 0 || s.InUseBytes != 0 || s.Dropped.Closed != s.Puts {
+			t.Fatalf("Refused %d, InUseBytes %d, Dropped.Closed %d of %d Puts", s.Refused, s.InUseBytes, s.Dropped.Closed, s.Puts)
 		}
 	}
 }
@@ -354,7 +354,7 @@ func TestNoBytesNeedNoBlock(t *testing.T) {
 			t.Errorf("%s: the last Release: %v", name, err)
 		}
 
-		if s := p.Stats(); s.Gets|s.Puts|s.Refused|s.DroppedForeign|s.Violations != 0 || s.IdleBytes != 0 || s.InUseBytes != 0 {
+		if s := p.Stats(); s.Gets|s.Puts|s.Refused|s.Dropped.Foreign|s.Violations != 0 || s.IdleBytes != 0 || s.InUseBytes != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if err := p.Close(); err != nil {
@@ -405,7 +405,7 @@ func TestTrimReachesEveryShard(t *testing.T) {
 		runtime.GOMAXPROCS(8)
 	}
 	if out, twice := source.report(); out != 0 || twice != 0 {
-		t.Errorf("the Source has %d blocks out, %d freed twice", out, twice)
+		t.Errorf("the Allocator has %d blocks out, %d freed twice", out, twice)
 	}
 }
 
@@ -442,7 +442,7 @@ func TestTrimmedBlocksAreCollected(t *testing.T) {
 func TestPrewarm(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) { // whose clock stands still: there is no second miss
-		p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 100, AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 100, AllocRate: 1})
 		p.Put(p.Get(2000)) // the one miss: from here on TryGet finds blocks wherever they lie
 		p.Trim()
 		if err := p.Prewarm(1000, 80); err != nil {
@@ -554,7 +554,7 @@ func TestZeroing(t *testing.T) {
 	secret := bytes.Repeat([]byte("secret"), 1<<14)
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever} {
 		for _, size := range []int{1, 100, 8000, 60000} {
-			p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocLimit: 1 << 20})
+			p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocRate: 1 << 20})
 			leaked := 0
 			for i := range 50 {
 				var b []byte
@@ -587,8 +587,8 @@ func TestZeroing(t *testing.T) {
 // A block that a Put hands straight to a waiter is cleared like any other.
 func TestZeroingOfHandedBlock(t *testing.T) {
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet} {
-		synctest.Test(t, func(t *testing.T) { // where no second ends, after which AllocLimit allows one more
-			p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocLimit: 1})
+		synctest.Test(t, func(t *testing.T) { // where no second ends, after which AllocRate allows one more
+			p := newPool(t, dewpond.BytePoolOptions{Zero: zero, AllocRate: 1})
 			out := p.Get(100)
 			got := make(chan []byte)
 			go func() {
@@ -655,7 +655,7 @@ func TestPutWrittenOfForeignSlices(t *testing.T) {
 	p.PutWritten(make([]byte, 0, 100))
 	p.PutWritten(p.Get(512)[8:16])
 	p.PutWritten(make([]byte, 10, 2<<20))
-	if s := p.Stats(); s.DroppedForeign != 2 || s.DroppedOversize != 1 || s.IdleBytes != 0 {
+	if s := p.Stats(); s.Dropped.Foreign != 2 || s.Dropped.Oversize != 1 || s.IdleBytes != 0 {
 		t.Errorf("%+v", s)
 	}
 	var zero dewpond.BytePool
@@ -712,8 +712,8 @@ func TestBlocksBeginAtMultiplesOf16(t *testing.T) {
 				p.Put(b)
 			}
 		}
-		if s := p.Stats(); s.DroppedForeign != 0 || s.InUseBytes != 0 {
-			t.Errorf("%d blocks were taken for strangers, %d bytes are in use", s.DroppedForeign, s.InUseBytes)
+		if s := p.Stats(); s.Dropped.Foreign != 0 || s.InUseBytes != 0 {
+			t.Errorf("%d blocks were taken for strangers, %d bytes are in use", s.Dropped.Foreign, s.InUseBytes)
 		}
 	}
 }
@@ -757,15 +757,15 @@ func TestClassesOfAnySize(t *testing.T) {
 				l.Release()
 			}
 			s := p.Stats()
-			if most := 3 * uint64(len(anySizes)); s.Misses > most && name != "Check" || s.InUseBytes != 0 || s.DroppedForeign != 0 {
-				t.Errorf("%d misses, want %d at most; %d bytes in use, %d foreign", s.Misses, most, s.InUseBytes, s.DroppedForeign)
+			if most := 3 * uint64(len(anySizes)); s.Misses > most && name != "Check" || s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
+				t.Errorf("%d misses, want %d at most; %d bytes in use, %d foreign", s.Misses, most, s.InUseBytes, s.Dropped.Foreign)
 			}
 			if name == "Check" {
 				return
 			}
 			p.Put(make([]byte, 1456)) // in a step with 1452
-			if s := p.Stats(); s.DroppedForeign != 1 {
-				t.Errorf("%d slices of another cap are refused, want 1", s.DroppedForeign)
+			if s := p.Stats(); s.Dropped.Foreign != 1 {
+				t.Errorf("%d slices of another cap are refused, want 1", s.Dropped.Foreign)
 			}
 		})
 	}

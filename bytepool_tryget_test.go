@@ -22,7 +22,7 @@ import (
 func TestTryGetObeysAllocLimit(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 10})
 		try := func(want int) {
 			t.Helper()
 			got := 0
@@ -46,14 +46,14 @@ func TestTryGetObeysAllocLimit(t *testing.T) {
 		time.Sleep(time.Hour)
 		try(10) // no more than a second's worth is saved up
 		s := p.Stats()
-		if s.Misses != 25 || s.Gets != 25 || s.Refused != 375 || s.OverLimit != 0 {
-			t.Errorf("Misses %d, Gets %d, Refused %d, OverLimit %d; want 25, 25, 375, 0", s.Misses, s.Gets, s.Refused, s.OverLimit)
+		if s.Misses != 25 || s.Gets != 25 || s.Refused != 375 || s.OverAllocRate != 0 {
+			t.Errorf("Misses %d, Gets %d, Refused %d, OverAllocRate %d; want 25, 25, 375, 0", s.Misses, s.Gets, s.Refused, s.OverAllocRate)
 		}
 		for range 7 {
 			p.Get(100)
 		}
-		if s := p.Stats(); s.Misses != 32 || s.OverLimit != 7 {
-			t.Errorf("after 7 Gets: Misses %d, OverLimit %d; want 32 and 7", s.Misses, s.OverLimit)
+		if s := p.Stats(); s.Misses != 32 || s.OverAllocRate != 7 {
+			t.Errorf("after 7 Gets: Misses %d, OverAllocRate %d; want 32 and 7", s.Misses, s.OverAllocRate)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestTryGetObeysAllocLimit(t *testing.T) {
 func TestTryGetFindsEveryIdleBlock(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	const blocks = 300
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 	if err := p.Prewarm(1000, blocks); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestTryGetFindsEveryIdleBlock(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		for i := 0; ; i++ { // all are out: from here on only AllocLimit gives
+		for i := 0; ; i++ { // all are out: from here on only AllocRate gives
 			b, err := p.TryGet(1000)
 			if err != nil {
 				break
@@ -120,7 +120,7 @@ func TestTryGetFindsEveryIdleBlock(t *testing.T) {
 func TestGetContextWaits(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		first, err := p.GetContext(t.Context(), 100)
 		if err != nil {
 			t.Fatal(err)
@@ -153,10 +153,10 @@ func TestGetContextWaits(t *testing.T) {
 
 func TestGetContextServesInOrder(t *testing.T) {
 	leavesOut(t, "the waiters' blocks")
-	for _, way := range []string{"Put", "AllocLimit"} {
+	for _, way := range []string{"Put", "AllocRate"} {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+				p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 				const waiters = 50
 				var out [waiters][]byte
 				for i := range out {
@@ -182,7 +182,7 @@ func TestGetContextServesInOrder(t *testing.T) {
 					}
 				}
 				took := time.Since(start)
-				if way == "Put" && took != 0 || way == "AllocLimit" && took != waiters*time.Second {
+				if way == "Put" && took != 0 || way == "AllocRate" && took != waiters*time.Second {
 					t.Errorf("all were served after %v", took)
 				}
 			})
@@ -194,7 +194,7 @@ func TestGetContextServesInOrder(t *testing.T) {
 func TestWaiterIsNotOvertaken(t *testing.T) {
 	leavesOut(t, "the waiter's block, and those of Gets past the limit")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		out := p.Get(100)
 		var served atomic.Bool
 		go func() {
@@ -209,7 +209,7 @@ func TestWaiterIsNotOvertaken(t *testing.T) {
 			if _, err := p.TryGet(100); err == nil {
 				t.Error("TryGet overtook a waiter")
 			}
-			p.Get(100) // not from AllocLimit
+			p.Get(100) // not from AllocRate
 		}
 		time.Sleep(101 * time.Millisecond)
 		synctest.Wait()
@@ -224,7 +224,7 @@ func TestWaiterIsNotOvertaken(t *testing.T) {
 func TestPrewarmServesWaiters(t *testing.T) {
 	leavesOut(t, "the waiter's block, and the one that uses up the limit")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		p.Get(100)
 		start := time.Now()
 		done := make(chan error)
@@ -246,7 +246,7 @@ func TestPrewarmServesWaiters(t *testing.T) {
 func TestNoIdlePoolServesWaiters(t *testing.T) {
 	leavesOut(t, "the waiter's block")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle})
 		b := p.Get(100)
 		start := time.Now()
 		done := make(chan error)
@@ -265,7 +265,7 @@ func TestNoIdlePoolServesWaiters(t *testing.T) {
 func TestGetContextOfManyClasses(t *testing.T) {
 	leavesOut(t, "the waiters' blocks")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		small := p.Get(100)
 		var got []string
 		var mu sync.Mutex
@@ -291,7 +291,7 @@ func TestGetContextOfManyClasses(t *testing.T) {
 func TestGetContextCancelled(t *testing.T) {
 	leavesOut(t, "the block that a cancelled Get found idle")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		out := p.Get(100)
 
 		cancelled, cancel := context.WithCancel(t.Context())
@@ -333,7 +333,7 @@ func (doneContext) Err() error              { return nil }
 func TestContextIsDoneWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocks := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, Budget: dewpond.MustBudget("", 2048)})
-		objects := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		objects := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		one, two, object := blocks.Get(1), blocks.Get(1), objects.Get()
 		ctx := doneContext{t.Context(), make(chan struct{})}
 		time.AfterFunc(time.Second, func() { close(ctx.done) })
@@ -354,7 +354,7 @@ func TestContextIsDoneWithoutAnError(t *testing.T) {
 		blocks.Put(one)
 		blocks.Put(two)
 		objects.Put(object)
-		if s := objects.Stats(); s.OverLimit != 0 || s.InUseBytes != 0 || blocks.Stats().InUseBytes != 0 {
+		if s := objects.Stats(); s.OverAllocRate != 0 || s.InUseBytes != 0 || blocks.Stats().InUseBytes != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -363,7 +363,7 @@ func TestContextIsDoneWithoutAnError(t *testing.T) {
 func TestCloseEndsWaits(t *testing.T) {
 	leavesOut(t, "the block that uses up the limit")
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		p.Get(100)
 		var closed atomic.Int64
 		for i := range 30 {
@@ -387,7 +387,7 @@ func TestCloseEndsWaits(t *testing.T) {
 func TestGetContextUnderStress(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const blocks = 8
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 	if err := p.Prewarm(100, blocks); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestGetContextUnderStress(t *testing.T) {
 func TestPoolLeavesDirect(t *testing.T) {
 	notWatched(t, seesDirect)
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 		b := p.Get(100)
 		if _, err := p.TryGet(100); !errors.Is(err, dewpond.ErrExhausted) {
 			t.Fatal(err)
@@ -447,13 +447,13 @@ func TestPoolLeavesDirect(t *testing.T) {
 	})
 }
 
-// AllocLimit limits allocations, not only what is counted: the Source is asked no
+// AllocRate limits allocations, not only what is counted: the Allocator is asked no
 // more often, however many ask at once.
 func TestAllocLimitLimitsAllocations(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 10, Memory: source})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 10, Memory: source})
 		var wg go125.WaitGroup
 		for range 50 {
 			wg.Go(func() {
@@ -475,7 +475,7 @@ func TestRefusedCountsWhatIsReturned(t *testing.T) {
 	leavesOut(t, "the blocks that use up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		source := &unreliable{fakeSource: newFakeSource()}
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, Memory: source})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1, Memory: source})
 		want := uint64(0)
 		refused := func(how string, err, wantErr error, count uint64) {
 			t.Helper()
@@ -521,12 +521,12 @@ func TestRefusedCountsWhatIsReturned(t *testing.T) {
 	})
 }
 
-// A Source without memory is no reason to refuse while a block lies idle, with whatever
+// An Allocator without memory is no reason to refuse while a block lies idle, with whatever
 // processor.
 func TestFailedAllocationFindsIdle(t *testing.T) {
 	needsThreads(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	elsewhere := !percpu.Pinned                         // the portable engine looks there before it asks the Source
+	elsewhere := !percpu.Pinned                         // the portable engine looks there before it asks the Allocator
 	for round := 0; round < 50 || !elsewhere; round++ { // else the test runs into its timeout
 		source := &unreliable{fakeSource: newFakeSource()}
 		p := newPool(t, dewpond.BytePoolOptions{Memory: source})
@@ -545,21 +545,21 @@ func TestFailedAllocationFindsIdle(t *testing.T) {
 			}
 			defer p.Put(b)
 		}
-		elsewhere = elsewhere || source.failures.Load() < 1<<20 // the Source was asked, and then all Ps
+		elsewhere = elsewhere || source.failures.Load() < 1<<20 // the Allocator was asked, and then all Ps
 		if _, err := p.TryGet(1024); !errors.Is(err, errUnreliable) {
 			t.Fatalf("TryGet with nothing idle: %v", err)
 		}
 	}
 }
 
-// What the Source cannot serve is not counted against AllocLimit: the next
+// What the Allocator cannot serve is not counted against AllocRate: the next
 // caller may allocate at once, and so may a waiter.
 func TestFailedAllocationIsNotCounted(t *testing.T) {
 	leavesOut(t, "the blocks that use up the limit")
 	synctest.Test(t, func(t *testing.T) {
 		source := &unreliable{fakeSource: newFakeSource()}
 		source.failures.Store(5)
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 2, Memory: source})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 2, Memory: source})
 		for range 5 {
 			if _, err := p.TryGet(100); !errors.Is(err, errUnreliable) {
 				t.Fatalf("TryGet: %v", err)
@@ -615,7 +615,7 @@ func TestWaitErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errNoMemory)
 	blocks := newPool(t, dewpond.BytePoolOptions{Name: "wanting", Budget: dewpond.MustBudget("", 1024), Classes: []int{1024}})
-	objects := newObjects(t, dewpond.PoolOptions[account]{Name: "wanting", Limit: 1})
+	objects := newObjects(t, dewpond.PoolOptions[account]{Name: "wanting", MaxOut: 1})
 	slices := must(dewpond.NewSlicePool(dewpond.SlicePoolOptions[int64]{Name: "wanting", Budget: dewpond.MustBudget("", 1024), Classes: []int{128}}))
 	defer slices.Close()
 	b, v, s := blocks.Get(1024), objects.Get(), slices.Get(128)
@@ -655,8 +655,8 @@ func TestImpossibleLengths(t *testing.T) {
 		limit  int
 	}{{"free", nil, 0}, {"limited", nil, 1000}, {"bounded", dewpond.MustBudget("", 1<<20), 0}, {"endless", dewpond.MustBudget("", math.MaxInt64), 0}} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPool(t, dewpond.BytePoolOptions{Name: "bytes", Budget: tt.budget, AllocLimit: tt.limit})
-			words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words", Budget: tt.budget, AllocLimit: tt.limit})
+			p := newPool(t, dewpond.BytePoolOptions{Name: "bytes", Budget: tt.budget, AllocRate: tt.limit})
+			words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words", Budget: tt.budget, AllocRate: tt.limit})
 			ctx := t.Context()
 			scope, empty, begun := p.Scope(), p.TryBuffer(), p.TryBuffer()
 			defer scope.Close()
@@ -772,7 +772,7 @@ func TestRefusalsNameThePool(t *testing.T) {
 	bounded := newPool(t, dewpond.BytePoolOptions{Name: "bounded", Classes: []int{4096}, Budget: budget})
 	words := newSlices(t, dewpond.SlicePoolOptions[uint64]{Name: "words", Classes: []int{512}, Budget: budget})
 	defer bounded.Put(bounded.Get(4096))
-	objects := dewpond.MustPool(dewpond.PoolOptions[int]{Name: "objects", Limit: 1})
+	objects := dewpond.MustPool(dewpond.PoolOptions[int]{Name: "objects", MaxOut: 1})
 	defer objects.Close()
 	defer objects.Put(objects.Get())
 	scope, buffer := bounded.Scope(), bounded.TryBuffer()

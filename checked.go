@@ -64,7 +64,7 @@ func blockChecks(o BytePoolOptions, e *elements) *checks {
 		c.Guard = g
 	}
 	// Calls that are refused or wait do not find blocks in quarantine.
-	if idle, _ := o.idle(); o.AllocLimit == 0 && o.Budget == nil && o.MaxIdlePerClass <= 0 {
+	if idle, _ := o.idle(); o.AllocRate == 0 && o.Budget == nil && o.MaxIdlePerClass <= 0 {
 		c.Quarantine.Bytes = int(min(quarantineBytes, idle/4))
 	}
 	return c

@@ -58,7 +58,7 @@ var objectOffences = []objectOffence{
 		offendHere(func() { p.Put(v) })
 	}},
 	{name: "double Put, with a Limit", kind: "double Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
-		options: dewpond.PoolOptions[account]{Limit: 3}, commit: func(p *dewpond.Pool[account]) {
+		options: dewpond.PoolOptions[account]{MaxOut: 3}, commit: func(p *dewpond.Pool[account]) {
 			v := getObjectHere(p)
 			putObjectHere(p, v)
 			offendHere(func() { p.Put(v) })
@@ -74,7 +74,7 @@ var objectOffences = []objectOffence{
 		})
 	}},
 	{name: "write after Put, found by TryGet, with a Limit", kind: "write after Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
-		options: dewpond.PoolOptions[account]{Limit: 3, Reset: func(v *account) { v.ID = 0 }}, commit: func(p *dewpond.Pool[account]) {
+		options: dewpond.PoolOptions[account]{MaxOut: 3, Reset: func(v *account) { v.ID = 0 }}, commit: func(p *dewpond.Pool[account]) {
 			v := getObjectHere(p)
 			v.Name = "stays"
 			putObjectHere(p, v)
@@ -134,8 +134,8 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 		"none":      {MaxIdle: dewpond.NoIdle},
 		"new":       {New: func() *account { return &account{Name: "new"} }, Reset: reset},
 		"keep":      {Keep: func(v *account) bool { return v.ID%7 != 0 }},
-		"limit":     {Limit: 6},
-		"all of it": {Limit: 6, MaxIdle: 9, Keep: func(v *account) bool { return v.ID%7 != 0 }, Reset: reset, Drop: func(v *account) { v.Email = "dropped" }},
+		"limit":     {MaxOut: 6},
+		"all of it": {MaxOut: 6, MaxIdle: 9, Keep: func(v *account) bool { return v.ID%7 != 0 }, Reset: reset, Drop: func(v *account) { v.Email = "dropped" }},
 	} {
 		for _, mode := range []dewpond.CheckMode{dewpond.CheckAll, dewpond.CheckSampled} {
 			if mode == dewpond.CheckSampled {
@@ -158,7 +158,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 							p.Put(c)
 						}
 						p.Put(a)
-						if i%100 == 0 && o.Limit == 0 {
+						if i%100 == 0 && o.MaxOut == 0 {
 							p.Put(new(account)) // a stranger is welcome
 						}
 						if i%1000 == 0 {
@@ -176,7 +176,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				s = p.Stats()
 			}
-			if s.InUseBytes != 0 || s.Violations != 0 || s.DroppedDouble != 0 || s.Puts < s.Gets {
+			if s.InUseBytes != 0 || s.Violations != 0 || s.Dropped.Double != 0 || s.Puts < s.Gets {
 				t.Errorf("%s, mode %d: %+v", name, mode, s)
 			}
 			p.Trim()
@@ -184,7 +184,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				p.Trim()
 			}
-			if s := p.Stats(); s.Trimmed+s.DroppedFull+s.DroppedOversize+s.Hits < s.Puts {
+			if s := p.Stats(); s.Trimmed+s.Dropped.Full+s.Dropped.ByKeep+s.Hits < s.Puts {
 				t.Errorf("%s, mode %d, after Trim: %+v", name, mode, s)
 			}
 		}
@@ -196,7 +196,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 func TestPoolRefusesDoublePut(t *testing.T) {
 	resets, drops, reports := 0, 0, 0
 	p := newObjects(t, dewpond.PoolOptions[account]{
-		Limit: 2, Check: dewpond.CheckAll,
+		MaxOut: 2, Check: dewpond.CheckAll,
 		Reset: func(*account) { resets++ }, Drop: func(*account) { drops++ },
 		OnViolation: func(v dewpond.Violation) { reports++ },
 	})
@@ -209,7 +209,7 @@ func TestPoolRefusesDoublePut(t *testing.T) {
 		t.Errorf("with two out: %v", err)
 	}
 	s := p.Stats()
-	if resets != 1 || drops != 0 || reports != 2 || s.DroppedDouble != 2 || s.Violations != 2 || s.Puts != 3 || s.InUseBytes != 2*int64(s.Classes[0].Size) {
+	if resets != 1 || drops != 0 || reports != 2 || s.Dropped.Double != 2 || s.Violations != 2 || s.Puts != 3 || s.InUseBytes != 2*int64(s.Classes[0].Size) {
 		t.Errorf("%d resets, %d drops, %d reports, %+v", resets, drops, reports, s)
 	}
 	p.Put(a)
@@ -227,7 +227,7 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 	}
 	for _, limit := range []int{0, 1} {
 		p := newObjects(t, dewpond.PoolOptions[account]{
-			Limit: limit, Check: dewpond.CheckAll,
+			MaxOut: limit, Check: dewpond.CheckAll,
 			Keep:        func(v *account) bool { panicIn("keep"); v.Name = "kept"; return fail != "refuse" },
 			Reset:       func(v *account) { panicIn("reset"); v.ID++ },
 			Drop:        func(v *account) { panicIn("drop"); v.Name = "dropped" },
@@ -248,7 +248,7 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 			}
 		}
 		fail = ""
-		if s := p.Stats(); s.DroppedDouble != 0 || s.DroppedOversize != 2 {
+		if s := p.Stats(); s.Dropped.Double != 0 || s.Dropped.ByKeep != 2 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -323,7 +323,7 @@ func TestAges(t *testing.T) {
 			blocks := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, MaxIdlePerClass: 4, IdleTimeout: dewpond.NoDecay})
 			slices := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int64]{Classes: []int{128}, MaxIdlePerClass: 4, IdleTimeout: dewpond.NoDecay})
 			defer slices.Close()
-			objects := newObjects(t, dewpond.PoolOptions[account]{Limit: 4, IdleTimeout: dewpond.NoDecay})
+			objects := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 4, IdleTimeout: dewpond.NoDecay})
 			for _, of := range []struct {
 				name string
 				pool interface {
@@ -368,7 +368,7 @@ func TestAges(t *testing.T) {
 func TestAgesOfParts(t *testing.T) {
 	keepApart(t)
 	t.Setenv("DEWPOND_CHECK", "all")
-	p := newObjects(t, dewpond.PoolOptions[struct{ next *int }]{Limit: 4}) // without quarantine
+	p := newObjects(t, dewpond.PoolOptions[struct{ next *int }]{MaxOut: 4}) // without quarantine
 	use := func() {
 		p.Put(p.Get())
 		p.Put(p.Get())
@@ -501,7 +501,7 @@ func TestDroppedIsNotIdle(t *testing.T) {
 		t.Setenv("DEWPOND_CHECK", mode)
 		none := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: dewpond.NoIdle})
 		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: dewpond.NoIdle})
-		few := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 1, AllocLimit: 1000})
+		few := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 1, AllocRate: 1000})
 		closed := newPool(t, dewpond.BytePoolOptions{})
 		var held, late [][]byte
 		for range 10 {
@@ -521,8 +521,8 @@ func TestDroppedIsNotIdle(t *testing.T) {
 				t.Errorf("%s, %s: %d times idle and %d out, want 0 and 10", mode, name, s.Sampled.Idle.Count(), s.Sampled.Out.Count())
 			}
 		}
-		if s := few.Stats(); s.DroppedFull == 0 || s.Sampled.Idle.Count() != 0 && mode != "all" {
-			t.Errorf("%s, full: %d times idle, %d dropped", mode, s.Sampled.Idle.Count(), s.DroppedFull)
+		if s := few.Stats(); s.Dropped.Full == 0 || s.Sampled.Idle.Count() != 0 && mode != "all" {
+			t.Errorf("%s, full: %d times idle, %d dropped", mode, s.Sampled.Idle.Count(), s.Dropped.Full)
 		}
 	}
 }
@@ -553,7 +553,7 @@ func TestIdleEndsWithAnyGet(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024, 1 << 17}, MaxIdlePerClass: 100, IdleTimeout: dewpond.NoDecay}) // without quarantine
 	elements := dewpond.MustSlicePool(dewpond.SlicePoolOptions[byte]{Classes: []int{1024}, MaxIdlePerClass: 100, IdleTimeout: dewpond.NoDecay})
 	defer elements.Close()
-	objects := newObjects(t, dewpond.PoolOptions[account]{Limit: 100, IdleTimeout: dewpond.NoDecay})
+	objects := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 100, IdleTimeout: dewpond.NoDecay})
 	for name, of := range map[string]struct {
 		pool dewpond.StatsSource
 		use  func()

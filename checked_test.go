@@ -226,7 +226,7 @@ var offences = []offence{
 
 // guarded reports whether idle blocks fault with CheckAll: where they are mapped.
 func guarded(t *testing.T) bool {
-	return newPool(t, dewpond.BytePoolOptions{}).Stats().ReservedBytes > 0
+	return newPool(t, dewpond.BytePoolOptions{}).Stats().OffHeap.Reserved > 0
 }
 
 // Each offence is caught, and the first report names the stacks.
@@ -302,7 +302,7 @@ func TestExplainFaults(t *testing.T) {
 		clear(again)
 		p.Put(again)
 	}
-	if s := p.Stats(); s.Violations != 3 || s.InUseBytes != 0 || s.HeapFallback != 0 {
+	if s := p.Stats(); s.Violations != 3 || s.InUseBytes != 0 || s.OffHeap.Fallback != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -394,7 +394,7 @@ func TestCorrectUseIsNotReported(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			s = p.Stats()
 		}
-		if s.InUseBytes != 0 || s.Violations != 0 || s.DroppedForeign+s.DroppedDouble != 0 {
+		if s.InUseBytes != 0 || s.Violations != 0 || s.Dropped.Foreign+s.Dropped.Double != 0 {
 			t.Errorf("mode %d: %+v", mode, s)
 		}
 	}
@@ -638,8 +638,8 @@ func TestQuarantineIsBoundedAndDecays(t *testing.T) {
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if s := p.Stats(); s.IdleBytes != 0 || s.Trimmed+s.DroppedFull != 300 {
-			t.Errorf("after four timeouts %d bytes are idle; %d trimmed, %d dropped", s.IdleBytes, s.Trimmed, s.DroppedFull)
+		if s := p.Stats(); s.IdleBytes != 0 || s.Trimmed+s.Dropped.Full != 300 {
+			t.Errorf("after four timeouts %d bytes are idle; %d trimmed, %d dropped", s.IdleBytes, s.Trimmed, s.Dropped.Full)
 		}
 	})
 }
@@ -984,7 +984,7 @@ func TestCheckedDropPanics(t *testing.T) {
 	}
 }
 
-// A Source whose Free panics leaves nothing that counts as idle and is not.
+// An Allocator whose Free panics leaves nothing that counts as idle and is not.
 func TestCheckedFreePanics(t *testing.T) {
 	source := &panicsInFree{fakeSource: newFakeSource()}
 	p := newPool(t, dewpond.BytePoolOptions{Memory: source, Check: dewpond.CheckAll, MaxIdleBytes: 8192, IdleTimeout: dewpond.NoDecay, Classes: []int{1024}})
@@ -1014,9 +1014,9 @@ func TestLostBlocksAreReported(t *testing.T) {
 	onlyOnHeap(t, "Close reports what is out")
 	for _, timeout := range idleTimeouts {
 		for name, o := range map[string]dewpond.BytePoolOptions{
-			"plain":      {},
-			"Budget":     {Budget: dewpond.MustBudget("", 64<<20)},
-			"AllocLimit": {AllocLimit: 1 << 20},
+			"plain":     {},
+			"Budget":    {Budget: dewpond.MustBudget("", 64<<20)},
+			"AllocRate": {AllocRate: 1 << 20},
 		} {
 			for tool, lose := range map[string]func(p *dewpond.BytePool) *byte{
 				"Get":    func(p *dewpond.BytePool) *byte { return &p.Get(1000)[0] },
@@ -1070,7 +1070,7 @@ func TestLostObjectsAreReported(t *testing.T) {
 	for _, timeout := range idleTimeouts {
 		for name, o := range map[string]dewpond.PoolOptions[account]{
 			"plain": {},
-			"Limit": {Limit: 1000},
+			"Limit": {MaxOut: 1000},
 			"large": {MaxIdle: 100_000},
 		} {
 			t.Run(name+" "+timeout.String(), func(t *testing.T) {

@@ -451,7 +451,7 @@ func TestCollectionsAreHeardOf(t *testing.T) {
 func TestEmptyMagazinesDecay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const count, timeout = 20_000, time.Second
-		p := dewpond.MustPool(dewpond.PoolOptions[int64]{Limit: count, MaxIdle: count, IdleTimeout: timeout})
+		p := dewpond.MustPool(dewpond.PoolOptions[int64]{MaxOut: count, MaxIdle: count, IdleTimeout: timeout})
 		defer p.Close()
 		before := p.Stats().OverheadBytes
 		out := make([]*int64, count)

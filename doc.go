@@ -1,7 +1,7 @@
 // Package dewpond provides reusable memory: pools of byte blocks, of slices and of
 // objects. The pools survive garbage collections, keep no more idle than their bounds
 // allow, release memory when told to, refuse the misuse that they can see, and count
-// what they do. TryGet and GetContext obey a pool's AllocLimit, its Budget and its Limit.
+// what they do. TryGet and GetContext obey a pool's AllocRate, its Budget and its MaxOut.
 // Get is never refused: it goes past them, and counts that.
 //
 //	var pool = dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames"})
@@ -35,9 +35,9 @@
 //
 // In [BytePoolOptions], MaxIdleBytes and MaxIdlePerClass bound what a pool keeps idle; where
 // neither is given, idle and in use together may reach what was in use at one time lately.
-// AllocLimit bounds how many misses a second TryGet and GetContext may allocate, and a
+// AllocRate bounds how many misses a second TryGet and GetContext may allocate, and a
 // [Budget] bounds the bytes that several pools have together, idle and in use. Get is
-// never refused. In [PoolOptions], MaxIdle bounds the idle objects and Limit the objects
+// never refused. In [PoolOptions], MaxIdle bounds the idle objects and MaxOut the objects
 // that callers hold.
 //
 // What a pool needs in addition to its blocks is in [Stats.OverheadBytes].

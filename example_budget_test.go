@@ -83,9 +83,9 @@ func ExampleStats_budgetName() {
 
 	seen := map[string]bool{}
 	for pool := range dewpond.Pools() {
-		if s := pool.Stats(); s.BudgetName != "" && !seen[s.BudgetName] {
-			seen[s.BudgetName] = true
-			fmt.Println(s.BudgetName, s.BudgetUsed, s.BudgetLimit, s.OverBudgetBytes)
+		if s := pool.Stats(); s.Budget.Name != "" && !seen[s.Budget.Name] {
+			seen[s.Budget.Name] = true
+			fmt.Println(s.Budget.Name, s.Budget.Used, s.Budget.Limit, s.Budget.Excess)
 		}
 	}
 	// Output:

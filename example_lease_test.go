@@ -57,7 +57,7 @@ func ExampleLease_Release() {
 
 	yours := pool.Lease(100) // likely the same block
 	mine.Release()
-	fmt.Println(len(yours.Bytes()), "bytes,", pool.Stats().DroppedDouble, "refused")
+	fmt.Println(len(yours.Bytes()), "bytes,", pool.Stats().DoubleReleases, "refused")
 	yours.Release()
 	// Output:
 	// 100 bytes, 1 refused

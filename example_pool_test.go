@@ -223,9 +223,9 @@ func ExamplePool_GetContext() {
 		grid [1 << 17]float64 // 1 MiB
 	}
 	pool := dewpond.MustPool(dewpond.PoolOptions[workspace]{
-		Name:  "workspaces",
-		Limit: 2,
-		Reset: func(w *workspace) { clear(w.grid[:w.used]); w.used = 0 },
+		Name:   "workspaces",
+		MaxOut: 2,
+		Reset:  func(w *workspace) { clear(w.grid[:w.used]); w.used = 0 },
 	})
 	defer pool.Close()
 

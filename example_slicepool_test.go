@@ -49,7 +49,7 @@ func ExampleSlicePool_Append() {
 	fmt.Println(len(samples), slices.Max(samples))
 	pool.Return(&samples) // samples is nil now
 	s := pool.Stats()
-	fmt.Println(samples == nil, s.InUseBytes, s.DroppedForeign)
+	fmt.Println(samples == nil, s.InUseBytes, s.Dropped.Foreign)
 	// Output:
 	// 1000 999
 	// true 0 0

@@ -7,7 +7,7 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A ledger is a Source that knows its blocks, each by its first byte.
+// A ledger is an Allocator that knows its blocks, each by its first byte.
 type ledger struct {
 	sizes sync.Map // from *byte to int
 }
@@ -25,15 +25,15 @@ func (l *ledger) Owns(b []byte) bool {
 	return ok && size == cap(b)
 }
 
-// A pool on memory of one's own. Test a Source with TestSource of package dewtest.
+// A pool on memory of one's own. Test an Allocator with TestAllocator of package dewtest.
 func ExampleSource() {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "ledger", Memory: new(ledger)})
 	defer pool.Close()
 
 	b := pool.Get(1500)
 	pool.Put(b)
-	pool.Put(make([]byte, 1536)) // the cap of a class, but no block of the Source
+	pool.Put(make([]byte, 1536)) // the cap of a class, but no block of the Allocator
 	s := pool.Stats()
-	fmt.Println(s.IdleBytes, "bytes idle,", s.DroppedForeign, "refused")
+	fmt.Println(s.IdleBytes, "bytes idle,", s.Dropped.Foreign, "refused")
 	// Output: 1536 bytes idle, 1 refused
 }

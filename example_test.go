@@ -41,7 +41,7 @@ func ExampleBytePool_Return() {
 }
 
 func ExampleBytePool_TryGet() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", AllocLimit: 1})
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", AllocRate: 1})
 	defer pool.Close()
 
 	first, err := pool.TryGet(64 << 10)
@@ -59,7 +59,7 @@ func ExampleBytePool_TryGet() {
 }
 
 func ExampleBytePool_GetContext() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "jobs", AllocLimit: 1})
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "jobs", AllocRate: 1})
 	defer pool.Close()
 	b, _ := pool.TryGet(4096)
 

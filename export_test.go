@@ -93,7 +93,7 @@ func WaitingFor[T any](p *Pool[T]) int64 { return int64(p.out.Waiting()) }
 func TrimAsTimer(p interface{ trimInTurn() bool }) (all bool) { return p.trimInTurn() }
 
 // MissTimer returns what the timer does that was armed last for the waiters for
-// AllocLimit.
+// AllocRate.
 func MissTimer(p *BytePool) func() { return p.gate.MissTimer() }
 
 // Bubble returns the number of the caller's bubble.

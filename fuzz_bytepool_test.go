@@ -359,7 +359,7 @@ func (p *pooledModel) batchRefusal(ctx context.Context, n, count int) error {
 		return dewpond.ErrExhausted
 	case c >= 0 && lacks == 0, room && !limited:
 		return nil
-	case c >= 0 && p.o.AllocLimit > 0 && count > p.o.AllocLimit:
+	case c >= 0 && p.o.AllocRate > 0 && count > p.o.AllocRate:
 		return dewpond.ErrExhausted
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -393,7 +393,7 @@ func (m *poolsModel) gotBatch(p *pooledModel, blocks [][]byte, n int) {
 	}
 	for range missed {
 		if p.misses.interval > 0 && !p.misses.take() {
-			m.fail("a miss past AllocLimit")
+			m.fail("a miss past AllocRate")
 		}
 	}
 	if now.OverBudget != p.last.OverBudget || missed > uint64(len(blocks)) || missed > 0 && m.budget != nil && m.used() > m.budget.Limit() {
@@ -527,13 +527,13 @@ func (m *poolsModel) putTwice() {
 	if x.kind != ofClass || x.pool.closed {
 		return
 	}
-	p, foreign := x.pool, x.pool.last.DroppedForeign
+	p, foreign := x.pool, x.pool.last.Dropped.Foreign
 	p.Put(x.b)
 	p.offended()
-	if m.checked && p.Stats().DroppedForeign > foreign { // the pool had no room for it
-		p.want.DroppedForeign++
+	if m.checked && p.Stats().Dropped.Foreign > foreign { // the pool had no room for it
+		p.want.Dropped.Foreign++
 	} else {
-		p.want.DroppedDouble++
+		p.want.Dropped.Double++
 	}
 }
 
@@ -659,7 +659,7 @@ func (m *poolsModel) grew(p *pooledModel, x *heldBlock, grown, want []byte, n in
 func (m *poolsModel) burst(p *pooledModel) {
 	goroutines, each, n := 1+m.in.below(4), 1+m.in.below(12), p.size()
 	c := p.class(n)
-	if p.closed || p.o.AllocLimit > 0 || c < 0 || n == 0 {
+	if p.closed || p.o.AllocRate > 0 || c < 0 || n == 0 {
 		return // what each of them gets cannot be told
 	}
 	m.say("%d goroutines Get %d of %d, %d times, and Put", goroutines, n, p.number(), each)
@@ -735,12 +735,12 @@ func (p *pooledModel) adopts(n, odd int, adopt func([]byte)) {
 	switch {
 	case n == 0:
 	case n > p.largest():
-		p.want.DroppedOversize++
+		p.want.Dropped.Oversize++
 	case offHeap:
-		p.want.DroppedForeign++
+		p.want.Dropped.Foreign++
 		p.offended()
 	case floor < 0 || n > 2*p.o.Classes[floor] || addressOf(b)%16 != 0:
-		p.want.DroppedForeign++
+		p.want.Dropped.Foreign++
 	default:
 		size := p.o.Classes[floor]
 		p.noRoom = p.m.budget != nil && !p.closed && used+int64(size) > p.m.budget.Limit()
@@ -756,7 +756,7 @@ func (p *pooledModel) gotBack(class int) {
 	p.want.Classes[class].Puts++
 	p.putSizes = append(p.putSizes, p.o.Classes[class])
 	if p.closed {
-		p.want.DroppedClosed++
+		p.want.Dropped.Closed++
 	}
 }
 
@@ -869,7 +869,7 @@ func (m *poolsModel) putAndWrite() {
 	p := x.pool
 	m.say("Put %d to %d and write", x.size, p.number())
 	m.putBlock(x, len(x.b))
-	dropped := p.Stats().DroppedFull > p.last.DroppedFull // this block, or one that it drove out of quarantine
+	dropped := p.Stats().Dropped.Full > p.last.Dropped.Full // this block, or one that it drove out of quarantine
 	m.check()
 	before := len(p.reported())
 	x.b[at*(len(x.b)-1)/255]++

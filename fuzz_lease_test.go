@@ -317,7 +317,7 @@ func (m *poolsModel) releaseStale() {
 	if err := dewpond.Release(l.Lease); err != dewpond.ErrReleased {
 		m.fail("a second Release: %v", err)
 	}
-	l.pool.want.DroppedDouble++
+	l.pool.want.DoubleReleases++
 	l.pool.offended()
 	m.mustPanic("Bytes of a stale Lease", func() { l.Bytes() })
 	m.mustPanic("Retain of a stale Lease", func() { l.Retain() })
@@ -382,7 +382,7 @@ func (m *poolsModel) leaseBurst() {
 	for i, part := range parts {
 		m.spent(part.Lease, x.pool)
 		if i > 0 {
-			x.pool.want.DroppedDouble++
+			x.pool.want.DoubleReleases++
 			x.pool.offended()
 		}
 	}

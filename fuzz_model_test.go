@@ -61,7 +61,7 @@ type pooledModel struct {
 	mu      sync.Mutex
 	reports []dewpond.Violation // of a checked pool, since it was made
 
-	want      dewpond.Stats     // Hits, Misses, DroppedFull, OverBudget and Trimmed are not kept here
+	want      dewpond.Stats     // Hits, Misses, Dropped.Full, OverBudget and Trimmed are not kept here
 	last      dewpond.Stats     // what they said after the last step
 	prewarmed uint64            // blocks
 	inUse     int64             // bytes
@@ -91,7 +91,7 @@ const (
 	empty   // takes no block, and counts nowhere
 )
 
-// A missCredit is AllocLimit: a second's worth of misses saved up at most.
+// A missCredit is AllocRate: a second's worth of misses saved up at most.
 type missCredit struct {
 	interval time.Duration // 0: no limit
 	saved    time.Duration
@@ -140,7 +140,7 @@ func (m *poolsModel) open() {
 		MaxIdleBytes:    oneOf[int64](m.in, 0, 1000, 5000, 100_000, 1<<20, dewpond.NoIdle),
 		MaxIdlePerClass: oneOf(m.in, 0, 1, 3, 20),
 		Zero:            oneOf(m.in, dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever),
-		AllocLimit:      oneOf(m.in, 0, 1, 5, 100),
+		AllocRate:       oneOf(m.in, 0, 1, 5, 100),
 		IdleTimeout:     oneOf(m.in, -1, 0, 100*time.Millisecond, time.Second),
 		Budget:          m.budget,
 	}}
@@ -164,11 +164,11 @@ func (m *poolsModel) open() {
 	if p.o.IdleTimeout == 0 {
 		p.o.IdleTimeout = time.Minute
 	}
-	if p.o.AllocLimit > 0 {
-		p.misses = missCredit{time.Second / time.Duration(p.o.AllocLimit), time.Second, time.Now()}
+	if p.o.AllocRate > 0 {
+		p.misses = missCredit{time.Second / time.Duration(p.o.AllocRate), time.Second, time.Now()}
 	}
 	p.last = p.Stats()
-	p.mapped = p.last.ReservedBytes > 0
+	p.mapped = p.last.OffHeap.Reserved > 0
 	p.want.Classes = make([]dewpond.ClassStats, len(p.o.Classes))
 	m.pools = append(m.pools, p)
 }
@@ -239,7 +239,7 @@ func mustBeZero(m *poolsModel, b []byte) {
 }
 
 // got checks what a Get of n bytes has returned and counts it. unasked says that
-// neither AllocLimit nor Budget could refuse.
+// neither AllocRate nor Budget could refuse.
 func (p *pooledModel) got(b []byte, n int, unasked bool) held {
 	p.m.t.Helper()
 	h := p.counted(n, unasked)
@@ -273,18 +273,18 @@ func (p *pooledModel) counted(n int, unasked bool) held {
 	p.want.Classes[c].Gets++
 	now := p.Stats()
 	missed, over := now.Misses-p.last.Misses, now.OverBudget-p.last.OverBudget
-	if now.HeapFallback != p.last.HeapFallback {
+	if now.OffHeap.Fallback != p.last.OffHeap.Fallback {
 		if !offHeap || !p.closed {
 			p.m.fail("a Get from the heap in place of a block off it")
 		}
-		p.want.HeapFallback++
+		p.want.OffHeap.Fallback++
 		h.kind = fallback
 	}
 	if missed > 0 && p.misses.interval > 0 && !p.misses.take() {
 		if !unasked {
-			p.m.fail("a miss past AllocLimit")
+			p.m.fail("a miss past AllocRate")
 		}
-		p.want.OverLimit++
+		p.want.OverAllocRate++
 	}
 	if h.kind == ofClass {
 		p.inUse += int64(h.size)
@@ -337,18 +337,18 @@ func (p *pooledModel) handedOut(limit int, unasked bool) (h held, any bool) {
 func (p *pooledModel) gaveBack(h held) {
 	switch h.kind {
 	case oversize:
-		p.want.DroppedOversize++
+		p.want.Dropped.Oversize++
 		p.large -= int64(h.size)
 		return
 	case fallback:
-		p.want.DroppedFallback++
+		p.want.Dropped.Fallback++
 		return
 	case foreign:
 		if h.size > p.largest() {
-			p.want.DroppedOversize++
+			p.want.Dropped.Oversize++
 			return
 		}
-		p.want.DroppedForeign++
+		p.want.Dropped.Foreign++
 		p.offended()
 		return
 	case empty:
@@ -359,7 +359,7 @@ func (p *pooledModel) gaveBack(h held) {
 	p.want.Classes[p.class(h.size)].Puts++
 	p.putSizes = append(p.putSizes, h.size)
 	if p.closed {
-		p.want.DroppedClosed++
+		p.want.Dropped.Closed++
 	}
 }
 
@@ -399,7 +399,7 @@ func (m *poolsModel) check() {
 func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 	p.m.t.Helper()
 	w := p.want
-	w.Puts = w.DroppedOversize + w.DroppedForeign + w.DroppedDouble + w.DroppedFallback
+	w.Puts = w.Dropped.Oversize + w.Dropped.Foreign + w.Dropped.Double + w.Dropped.Fallback
 	w.Gets = w.Oversize
 	idle, kept := 0, p.prewarmed
 	for c, got := range s.Classes {
@@ -411,9 +411,9 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 		idle += got.Idle
 		kept += got.Puts - got.Hits
 	}
-	kept -= s.DroppedFull + s.DroppedClosed + s.Trimmed - s.Recovered
-	counts := func(s dewpond.Stats) [11]uint64 {
-		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedFallback, s.DroppedClosed, s.Adopted}
+	kept -= s.Dropped.Full + s.Dropped.Closed + s.Trimmed - s.Recovered
+	counts := func(s dewpond.Stats) [12]uint64 {
+		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverAllocRate, s.Oversize, s.Dropped.Oversize, s.Dropped.Foreign, s.Dropped.Double, s.Dropped.Fallback, s.Dropped.Closed, s.DoubleReleases, s.Adopted}
 	}
 	inUse := p.inUse
 	if p.hintOut > 0 {
@@ -421,9 +421,9 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 	}
 	switch {
 	case counts(s) != counts(w):
-		p.m.fail("pool %d: Gets, Puts, Refused, OverLimit, Oversize and dropped as Oversize, Foreign, Double, Fallback, Closed, and Adopted:\n%v, want\n%v", i, counts(s), counts(w))
-	case s.HeapFallback != w.HeapFallback:
-		p.m.fail("pool %d: HeapFallback %d, want %d", i, s.HeapFallback, w.HeapFallback)
+		p.m.fail("pool %d: Gets, Puts, Refused, OverAllocRate, Oversize and dropped as Oversize, Foreign, Double, Fallback, Closed, DoubleReleases and Adopted:\n%v, want\n%v", i, counts(s), counts(w))
+	case s.OffHeap.Fallback != w.OffHeap.Fallback:
+		p.m.fail("pool %d: OffHeap.Fallback %d, want %d", i, s.OffHeap.Fallback, w.OffHeap.Fallback)
 	case s.Gets != s.Hits+s.Misses+s.Oversize:
 		p.m.fail("pool %d: %d Gets are %d hits, %d misses, %d oversize", i, s.Gets, s.Hits, s.Misses, s.Oversize)
 	case s.InUseBytes != inUse:
@@ -435,12 +435,12 @@ func (p *pooledModel) checkCounts(i int, s dewpond.Stats) {
 		p.m.fail("pool %d: %d violations, want %d; the last are %v", i, s.Violations, w.Violations, all[max(0, len(all)-2):])
 	case s.OverBudget > s.Misses+s.Oversize || s.OverBudget > 0 && p.m.budget == nil:
 		p.m.fail("pool %d: OverBudget %d", i, s.OverBudget)
-	case s.OverBudgetBytes != 0 && (p.m.budget == nil || s.OverBudgetBytes != p.m.used()-p.m.budget.Limit()):
-		p.m.fail("pool %d: OverBudgetBytes %d of %d", i, s.OverBudgetBytes, p.m.used())
-	case offHeap && s.CommittedBytes < s.InUseBytes+s.IdleBytes:
-		p.m.fail("pool %d: %d bytes are committed, fewer than %d in use and %d idle", i, s.CommittedBytes, s.InUseBytes, s.IdleBytes)
-	case p.mapped && (s.ReservedBytes == 0) != (p.closed && s.InUseBytes == 0):
-		p.m.fail("pool %d: %d bytes are reserved; closed %v, %d in use", i, s.ReservedBytes, p.closed, s.InUseBytes)
+	case s.Budget.Excess != 0 && (p.m.budget == nil || s.Budget.Excess != p.m.used()-p.m.budget.Limit()):
+		p.m.fail("pool %d: Budget.Excess %d of %d", i, s.Budget.Excess, p.m.used())
+	case offHeap && s.OffHeap.Committed < s.InUseBytes+s.IdleBytes:
+		p.m.fail("pool %d: %d bytes are committed, fewer than %d in use and %d idle", i, s.OffHeap.Committed, s.InUseBytes, s.IdleBytes)
+	case p.mapped && (s.OffHeap.Reserved == 0) != (p.closed && s.InUseBytes == 0):
+		p.m.fail("pool %d: %d bytes are reserved; closed %v, %d in use", i, s.OffHeap.Reserved, p.closed, s.InUseBytes)
 	}
 }
 
@@ -464,7 +464,7 @@ func (p *pooledModel) checkBounds(i int, s dewpond.Stats) {
 	if p.m.checked {
 		return // which block leaves quarantine with a Put, and when, is the pool's to choose
 	}
-	full := s.DroppedFull - p.last.DroppedFull
+	full := s.Dropped.Full - p.last.Dropped.Full
 	if full > uint64(len(p.putSizes)) {
 		p.m.fail("pool %d: %d of %d blocks found no room", i, full, len(p.putSizes))
 	}

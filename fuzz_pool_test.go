@@ -101,12 +101,12 @@ func newObjectModel(t *testing.T, in *script) *objectModel {
 	m := &objectModel{history: history{t: t}, in: in}
 	m.o = dewpond.PoolOptions[fuzzObject]{
 		Name:        t.Name(),
-		Limit:       oneOf(in, 0, 1, 3, 10),
+		MaxOut:      oneOf(in, 0, 1, 3, 10),
 		MaxIdle:     oneOf(in, 0, 1, 4, 30, dewpond.NoIdle),
 		IdleTimeout: oneOf(in, -1, 0, 100*time.Millisecond, time.Second),
 	}
 	runtime.GOMAXPROCS(1 + in.below(4))
-	m.say("Limit %d, MaxIdle %d, IdleTimeout %v, GOMAXPROCS %d", m.o.Limit, m.o.MaxIdle, m.o.IdleTimeout, runtime.GOMAXPROCS(0))
+	m.say("Limit %d, MaxIdle %d, IdleTimeout %v, GOMAXPROCS %d", m.o.MaxOut, m.o.MaxIdle, m.o.IdleTimeout, runtime.GOMAXPROCS(0))
 	m.o.New = func() *fuzzObject {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -151,7 +151,7 @@ func (m *objectModel) expectState(v *fuzzObject, want objectState, what string) 
 }
 
 func (m *objectModel) exhausted() bool {
-	return m.o.Limit > 0 && len(m.out) >= m.o.Limit
+	return m.o.MaxOut > 0 && len(m.out) >= m.o.MaxOut
 }
 
 // take makes the user the owner of what Get and its like returned.
@@ -160,7 +160,7 @@ func (m *objectModel) take(v *fuzzObject) {
 	if v.state != isIdle || v.written != 0 {
 		m.fail("Get returned an object in state %d, in which its last owner wrote %d", v.state, v.written)
 	}
-	if m.o.Limit > 0 && m.last.IdleBytes > 0 && m.p.Stats().Misses > m.last.Misses {
+	if m.o.MaxOut > 0 && m.last.IdleBytes > 0 && m.p.Stats().Misses > m.last.Misses {
 		m.fail("New was called while %d bytes were idle, with a Limit", m.last.IdleBytes)
 	}
 	v.state, v.written = isOut, 7
@@ -200,7 +200,7 @@ func (m *objectModel) step() {
 		}
 		m.say("Get")
 		if m.exhausted() {
-			m.want.OverLimit++
+			m.want.OverMaxOut++
 		}
 		m.take(m.p.Get())
 	case opObjectTryGet:
@@ -276,9 +276,9 @@ func (m *objectModel) put(v *fuzzObject) {
 	m.want.Puts++
 	switch {
 	case v.big:
-		m.want.DroppedOversize++
+		m.want.Dropped.ByKeep++
 	case m.closed:
-		m.want.DroppedClosed++
+		m.want.Dropped.Closed++
 	}
 	m.p.Put(v)
 }
@@ -398,13 +398,13 @@ func (m *objectModel) burst() {
 	m.want.Gets += uint64(goroutines * each)
 	m.want.Puts += uint64(goroutines * each)
 	if m.closed {
-		m.want.DroppedClosed += uint64(goroutines * each)
+		m.want.Dropped.Closed += uint64(goroutines * each)
 	}
-	over := m.p.Stats().OverLimit
-	if most := m.want.OverLimit + uint64(goroutines*each); m.o.Limit == 0 && over > 0 || over > most {
-		m.fail("OverLimit %d, want at most %d", over, most)
+	over := m.p.Stats().OverMaxOut
+	if most := m.want.OverMaxOut + uint64(goroutines*each); m.o.MaxOut == 0 && over > 0 || over > most {
+		m.fail("OverMaxOut %d, want at most %d", over, most)
 	}
-	m.want.OverLimit = over
+	m.want.OverMaxOut = over
 }
 
 // check compares all that can be seen between two steps.
@@ -413,13 +413,13 @@ func (m *objectModel) check() {
 	s := m.p.Stats()
 	idle := s.Classes[0].Idle
 	counts := func(s dewpond.Stats) [6]uint64 {
-		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.DroppedOversize, s.DroppedClosed}
+		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverMaxOut, s.Dropped.ByKeep, s.Dropped.Closed}
 	}
 	limit := m.maxIdle()
 	if m.closed {
 		limit = 0
 	}
-	full := s.DroppedFull - m.last.DroppedFull
+	full := s.Dropped.Full - m.last.Dropped.Full
 	m.mu.Lock()
 	made, gone, fails := m.made, m.gone, m.fails
 	m.mu.Unlock()
@@ -427,7 +427,7 @@ func (m *objectModel) check() {
 	case len(fails) > 0:
 		m.fail("%q", fails)
 	case counts(s) != counts(m.want):
-		m.fail("Gets, Puts, Refused, OverLimit and dropped as Oversize and Closed: %v, want %v", counts(s), counts(m.want))
+		m.fail("Gets, Puts, Refused, OverMaxOut and dropped ByKeep and Closed: %v, want %v", counts(s), counts(m.want))
 	case s.Gets != s.Hits+s.Misses:
 		m.fail("%d Gets are %d hits and %d misses", s.Gets, s.Hits, s.Misses)
 	case idle > limit || idle < 0 || s.IdleBytes != int64(idle)*int64(s.Classes[0].Size):
@@ -438,7 +438,7 @@ func (m *objectModel) check() {
 		m.fail("%d objects were made: %d are idle, %d out, %d dropped, %d lost", made, idle, len(m.out), gone, m.lost)
 	case s.InUseBytes != int64((len(m.out)+m.lost)*s.Classes[0].Size):
 		m.fail("%d bytes in use, with %d objects out and %d lost", s.InUseBytes, len(m.out), m.lost)
-	case idle != m.prewarmed+int(s.Puts-s.Hits+s.Recovered-s.DroppedFull-s.DroppedOversize-s.DroppedClosed-s.Trimmed):
+	case idle != m.prewarmed+int(s.Puts-s.Hits+s.Recovered-s.Dropped.Full-s.Dropped.ByKeep-s.Dropped.Closed-s.Trimmed):
 		m.fail("%d objects are idle; by what came and went it is another number: %+v", idle, s)
 	}
 	m.last = s

@@ -35,7 +35,7 @@ type slicesModel[T comparable] struct {
 	out   []*heldSlice[T]
 	large int64 // bytes of no class that are out
 	last  dewpond.Stats
-	want  dewpond.Stats // Hits, Misses, DroppedFull, OverBudget and Trimmed are not kept here
+	want  dewpond.Stats // Hits, Misses, Dropped.Full, OverBudget and Trimmed are not kept here
 	put   uint64        // slices that Reset must have been called for
 }
 
@@ -141,7 +141,7 @@ func newSlicesModel[T comparable](t *testing.T, in *script, of func(stamp int) T
 		Classes:         oneOf(in, []int{4, 20, 100, 5000}, []int{8, 48, 1000, 20_000}, []int{12}, []int{5, 9, 12, 2730, 2732}),
 		MaxIdleBytes:    oneOf[int64](in, 0, 1000, 100_000, dewpond.NoIdle),
 		MaxIdlePerClass: oneOf(in, 0, 1, 3),
-		AllocLimit:      oneOf(in, 0, 1, 100),
+		AllocRate:       oneOf(in, 0, 1, 100),
 		IdleTimeout:     oneOf(in, -1, 0, 100*time.Millisecond, time.Second),
 	}
 	if in.below(2) == 1 {
@@ -165,8 +165,8 @@ func newSlicesModel[T comparable](t *testing.T, in *script, of func(stamp int) T
 	}
 	runtime.GOMAXPROCS(1 + in.below(4))
 	m.say("of %T, %+v, GOMAXPROCS %d", of(0), m.o, runtime.GOMAXPROCS(0))
-	if m.o.AllocLimit > 0 {
-		m.misses = missCredit{time.Second / time.Duration(m.o.AllocLimit), time.Second, time.Now()}
+	if m.o.AllocRate > 0 {
+		m.misses = missCredit{time.Second / time.Duration(m.o.AllocRate), time.Second, time.Now()}
 	}
 	m.p = newSlices(t, m.o)
 	m.last = m.p.Stats()
@@ -292,11 +292,11 @@ func (m *slicesModel[T]) take(s []T, n int, unasked bool) {
 	case oversize:
 		m.want.Oversize++
 		m.large += int64(cap(s) * m.size)
-	case missed > 0 && m.o.AllocLimit > 0 && !m.misses.take():
+	case missed > 0 && m.o.AllocRate > 0 && !m.misses.take():
 		if !unasked {
-			m.fail("a miss past AllocLimit")
+			m.fail("a miss past AllocRate")
 		}
-		m.want.OverLimit++
+		m.want.OverAllocRate++
 	}
 	if over := now.OverBudget - m.last.OverBudget; over > 1 || over > 0 && !unasked {
 		m.fail("a Get went past the Budget %d times", over)
@@ -388,14 +388,14 @@ func (m *slicesModel[T]) getContext(n int, wait bool) {
 func (m *slicesModel[T]) gaveBack(x *heldSlice[T]) {
 	c := slices.Index(m.o.Classes, len(x.s))
 	if c < 0 {
-		m.want.DroppedOversize++
+		m.want.Dropped.Oversize++
 		m.large -= int64(len(x.s) * m.size)
 		return
 	}
 	m.put++
 	m.want.Classes[c].Puts++
 	if m.closed {
-		m.want.DroppedClosed++
+		m.want.Dropped.Closed++
 	}
 }
 
@@ -452,10 +452,10 @@ func (m *slicesModel[T]) putWrong(what, from int) {
 		m.fail("a slice that was refused has changed")
 	}
 	if cap(s) > m.largest() {
-		m.want.DroppedOversize++
+		m.want.Dropped.Oversize++
 		return
 	}
-	m.want.DroppedForeign++
+	m.want.Dropped.Foreign++
 	m.offended()
 }
 
@@ -477,13 +477,13 @@ func (m *slicesModel[T]) putTwice(x *heldSlice[T]) {
 	if m.o.Check == dewpond.CheckOff || m.closed || m.class(len(x.s)) < 0 {
 		return // nobody sees that
 	}
-	foreign := m.last.DroppedForeign
+	foreign := m.last.Dropped.Foreign
 	m.p.Put(x.s)
 	m.offended()
-	if m.p.Stats().DroppedForeign > foreign { // the pool had no room for it
-		m.want.DroppedForeign++
+	if m.p.Stats().Dropped.Foreign > foreign { // the pool had no room for it
+		m.want.Dropped.Foreign++
 	} else {
-		m.want.DroppedDouble++
+		m.want.Dropped.Double++
 	}
 }
 
@@ -497,7 +497,7 @@ func (m *slicesModel[T]) putAndWrite(x *heldSlice[T], at int) {
 	if m.o.Check == dewpond.CheckOff || m.closed || m.class(len(x.s)) < 0 {
 		return
 	}
-	dropped := m.p.Stats().DroppedFull > m.last.DroppedFull
+	dropped := m.p.Stats().Dropped.Full > m.last.Dropped.Full
 	m.check()
 	before := len(m.reports)
 	x.s[at*(len(x.s)-1)/255] = m.of(x.stamp + 1)
@@ -600,7 +600,7 @@ func (m *slicesModel[T]) rest(d time.Duration) {
 // burst lets several goroutines use the pool at once.
 func (m *slicesModel[T]) burst(goroutines, each, n int) {
 	c := m.class(n)
-	if c < 0 || m.closed || m.o.AllocLimit > 0 {
+	if c < 0 || m.closed || m.o.AllocRate > 0 {
 		return // what each of them gets cannot be told
 	}
 	m.say("%d goroutines Get and Put %d times", goroutines, each)
@@ -637,7 +637,7 @@ func (m *slicesModel[T]) burst(goroutines, each, n int) {
 func (m *slicesModel[T]) check() {
 	m.t.Helper()
 	s, w := m.p.Stats(), m.want
-	w.Gets, w.Puts = w.Oversize, w.DroppedOversize+w.DroppedForeign+w.DroppedDouble
+	w.Gets, w.Puts = w.Oversize, w.Dropped.Oversize+w.Dropped.Foreign+w.Dropped.Double
 	limit := m.o.MaxIdleBytes
 	switch {
 	case m.closed || limit == dewpond.NoIdle:
@@ -658,11 +658,11 @@ func (m *slicesModel[T]) check() {
 		}
 	}
 	counts := func(s dewpond.Stats) [9]uint64 {
-		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverLimit, s.Oversize, s.DroppedOversize, s.DroppedForeign, s.DroppedDouble, s.DroppedClosed}
+		return [...]uint64{s.Gets, s.Puts, s.Refused, s.OverAllocRate, s.Oversize, s.Dropped.Oversize, s.Dropped.Foreign, s.Dropped.Double, s.Dropped.Closed}
 	}
 	switch {
 	case counts(s) != counts(w):
-		m.fail("Gets, Puts, Refused, OverLimit, Oversize and dropped as Oversize, Foreign, Double, Closed:\n%v, want\n%v", counts(s), counts(w))
+		m.fail("Gets, Puts, Refused, OverAllocRate, Oversize and dropped as Oversize, Foreign, Double, Closed:\n%v, want\n%v", counts(s), counts(w))
 	case s.IdleBytes != idle || idle > limit || s.InUseBytes != inUse:
 		m.fail("%d bytes are idle, by class %d, of at most %d; %d in use, want %d", s.IdleBytes, idle, limit, s.InUseBytes, inUse)
 	case m.o.Budget != nil && m.used() != idle+inUse+m.large:

@@ -135,7 +135,7 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 	case p.checks != nil:
 		p.bare = "the pool is checked"
 	case p.source != nil:
-		p.bare = "its memory is a Source's"
+		p.bare = "its memory is an Allocator's"
 	case e.havePointers():
 		p.bare = "its elements have pointers"
 	case e.watched() != nil: // a page that is given back has none of what they write
@@ -281,16 +281,16 @@ func explainGuarded(at uintptr) (violation any, ok bool) {
 // guardStats says how the pool's blocks are guarded.
 func (p *BytePool) guardStats(s *Stats) {
 	if p.guard == nil {
-		s.Guard = "off (" + p.bare + ")"
+		s.Guard.Setting = "off (" + p.bare + ")"
 		return
 	}
-	s.Guard = p.guard.Setting().String()
+	s.Guard.Setting = p.guard.Setting().String()
 	if why := p.guard.Off(); why != "" {
-		s.Guard = "off (" + why + ")"
+		s.Guard.Setting = "off (" + why + ")"
 	} else if p.needs()&guardpage.Collected != 0 && p.guard.LosesForGood() {
-		s.Guard = "off (huge pages are made unasked, and there what is lost stays charged to its Budget)"
+		s.Guard.Setting = "off (huge pages are made unasked, and there what is lost stays charged to its Budget)"
 	}
-	s.GuardSamples = p.guard.samples.Load()
-	s.GuardRate = p.guard.RealRate()
+	s.Guard.Samples = p.guard.samples.Load()
+	s.Guard.Rate = p.guard.RealRate()
 	s.Violations += p.guard.count.Load()
 }

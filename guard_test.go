@@ -103,7 +103,7 @@ func (t *guardedTest) goesOn() {
 	}
 	if t.guard.LosesForGood() { // then not all pools are guarded
 		for _, p := range t.pools {
-			if why := p.Stats().Guard; strings.HasPrefix(why, "off (") {
+			if why := p.Stats().Guard.Setting; strings.HasPrefix(why, "off (") {
 				t.Skip(why)
 			}
 		}
@@ -206,7 +206,7 @@ func TestGuardFindsUse(t *testing.T) {
 			if u.name == "write" && (v.Written != 4 || string(v.New) != "late") {
 				t.Errorf("%d bytes were written: %q", v.Written, v.New)
 			}
-			if s := p.Stats(); s.Violations != 1 || s.GuardSamples < 1 || s.Guard != "touch" {
+			if s := p.Stats(); s.Violations != 1 || s.Guard.Samples < 1 || s.Guard.Setting != "touch" {
 				t.Errorf("%+v", s)
 			}
 			if found := g.sweep(); found != nil {
@@ -272,10 +272,10 @@ func TestGuardFindsWrongPuts(t *testing.T) {
 		idle   bool
 		check  func(v dewpond.Violation) bool
 	}{
-		{dewpond.DoublePut, p.Put, func() uint64 { return p.Stats().DroppedDouble }, true, func(v dewpond.Violation) bool { return v.Put != nil }},
-		{dewpond.InteriorPut, func(b []byte) { p.Put(b[100:]) }, func() uint64 { return p.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Offset == 100 }},
-		{dewpond.InteriorPut, func(b []byte) { p.Put(b[256:]) }, func() uint64 { return p.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Offset == 256 }},
-		{dewpond.ForeignPut, other.Put, func() uint64 { return other.Stats().DroppedForeign }, false, func(v dewpond.Violation) bool { return v.Holder == "own" && v.Pool == "other" }},
+		{dewpond.DoublePut, p.Put, func() uint64 { return p.Stats().Dropped.Double }, true, func(v dewpond.Violation) bool { return v.Put != nil }},
+		{dewpond.InteriorPut, func(b []byte) { p.Put(b[100:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Offset == 100 }},
+		{dewpond.InteriorPut, func(b []byte) { p.Put(b[256:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Offset == 256 }},
+		{dewpond.ForeignPut, other.Put, func() uint64 { return other.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Holder == "own" && v.Pool == "other" }},
 	} {
 		b := g.sample(p, 1000)
 		if c.idle {
@@ -398,8 +398,8 @@ func ways(p *dewpond.BytePool) map[string]func(n int) (block []byte, put func())
 
 // counts are the Stats that must be as if nothing had been guarded.
 func counts(s dewpond.Stats) dewpond.Stats {
-	s.Guard, s.GuardSamples, s.GuardRate, s.Violations, s.OverheadBytes, s.Name = "", 0, 0, 0, 0, ""
-	s.OldestIdle, s.BudgetName = 0, ""
+	s.Guard.Setting, s.Guard.Samples, s.Guard.Rate, s.Violations, s.OverheadBytes, s.Name = "", 0, 0, 0, 0, ""
+	s.OldestIdle, s.Budget.Name = 0, ""
 	return s
 }
 
@@ -415,7 +415,7 @@ func TestGuardedWays(t *testing.T) {
 		{Name: "cleared on Get", Zero: dewpond.ZeroOnGet},
 		{Name: "never cleared", Zero: dewpond.ZeroNever},
 		{Name: "with a Budget", Budget: dewpond.MustBudget("b", 1<<20)},
-		{Name: "with an AllocLimit", AllocLimit: 1000},
+		{Name: "with an AllocRate", AllocRate: 1000},
 	} {
 		for _, n := range []int{70, 9000, 40_000} {
 			for name := range ways(heapPool(t, options)) {
@@ -441,11 +441,11 @@ func guardedWay(t *testing.T, options dewpond.BytePoolOptions, n int, name strin
 	way, same := ways(p)[name], ways(plain)[name]
 	for range 2 {
 		for done := false; !done; g.goesOn() {
-			samples := p.Stats().GuardSamples
+			samples := p.Stats().Guard.Samples
 			b, put := way(n)
 			_, putSame := same(n)
 			done = dewpond.IsGuarded(b)
-			if done && (p.Stats().GuardSamples == samples || uintptr(len(b)) == 0) {
+			if done && (p.Stats().Guard.Samples == samples || uintptr(len(b)) == 0) {
 				t.Fatalf("%d bytes at a mark", len(b))
 			}
 			if b := b[:cap(b)]; options.Zero != dewpond.ZeroNever && done && name == "Get" && len(bytes.Trim(b, "\x00")) > 0 {
@@ -483,8 +483,8 @@ func TestGuardedSlices(t *testing.T) {
 	var found []dewpond.Violation
 	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
 	defer p.Close()
-	if s := p.Stats(); s.Guard != "touch" {
-		t.Fatal(s.Guard)
+	if s := p.Stats(); s.Guard.Setting != "touch" {
+		t.Fatal(s.Guard.Setting)
 	}
 	is := func(s []point) bool { return guardpage.IsMarked(reflect.ValueOf(s).Pointer()) }
 	s := until(g, func() []point { return p.Get(100) }, p.Put, is)
@@ -526,8 +526,8 @@ func TestStatsSayWhyNot(t *testing.T) {
 		{objects, "off (its objects are not guarded)"},
 		{checked, "off (the pool is checked)"},
 	} {
-		if s := c.pool.Stats(); s.Guard != c.want {
-			t.Errorf("of %s: %s, want %s", c.pool.Name(), s.Guard, c.want)
+		if s := c.pool.Stats(); s.Guard.Setting != c.want {
+			t.Errorf("of %s: %s, want %s", c.pool.Name(), s.Guard.Setting, c.want)
 		}
 	}
 }
@@ -616,7 +616,7 @@ func TestGuardedByMany(t *testing.T) {
 	if found := g.sweep(); found != nil || s.Violations != 0 {
 		t.Errorf("found %v", found)
 	}
-	if s.GuardSamples == 0 || s.Gets != 80_000 || s.Puts != 80_000-4*400 {
+	if s.Guard.Samples == 0 || s.Gets != 80_000 || s.Puts != 80_000-4*400 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -652,7 +652,7 @@ func TestGuardFindsItsShare(t *testing.T) {
 			}
 			g := guarding(t)
 			p := g.pool(dewpond.BytePoolOptions{})
-			for i := 0; p.Stats().GuardSamples < samples; i++ {
+			for i := 0; p.Stats().Guard.Samples < samples; i++ {
 				b := p.Get(500)
 				p.Put(b)
 				if i%oneIn == 0 {
@@ -664,12 +664,12 @@ func TestGuardFindsItsShare(t *testing.T) {
 				t.Errorf("reported %v, want a %v once", found, u.kind)
 			}
 			s := p.Stats()
-			want := float64(s.GuardSamples) / oneIn
+			want := float64(s.Guard.Samples) / oneIn
 			deviation := math.Sqrt(want * (1 - 1./oneIn))
 			if math.Abs(float64(s.Violations)-want) > 5*deviation {
-				t.Errorf("of %d samples of which one in %d was used, %d were found, want %.0f within 5 times %.1f", s.GuardSamples, oneIn, s.Violations, want, deviation)
+				t.Errorf("of %d samples of which one in %d was used, %d were found, want %.0f within 5 times %.1f", s.Guard.Samples, oneIn, s.Violations, want, deviation)
 			}
-			t.Logf("of %d samples %d were found, %+.1f standard deviations from %.0f", s.GuardSamples, s.Violations, (float64(s.Violations)-want)/deviation, want)
+			t.Logf("of %d samples %d were found, %+.1f standard deviations from %.0f", s.Guard.Samples, s.Violations, (float64(s.Violations)-want)/deviation, want)
 		})
 	}
 }
@@ -930,7 +930,7 @@ func TestGuardFaults(t *testing.T) {
 		}
 		p.Put(beside)
 	}
-	if s := p.Stats(); s.Guard != "fault" || s.Violations != 3 || s.InUseBytes != 0 {
+	if s := p.Stats(); s.Guard.Setting != "fault" || s.Violations != 3 || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -1034,7 +1034,7 @@ func BenchmarkGuarded(b *testing.B) {
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(middle(controls), "control")
 				b.ReportMetric(middle(ratios), "ratio")
-				b.ReportMetric(s.GuardRate, "samples/s")
+				b.ReportMetric(s.Guard.Rate, "samples/s")
 			})
 		}
 	}

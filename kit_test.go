@@ -24,7 +24,7 @@ import (
 )
 
 // newPool makes a pool that is closed with the test: on the memory that the tests
-// run with now, unless the options name a Source.
+// run with now, unless the options name an Allocator.
 func newPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 	t.Helper()
 	if o.Name == "" {
@@ -176,7 +176,7 @@ func hold(p *dewpond.BytePool, size, n int) {
 	}
 }
 
-// useUp takes what AllocLimit or Budget allows now, and returns it.
+// useUp takes what AllocRate or Budget allows now, and returns it.
 func useUp(t *testing.T, p *dewpond.BytePool, n int) (out [][]byte) {
 	t.Helper()
 	for {
@@ -238,9 +238,7 @@ func expect(t *testing.T, p interface{ Stats() dewpond.Stats }, want dewpond.Sta
 	t.Helper()
 	s := p.Stats()
 	got := dewpond.Stats{
-		DroppedForeign: s.DroppedForeign, DroppedOversize: s.DroppedOversize,
-		DroppedFull: s.DroppedFull, DroppedClosed: s.DroppedClosed,
-		DroppedDouble: s.DroppedDouble, DroppedFallback: s.DroppedFallback,
+		Dropped: s.Dropped, DoubleReleases: s.DoubleReleases,
 		IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
 	}
 	compare(t, got, want)
@@ -255,18 +253,18 @@ func compare(t *testing.T, got, want dewpond.Stats) {
 	}
 }
 
-// fields is a Stats without its slice, which == can compare.
+// fields is a Stats without its slices, which == can compare.
 func fields(s dewpond.Stats) (f struct {
-	name, engine                                       string
-	gets, hits, misses, puts, refused, limit, oversize uint64
-	full, over, foreign, closed, trimmed               uint64
-	double, fallback, fellBack                         uint64
-	idle, use, released                                int64
+	name, engine                                              string
+	gets, hits, misses, puts, refused, rate, maxOut, oversize uint64
+	dropped                                                   dewpond.DropStats
+	doubleReleases, trimmed, fellBack                         uint64
+	idle, use, released                                       int64
 }) {
 	f.name, f.engine = s.Name, s.Engine
-	f.gets, f.hits, f.misses, f.puts, f.refused, f.limit, f.oversize = s.Gets, s.Hits, s.Misses, s.Puts, s.Refused, s.OverLimit, s.Oversize
-	f.full, f.over, f.foreign, f.closed, f.trimmed = s.DroppedFull, s.DroppedOversize, s.DroppedForeign, s.DroppedClosed, s.Trimmed
-	f.double, f.fallback, f.fellBack = s.DroppedDouble, s.DroppedFallback, s.HeapFallback
+	f.gets, f.hits, f.misses, f.puts, f.refused, f.oversize = s.Gets, s.Hits, s.Misses, s.Puts, s.Refused, s.Oversize
+	f.rate, f.maxOut = s.OverAllocRate, s.OverMaxOut
+	f.dropped, f.doubleReleases, f.trimmed, f.fellBack = s.Dropped, s.DoubleReleases, s.Trimmed, s.OffHeap.Fallback
 	f.idle, f.use, f.released = s.IdleBytes, s.InUseBytes, s.ReleasedBytes
 	return f
 }
@@ -364,7 +362,7 @@ func (f *fakeSource) report() (out, twice int) {
 	return len(f.blocks), f.twice
 }
 
-// A fixedSource is a Source that returns itself for every block.
+// A fixedSource is an Allocator that returns itself for every block.
 type fixedSource []byte
 
 func (s fixedSource) Alloc(int) ([]byte, error) { return s, nil }

@@ -13,7 +13,7 @@ import (
 // What the program's own code does that a pool calls: it uses pools, panics, or ends its
 // goroutine.
 
-// A budgeted is a pool with blocks of 1024 bytes of a Source that knows them,
+// A budgeted is a pool with blocks of 1024 bytes of an Allocator that knows them,
 // and another pool of the same Budget.
 type budgeted struct {
 	*dewpond.BytePool
@@ -301,7 +301,7 @@ func TestPanickingCallbacksLeaveLimit(t *testing.T) {
 						}
 						const limit = 2
 						p := newObjects(t, dewpond.PoolOptions[account]{
-							Limit: limit, MaxIdle: 1, IdleTimeout: dewpond.NoDecay,
+							MaxOut: limit, MaxIdle: 1, IdleTimeout: dewpond.NoDecay,
 							New:         func() *account { in("New"); return new(account) },
 							Keep:        func(*account) bool { in("Keep"); return true },
 							Reset:       func(v *account) { in("Reset"); *v = account{} },

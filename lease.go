@@ -227,8 +227,7 @@ func (h *handle) tryPin(word uint64) bool {
 
 // Release ends this owner's use of the block, and gives the block back to the pool if no
 // other owner holds it. If this owner has released before, Release does nothing: the pool
-// counts that in [Stats.DroppedDouble], as it does a second Put, and with
-// [BytePoolOptions.Check] reports a [DoubleRelease]. A Release of the zero Lease does
+// counts that in [Stats.DoubleReleases], and with [BytePoolOptions.Check] reports a [DoubleRelease]. A Release of the zero Lease does
 // nothing, and no pool counts it.
 func (l Lease) Release() { l.releaseOnce() }
 
@@ -275,7 +274,7 @@ func (l Lease) releaseSlow() bool {
 	for {
 		word := l.h.word.Load()
 		if !l.valid(word) {
-			l.h.pool.count.droppedDouble.Add(1)
+			l.h.pool.count.doubleReleases.Add(1)
 			l.reportAgain()
 			return false
 		}

@@ -65,7 +65,7 @@ func TestLease(t *testing.T) {
 			t.Errorf("Len after Release: %d", l.Len())
 		}
 	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Gets != 8 || s.Puts != 17 || s.DroppedDouble != 9 || s.DroppedOversize != 1 || s.DroppedForeign != 0 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Gets != 8 || s.Puts != 8 || s.DoubleReleases != 9 || s.Dropped.Oversize != 1 || s.Dropped.Foreign != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -101,13 +101,13 @@ func TestLeaseSizesThatCannotBeMeant(t *testing.T) {
 }
 
 func TestTryLease(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 	a, err := p.TryLease(100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b, err := p.TryLease(100); !errors.Is(err, dewpond.ErrExhausted) || b != (dewpond.Lease{}) {
-		t.Errorf("past AllocLimit: %v, %v", b, err)
+		t.Errorf("past AllocRate: %v, %v", b, err)
 	}
 	a.Bytes()[0] = 1
 	if err := dewpond.Release(a); err != nil {
@@ -154,7 +154,7 @@ func TestStaleLeaseHarmsNobody(t *testing.T) {
 	if err := errors.Join(dewpond.Release(other), dewpond.Release(third)); err != nil {
 		t.Error(err)
 	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Puts-s.DroppedDouble != 3 || s.DroppedDouble != 2 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Puts != 3 || s.DoubleReleases != 2 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -215,8 +215,8 @@ func TestRetain(t *testing.T) {
 		}
 	}
 	inUse(0)
-	if s := p.Stats(); s.Puts-s.DroppedDouble != 1 || s.DroppedDouble != 9 {
-		t.Errorf("the block went back %d times, and %d Releases were refused", s.Puts-s.DroppedDouble, s.DroppedDouble)
+	if s := p.Stats(); s.Puts != 1 || s.DoubleReleases != 9 {
+		t.Errorf("the block went back %d times, and %d Releases were refused", s.Puts, s.DoubleReleases)
 	}
 }
 
@@ -333,8 +333,8 @@ func TestLeaseConcurrently(t *testing.T) {
 			t.Fatalf("%d Releases of %d owners", n, users*11)
 		}
 	}
-	if s := p.Stats(); s.Puts-s.DroppedDouble != rounds || s.InUseBytes != 0 {
-		t.Errorf("%d blocks went back, want %d; %d bytes in use", s.Puts-s.DroppedDouble, rounds, s.InUseBytes)
+	if s := p.Stats(); s.Puts != rounds || s.InUseBytes != 0 {
+		t.Errorf("%d blocks went back, want %d; %d bytes in use", s.Puts, rounds, s.InUseBytes)
 	}
 }
 
@@ -416,7 +416,7 @@ func TestLeaseGenerationsEnd(t *testing.T) {
 				t.Fatal("a handle is used beyond its last generation")
 			}
 		}
-		if s := p.Stats(); s.Puts-s.DroppedDouble != 2 || s.DroppedDouble != 3 || s.DroppedForeign != 0 {
+		if s := p.Stats(); s.Puts != 2 || s.DoubleReleases != 3 || s.Dropped.Foreign != 0 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -483,9 +483,9 @@ func TestLeaseAfterClose(t *testing.T) {
 	if err := errors.Join(dewpond.Release(a), dewpond.Release(b), dewpond.Release(c)); err != nil {
 		t.Error(err)
 	}
-	want := dewpond.Stats{DroppedClosed: 3}
+	want := dewpond.Stats{Dropped: dewpond.DropStats{Closed: 3}}
 	if offHeap { // what a closed pool gives is the Go heap's
-		want = dewpond.Stats{DroppedClosed: 2, DroppedFallback: 1}
+		want = dewpond.Stats{Dropped: dewpond.DropStats{Closed: 2, Fallback: 1}}
 	}
 	expect(t, p, want)
 	if dewpond.Release(a) != dewpond.ErrReleased {
@@ -566,10 +566,10 @@ func TestLeaseOfNoBlock(t *testing.T) {
 		b    []byte
 		want dewpond.Stats
 	}{
-		"of no class":               {make([]byte, 10, 100), dewpond.Stats{DroppedForeign: 1}},
-		"of a class, not aligned":   {aligned[8:72:72], dewpond.Stats{DroppedForeign: 1}},
-		"longer than its class":     {make([]byte, 70, 100), dewpond.Stats{DroppedForeign: 1}},
-		"longer than all classes":   {make([]byte, 10, 100_000), dewpond.Stats{DroppedOversize: 1}},
+		"of no class":               {make([]byte, 10, 100), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		"of a class, not aligned":   {aligned[8:72:72], dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		"longer than its class":     {make([]byte, 70, 100), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		"longer than all classes":   {make([]byte, 10, 100_000), dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}}},
 		"nothing":                   {nil, dewpond.Stats{}},
 		"small, with a class's cap": {aligned[:3:64], dewpond.Stats{IdleBytes: 64}}, // as good as a block
 	} {
@@ -593,7 +593,7 @@ func TestLeaseOfNoBlock(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if offHeap && c.want.IdleBytes > 0 {
-			c.want = dewpond.Stats{DroppedForeign: 1}
+			c.want = dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}
 		}
 		t.Run(name, func(t *testing.T) { expect(t, p, c.want) })
 	}
@@ -625,7 +625,7 @@ func TestLeaseOfWithBudget(t *testing.T) {
 	budget := dewpond.MustBudget("", 1<<20)
 	p := newPool(t, dewpond.BytePoolOptions{Classes: partClasses, Budget: budget})
 	p.LeaseOf(make([]byte, 64)).Release()
-	expect(t, p, dewpond.Stats{DroppedForeign: 1})
+	expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}})
 	l := p.LeaseOf(p.Get(100_000)[:10])
 	if budget.Used() != 100_000 {
 		t.Errorf("%d bytes are charged", budget.Used())
@@ -872,9 +872,9 @@ func TestKeptLeasesFit(t *testing.T) {
 func TestBufferLeaseKeepsItsBlock(t *testing.T) {
 	source := newFakeSource()
 	for name, o := range map[string]dewpond.BytePoolOptions{
-		"Budget":     {Budget: dewpond.MustBudget("", 4096)},
-		"AllocLimit": {AllocLimit: 1},
-		"Source":     {Memory: source},
+		"Budget":    {Budget: dewpond.MustBudget("", 4096)},
+		"AllocRate": {AllocRate: 1},
+		"Source":    {Memory: source},
 	} {
 		for _, try := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " try ", try), func(t *testing.T) {
@@ -894,14 +894,14 @@ func TestBufferLeaseKeepsItsBlock(t *testing.T) {
 				if got := l.Bytes(); string(got) != "text" || unsafe.SliceData(got) != at {
 					t.Errorf("the Lease has %q, on another block: %v", got, unsafe.SliceData(got) != at)
 				}
-				if s := p.Stats(); s.InUseBytes != 4096 || s.Refused != 0 || s.OverBudget != 0 || s.OverLimit != 0 || s.HeapFallback != 0 {
+				if s := p.Stats(); s.InUseBytes != 4096 || s.Refused != 0 || s.OverBudget != 0 || s.OverAllocRate != 0 || s.OffHeap.Fallback != 0 {
 					t.Errorf("%+v", s)
 				}
 				if o.Budget != nil && o.Budget.Used() != 4096 {
 					t.Errorf("Used %d", o.Budget.Used())
 				}
 				l.Release()
-				if o.AllocLimit > 0 {
+				if o.AllocRate > 0 {
 					return
 				}
 				p.Trim()
@@ -932,7 +932,7 @@ func TestLeaseOfLargeBuffer(t *testing.T) {
 	if err := dewpond.Release(l); err != nil {
 		t.Error(err)
 	}
-	if s := p.Stats(); s.DroppedOversize != 1 || s.InUseBytes != 0 {
+	if s := p.Stats(); s.Dropped.Oversize != 1 || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -1007,8 +1007,8 @@ func wantPuts(t *testing.T, p *dewpond.BytePool, sizes ...int) {
 			t.Errorf("%d blocks of %d bytes came back, want %d", c.Puts, c.Size, want)
 		}
 	}
-	if s.InUseBytes != 0 || s.DroppedForeign != 0 {
-		t.Errorf("%d bytes are in use, %d slices were foreign", s.InUseBytes, s.DroppedForeign)
+	if s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
+		t.Errorf("%d bytes are in use, %d slices were foreign", s.InUseBytes, s.Dropped.Foreign)
 	}
 }
 
@@ -1235,8 +1235,8 @@ func TestPartsOfLargeLeases(t *testing.T) {
 		want := []int{64 << 10}
 		if n > 64<<10 {
 			want = nil
-			if s := p.Stats(); s.DroppedOversize != 1 {
-				t.Errorf("%d were dropped as oversize", s.DroppedOversize)
+			if s := p.Stats(); s.Dropped.Oversize != 1 {
+				t.Errorf("%d were dropped as oversize", s.Dropped.Oversize)
 			}
 		}
 		wantPuts(t, p, want...)
@@ -1296,8 +1296,8 @@ func TestPartsConcurrently(t *testing.T) {
 			t.Fatalf("%d copies of one owner have released", released.Load())
 		}
 	}
-	if s := p.Stats(); s.Puts-s.DroppedDouble != rounds || s.InUseBytes != 0 || s.Classes[4].Puts != rounds {
-		t.Errorf("%d blocks came back, want %d of 1024 bytes; %d bytes in use", s.Puts-s.DroppedDouble, rounds, s.InUseBytes)
+	if s := p.Stats(); s.Puts != rounds || s.InUseBytes != 0 || s.Classes[4].Puts != rounds {
+		t.Errorf("%d blocks came back, want %d of 1024 bytes; %d bytes in use", s.Puts, rounds, s.InUseBytes)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestPoolsAreMadeHere(t *testing.T) {
 		uses := strings.Count(string(text), "dewpond."+"NewBytePool(") + strings.Count(string(text), "dewpond."+"MustBytePool(")
 		switch {
 		case strings.HasPrefix(name, "example_"): // shows users
-		case name == "bubbles_test.go" && uses == 1: // a Source is one for all bubbles
+		case name == "bubbles_test.go" && uses == 1: // an Allocator is one for all bubbles
 		case name == "kit_test.go" && uses == 2: // makePool, watchedPool
 		case name == "options_test.go" && uses == 1: // MustBytePool itself
 		case name == "zero_test.go" && uses == 1: // what the zero value stands for

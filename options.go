@@ -45,7 +45,7 @@ type BytePoolOptions struct {
 	// 10,922 blocks of 1536 bytes, or that many bytes of all sizes together.
 	//
 	// Blocks past the bound belong to the garbage collector, as in a [sync.Pool]: see NoSecondTier. A
-	// full pool without an AllocLimit gives way to the size that is put back: it moves idle blocks of
+	// full pool without an AllocRate gives way to the size that is put back: it moves idle blocks of
 	// the size that needs them least there.
 	//
 	// Default: 64 MiB, or, if MaxIdlePerClass is not set either and more than that was in use
@@ -65,16 +65,16 @@ type BytePoolOptions struct {
 	// Default: no limit.
 	Budget *Budget
 
-	// AllocLimit is how many misses a second may allocate. What is not used is saved up,
+	// AllocRate is how many misses a second may allocate. What is not used is saved up,
 	// for at most one second. TryGet, GetContext and GetBatch obey it. Get takes what is
-	// left of it, allocates even past it, and counts [Stats.OverLimit]. In a
+	// left of it, allocates even past it, and counts [Stats.OverAllocRate]. In a
 	// [testing/synctest] bubble the limit follows the bubble's clock, and starts anew in
 	// each bubble. Default: no limit.
-	AllocLimit int
+	AllocRate int
 
-	// Memory is where blocks come from. With a Source each class must be a multiple of 16.
+	// Memory is where blocks come from. With an Allocator each class must be a multiple of 16.
 	// Package offheap makes pools on mapped memory. Default: the Go heap.
-	Memory Source
+	Memory Allocator
 
 	// Zero says when blocks are cleared. Default: [ZeroOnPut].
 	Zero ZeroPolicy
@@ -128,7 +128,7 @@ type BytePoolOptions struct {
 	// the garbage collector, as in a [sync.Pool]: they are freed within two GC cycles, and a Get that
 	// finds no idle block takes one of them until then ([Stats.Recovered]). So MaxIdleBytes and
 	// MaxIdlePerClass bound what the pool retains, and no Get allocates what a sync.Pool would
-	// still have. A pool that must free its blocks has no second tier: one with a Source, a
+	// still have. A pool that must free its blocks has no second tier: one with an Allocator, a
 	// Budget, Check or [NoIdle]. DEWPOND_TIER=off in the environment turns it off in all pools.
 	NoSecondTier bool
 }
@@ -168,9 +168,9 @@ type SlicePoolOptions[T any] struct {
 	// collected and stays charged for ever.
 	Budget *Budget
 
-	// AllocLimit is how many misses a second may allocate, as
-	// [BytePoolOptions.AllocLimit]. Default: no limit.
-	AllocLimit int
+	// AllocRate is how many misses a second may allocate, as
+	// [BytePoolOptions.AllocRate]. Default: no limit.
+	AllocRate int
 
 	// Zero says when slices of a T without pointers are cleared. With pointers it must be
 	// ZeroOnPut. Default: [ZeroOnPut].
@@ -247,20 +247,20 @@ type PoolOptions[T any] struct {
 	// its objects point to: give a bound if that is much, and need not last until the next
 	// burst (4096 idle gzip.Writers hold 3 GB). [NoIdle]: none are retained.
 	//
-	// Default: Limit, or without one 4096; or, if more than that were out at one time within
+	// Default: MaxOut, or without one 4096; or, if more than that were out at one time within
 	// the last IdleTimeout (60 s for NoDecay), as many as idle and out together are that. What
 	// all pools of the process keep beyond is bounded: see [BytePoolOptions.MaxIdleBytes].
 	MaxIdle int
 
-	// Limit is how many objects may be out at once. TryGet and GetContext obey it. Get
-	// hands out an object even past it, and counts [Stats.OverLimit]. An object that is
+	// MaxOut is how many objects may be out at once. TryGet and GetContext obey it. Get
+	// hands out an object even past it, and counts [Stats.OverMaxOut]. An object that is
 	// never put back counts as out for ever.
 	//
-	// A pool with a Limit is slower: it counts, and it makes no object while one is idle
-	// anywhere. So TryGet and GetContext make no more than Limit objects, apart from
+	// A pool with a MaxOut is slower: it counts, and it makes no object while one is idle
+	// anywhere. So TryGet and GetContext make no more than MaxOut objects, apart from
 	// those that Prewarm makes and those that Drop has not finished with. Default: no
 	// limit.
-	Limit int
+	MaxOut int
 
 	// Check says how closely the pool watches what its callers do with its objects: it
 	// can find a Put of an object that is idle, an object that is never put back, and an
@@ -335,8 +335,8 @@ func (o PoolOptions[T]) withDefaults() (PoolOptions[T], error) {
 	if err := o.Check.valid(); err != nil {
 		errs = append(errs, err)
 	}
-	if o.Limit < 0 {
-		fail("Limit %d: give a number of objects, or 0 for no limit", o.Limit)
+	if o.MaxOut < 0 {
+		fail("MaxOut %d: give a number of objects, or 0 for no limit", o.MaxOut)
 	}
 	o.IdleTimeout = idleTimeout(o.IdleTimeout, fail)
 	if errs != nil {
@@ -353,8 +353,8 @@ func (o PoolOptions[T]) idle() (objects int64, follows bool) {
 		return 0, false
 	case o.MaxIdle > 0:
 		return int64(o.MaxIdle), false
-	case o.Limit > 0:
-		return int64(o.Limit), true
+	case o.MaxOut > 0:
+		return int64(o.MaxOut), true
 	}
 	return defaultMaxIdle, true
 }
@@ -476,7 +476,7 @@ func DefaultClasses() []int { return sizeclass.Default() }
 // mayWait reports whether the pool's calls may wait, or be refused, by what bubbles keep apart. A
 // Source is one for all of them.
 func (o BytePoolOptions) mayWait() bool {
-	return o.Memory == nil && (o.AllocLimit > 0 || o.Budget != nil)
+	return o.Memory == nil && (o.AllocRate > 0 || o.Budget != nil)
 }
 
 // in returns the options of the part of a pool in a bubble.
@@ -489,7 +489,7 @@ func (o BytePoolOptions) in(bubble uint64) BytePoolOptions {
 // place, and whether T has pointers, or one error that names each invalid option.
 func (o SlicePoolOptions[T]) withDefaults() (of BytePoolOptions, pointers bool, err error) {
 	of = BytePoolOptions{
-		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocLimit: o.AllocLimit,
+		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocRate: o.AllocRate,
 		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoCollect: o.NoCollect, NoSecondTier: o.NoSecondTier,
 	}
 	var errs []error
@@ -563,8 +563,8 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 	if o.MaxIdlePerClass < NoIdle {
 		fail("MaxIdlePerClass %d: give a number of blocks, 0 to bound them by MaxIdleBytes alone, or NoIdle", o.MaxIdlePerClass)
 	}
-	if o.AllocLimit < 0 {
-		fail("AllocLimit %d: give a number of misses a second, or 0 for no limit", o.AllocLimit)
+	if o.AllocRate < 0 {
+		fail("AllocRate %d: give a number of misses a second, or 0 for no limit", o.AllocRate)
 	}
 	if o.Budget != nil && o.Budget.Limit() <= 0 {
 		fail("Budget: make it with NewBudget")
@@ -588,11 +588,11 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 	return o, nil
 }
 
-// A Source is where the blocks of a [BytePool] come from if they are not to come from the
+// An Allocator is where the blocks of a [BytePool] come from if they are not to come from the
 // Go heap: see [BytePoolOptions.Memory]. A pool asks it for a block when none is idle, and
 // gives it the blocks that it lets go of. For mapped memory there is package offheap; a
 // Source is for memory of another kind, or for accounts of one's own. The function
-// TestSource of package dewtest tests one.
+// TestAllocator of package dewtest tests one.
 //
 // All methods may be called by any number of goroutines at once, and must not call a
 // pool: some calls come with the lock of a [Budget] held.
@@ -600,7 +600,7 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 // A block must stay valid until Free, also after [BytePool.Close]. A pool that is closed
 // gives back all its blocks as they come; a pool that is dropped without Close, or a block
 // that its owner loses, is never heard of again.
-type Source interface {
+type Allocator interface {
 	// Alloc returns a block, or an error that says why it has none.
 	//
 	// The block has length and cap size, which is one of the pool's classes. It begins
@@ -609,7 +609,7 @@ type Source interface {
 	// method of the pool that asked for the block panics.
 	//
 	// TryGet, GetContext and Prewarm return the error, wrapped. Get and what is built on
-	// it take a block of the Go heap instead, and count that in [Stats.HeapFallback].
+	// it take a block of the Go heap instead, and count that in [OffHeapStats.Fallback].
 	Alloc(size int) ([]byte, error)
 
 	// Free takes back a block that Alloc returned, whole, with what its owners have left
@@ -617,7 +617,7 @@ type Source interface {
 	// back, and the method that let go of it panics after it has done everything else.
 	Free(block []byte)
 
-	// Owns reports whether b, whatever its length, begins where a block of this Source
+	// Owns reports whether b, whatever its length, begins where a block of this Allocator
 	// begins and has that block's cap. A pool asks this of every slice with the cap of a
 	// class that is put back, so Owns should be fast, and refuses those for which it
 	// reports false. Of a block that Free has taken back it may report either.

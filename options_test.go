@@ -18,10 +18,10 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 	}{
 		{"everything", dewpond.BytePoolOptions{
 			Name: "orders", Classes: []int{64, 7168, 8192, 100}, MaxIdleBytes: -5,
-			MaxIdlePerClass: -2, AllocLimit: -2, Zero: 9, LeakAfter: -1, IdleTimeout: -2,
+			MaxIdlePerClass: -2, AllocRate: -2, Zero: 9, LeakAfter: -1, IdleTimeout: -2,
 		}, []string{
 			`pool "orders"`, "100 after 8192",
-			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -2", "AllocLimit -2", "Zero 9", "ZeroOnPut", "LeakAfter -1", "IdleTimeout -2ns", "NoDecay",
+			"MaxIdleBytes -5", "NoIdle", "MaxIdlePerClass -2", "AllocRate -2", "Zero 9", "ZeroOnPut", "LeakAfter -1", "IdleTimeout -2ns", "NoDecay",
 		}, []string{"classes 7168 and 8192", "remove 7168"}},
 		{"LeakAfter without a timer", dewpond.BytePoolOptions{LeakAfter: time.Second, IdleTimeout: dewpond.NoDecay}, []string{"LeakAfter 1s", "IdleTimeout"}, nil},
 		{"no class", dewpond.BytePoolOptions{Classes: []int{}}, []string{"no class"}, nil},
@@ -65,7 +65,7 @@ func TestOptionsAreCopied(t *testing.T) {
 // Limits as large as a number can be are as good as none: nothing overflows.
 func TestLargestLimits(t *testing.T) {
 	budget := dewpond.MustBudget("", math.MaxInt64)
-	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: math.MaxInt64, MaxIdlePerClass: math.MaxInt, AllocLimit: math.MaxInt})
+	p := newPool(t, dewpond.BytePoolOptions{Budget: budget, MaxIdleBytes: math.MaxInt64, MaxIdlePerClass: math.MaxInt, AllocRate: math.MaxInt})
 	b := must(p.TryGet(1 << 20))
 	if used := budget.Used(); len(b) != 1<<20 || used != 1<<20 {
 		t.Errorf("%d bytes are out and %d used", len(b), used)
@@ -77,7 +77,7 @@ func TestLargestLimits(t *testing.T) {
 	if p.Trim(); budget.Used() != 0 {
 		t.Errorf("%d bytes are used and nothing is there", budget.Used())
 	}
-	q := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: math.MaxInt, Limit: math.MaxInt})
+	q := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: math.MaxInt, MaxOut: math.MaxInt})
 	q.Put(must(q.TryGet()))
 	if idle := q.Stats().Classes[0].Idle; idle != 1 {
 		t.Errorf("%d objects are idle", idle)

@@ -31,17 +31,17 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Put of a slice whose cap is no class": func(t *testing.T, p *dewpond.BytePool) {
 		p.Put(make([]byte, 100))
 		p.Put(make([]byte, 128)[:10:100])
-		expect(t, p, dewpond.Stats{DroppedForeign: 2})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}})
 	},
 	"Put of a sub-slice that does not start": func(t *testing.T, p *dewpond.BytePool) {
 		p.Put(p.Get(128)[1:])
-		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 128})
 	},
 	"Put of a sub-slice whose cap happens": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(128)
 		p.Put(b[64:])
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 128})
 			return
 		}
 		if got := p.Get(64); &got[0] != &b[64] {
@@ -50,19 +50,19 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	},
 	"Put of a slice larger than the largest": func(t *testing.T, p *dewpond.BytePool) {
 		p.Put(make([]byte, 8192))
-		expect(t, p, dewpond.Stats{DroppedOversize: 1})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}})
 	},
 	"Put of a slice whose cap is a class": func(t *testing.T, p *dewpond.BytePool) {
 		frame := make([]byte, 128)
 		p.Put(frame[1:65:65])
 		p.Put(frame[8:72:72])
-		expect(t, p, dewpond.Stats{DroppedForeign: 2})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}})
 	},
 	"Put of a slice made elsewhere": func(t *testing.T, p *dewpond.BytePool) {
 		p.Get(128)
 		p.Put(make([]byte, 128))
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 128})
 			return
 		}
 		expect(t, p, dewpond.Stats{IdleBytes: 128})
@@ -79,14 +79,14 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			t.Errorf("Close with a block out: %v", err)
 		}
 		p.Put(b)
-		expect(t, p, dewpond.Stats{DroppedClosed: 1})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Closed: 1}})
 	},
 	"Put twice": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(100)
 		p.Put(b)
 		p.Put(b)
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}, IdleBytes: 128})
 			return
 		}
 		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
@@ -117,7 +117,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Return(&b)
 		p.Return(&other)
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}, IdleBytes: 128})
 			return
 		}
 		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
@@ -157,9 +157,9 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"append past cap": func(t *testing.T, p *dewpond.BytePool) {
 		b := append(p.Get(128), make([]byte, 1300)...)
 		p.Put(b)
-		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 128})
 		p.Put(p.Append(p.Get(128), make([]byte, 1300)...))
-		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 128, IdleBytes: 128 + 2048})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 128, IdleBytes: 128 + 2048})
 	},
 	"GetBatch into elements that still hold": func(t *testing.T, p *dewpond.BytePool) {
 		blocks := [][]byte{p.Get(100), nil}
@@ -195,13 +195,13 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			}
 		})
 	},
-	"a Source that returns what cannot be": func(t *testing.T, _ *dewpond.BytePool) {
+	"an Allocator that returns what cannot be": func(t *testing.T, _ *dewpond.BytePool) {
 		p := newPool(t, dewpond.BytePoolOptions{Memory: fixedSource(make([]byte, 60))})
-		if text := panics(func() { p.Get(64) }); !strings.Contains(text, "the Source of pool") {
+		if text := panics(func() { p.Get(64) }); !strings.Contains(text, "the Allocator of pool") {
 			t.Errorf("panicked with %q", text)
 		}
 	},
-	"a Source that returns a block that is not": func(t *testing.T, _ *dewpond.BytePool) {
+	"an Allocator that returns a block that is not": func(t *testing.T, _ *dewpond.BytePool) {
 		p := newPool(t, dewpond.BytePoolOptions{Memory: fixedSource(bytes.Repeat([]byte{7}, 64))})
 		if one, two := p.Get(64), p.Get(64); one[0] != 7 || &one[0] != &two[0] {
 			t.Error("the row is out of date: the pool saw it")
@@ -212,7 +212,7 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Adopt(make([]byte, 60))
 		p.Adopt(make([]byte, 300)) // between 128 and 1024
 		p.Adopt(make([]byte, 136)[8:])
-		expect(t, p, dewpond.Stats{DroppedOversize: 1, DroppedForeign: 3})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1, Foreign: 3}})
 	},
 	"Adopt of a part of": onHeap(func(t *testing.T, p *dewpond.BytePool) {
 		b := make([]byte, 4096)
@@ -276,7 +276,7 @@ func onHeap(test func(t *testing.T, p *dewpond.BytePool)) func(*testing.T, *dewp
 			return
 		}
 		p.Adopt(make([]byte, 1024))
-		if expect(t, p, dewpond.Stats{DroppedForeign: 1}); panics(func() { p.Bodies() }) == "" {
+		if expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}); panics(func() { p.Bodies() }) == "" {
 			t.Error("the document is out of date: there is a BodyPool off the heap")
 		}
 	}
@@ -359,12 +359,12 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		v := p.Get()
 		p.Close()
 		p.Put(v)
-		if expectObjects(t, p, dewpond.Stats{DroppedClosed: 1}); dropped != 1 {
+		if expectObjects(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Closed: 1}}); dropped != 1 {
 			t.Errorf("dropped %d times", dropped)
 		}
 	},
 	"Pool: no Put": func(t *testing.T, _ *dewpond.BytePool) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		p.Get()
 		expectObjects(t, p, dewpond.Stats{InUseBytes: int64(unsafe.Sizeof(account{}))})
 		if _, err := p.TryGet(); !errors.Is(err, dewpond.ErrExhausted) {
@@ -405,7 +405,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Put(b.Bytes())
 		b.Release()
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 1024})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}, IdleBytes: 1024})
 			return
 		}
 		if one, two := p.Get(1024), p.Get(1024); &one[0] != &two[0] {
@@ -451,9 +451,9 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		if dewpond.Release(l) != dewpond.ErrReleased || dewpond.Release(copied) != dewpond.ErrReleased {
 			t.Error("a second Release passes")
 		}
-		expect(t, p, dewpond.Stats{InUseBytes: 128, DroppedDouble: 2})
+		expect(t, p, dewpond.Stats{InUseBytes: 128, DoubleReleases: 2})
 		other.Release()
-		expect(t, p, dewpond.Stats{IdleBytes: 128, DroppedDouble: 2})
+		expect(t, p, dewpond.Stats{IdleBytes: 128, DoubleReleases: 2})
 	},
 	"Lease: Release, when its handle": func(t *testing.T, p *dewpond.BytePool) {
 		stale := p.Lease(100)
@@ -466,7 +466,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		if dewpond.Release(stale) != dewpond.ErrReleased {
 			t.Error("a stale Release passes")
 		}
-		expect(t, p, dewpond.Stats{InUseBytes: 128, IdleBytes: idle, DroppedDouble: 1})
+		expect(t, p, dewpond.Stats{InUseBytes: 128, IdleBytes: idle, DoubleReleases: 1})
 		l.Release()
 	},
 	"Lease: Bytes, Retain, Slice or Truncate after": func(t *testing.T, p *dewpond.BytePool) {
@@ -509,12 +509,12 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		for _, refused := range []dewpond.Lease{l.Slice(0, 100), l.Slice(8, 136), l.Truncate(100)} {
 			p.Put(refused.Bytes())
 		}
-		expect(t, p, dewpond.Stats{DroppedForeign: 3, InUseBytes: 1024})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 3}, InUseBytes: 1024})
 		for i, unlucky := range []dewpond.Lease{l.Slice(128, 256), l.Truncate(128)} {
 			b := unlucky.Bytes()
 			p.Put(b)
 			if offHeap {
-				expect(t, p, dewpond.Stats{DroppedForeign: uint64(4 + i), InUseBytes: 1024})
+				expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: uint64(4 + i)}, InUseBytes: 1024})
 			} else if other := p.Get(128); &other[0] != &b[0] {
 				t.Error("the row is out of date: the pool saw it")
 			}
@@ -533,7 +533,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		p.Put(l.Bytes())
 		l.Release()
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedDouble: 1, IdleBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}, IdleBytes: 128})
 			return
 		}
 		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
@@ -556,7 +556,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			}
 			l.Release()
 		}
-		expect(t, p, dewpond.Stats{DroppedForeign: 1, DroppedOversize: 1})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1, Oversize: 1}})
 	},
 	"LeaseOf: Put of the block": func(t *testing.T, p *dewpond.BytePool) {
 		for range 2 {
@@ -570,7 +570,7 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			two.Release()
 		}
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedDouble: 4, IdleBytes: 128})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 4}, IdleBytes: 128})
 			return
 		}
 		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
@@ -626,14 +626,14 @@ var toolOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"Scope: Put of a piece": func(t *testing.T, p *dewpond.BytePool) {
 		s := p.Scope()
 		p.Put(s.Get(100))
-		expect(t, p, dewpond.Stats{DroppedForeign: 1, InUseBytes: 4096})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}, InUseBytes: 4096})
 		p.Put(s.Get(128)) // at 104 of the chunk
-		expect(t, p, dewpond.Stats{DroppedForeign: 2, InUseBytes: 4096})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}, InUseBytes: 4096})
 		s.Get(8)
 		unlucky := s.Get(128) // at 240
 		p.Put(unlucky)
 		if offHeap {
-			expect(t, p, dewpond.Stats{DroppedForeign: 3, InUseBytes: 4096})
+			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 3}, InUseBytes: 4096})
 			return
 		}
 		if b := p.Get(128); &b[0] != &unlucky[0] {
@@ -657,7 +657,7 @@ func expectObjects(t *testing.T, p *dewpond.Pool[account], want dewpond.Stats) {
 	t.Helper()
 	s := p.Stats()
 	compare(t, dewpond.Stats{
-		DroppedClosed: s.DroppedClosed, IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
+		Dropped: dewpond.DropStats{Closed: s.Dropped.Closed}, IdleBytes: s.IdleBytes, InUseBytes: s.InUseBytes,
 	}, want)
 }
 
@@ -668,8 +668,8 @@ var sliceOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		entries.Put(make([]entry, 7))
 		floats.Put(make([]float64, 7))
 		floats.Put(make([]float64, 17)[1:9:9])
-		expect(t, entries, dewpond.Stats{DroppedForeign: 1})
-		expect(t, floats, dewpond.Stats{DroppedForeign: 2})
+		expect(t, entries, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}})
+		expect(t, floats, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 2}})
 	},
 	"SlicePool: Put of a part whose cap": func(t *testing.T, _ *dewpond.BytePool) {
 		entries, floats := slicesOfEight[entry](t), slicesOfEight[float64](t)
@@ -689,7 +689,7 @@ var sliceOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"SlicePool: Put of a slice larger": func(t *testing.T, _ *dewpond.BytePool) {
 		p := slicesOfEight[float64](t)
 		p.Put(make([]float64, 1000))
-		expect(t, p, dewpond.Stats{DroppedOversize: 1})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}})
 	},
 	"SlicePool: Put twice": func(t *testing.T, _ *dewpond.BytePool) {
 		p := slicesOfEight[entry](t)
@@ -716,7 +716,7 @@ var sliceOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 	"SlicePool: append past cap": func(t *testing.T, _ *dewpond.BytePool) {
 		p := slicesOfEight[float64](t)
 		p.Put(append(p.Get(16), 1))
-		expect(t, p, dewpond.Stats{DroppedOversize: 1, InUseBytes: 128})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}, InUseBytes: 128})
 	},
 	"SlicePool: a Reset that leaves a pointer": func(t *testing.T, _ *dewpond.BytePool) {
 		p := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8}, Reset: func([]entry) {}})
@@ -732,7 +732,7 @@ var sliceOwnership = map[string]func(t *testing.T, p *dewpond.BytePool){
 		s := p.Get(8)
 		p.Close()
 		p.Put(s)
-		expect(t, p, dewpond.Stats{DroppedClosed: 1})
+		expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Closed: 1}})
 	},
 	"SlicePool: no Put": func(t *testing.T, _ *dewpond.BytePool) {
 		p := slicesOfEight[float64](t)

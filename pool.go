@@ -54,8 +54,8 @@ type Pool[T any] struct {
 
 	decay decay.Decayer
 
-	out       semaphore.Semaphore // counts the objects that are out, if there is a Limit
-	exhausted error               // of a TryGet when these are as many as Limit
+	out       semaphore.Semaphore // counts the objects that are out, if there is a MaxOut
+	exhausted error               // of a TryGet when these are as many as MaxOut
 	count     objectCounts
 
 	standIn standIn[Pool[T]]
@@ -73,7 +73,7 @@ const (
 	setZero
 	callReset
 	askKeep   // call keep, then reset
-	countOut  // there is a Limit; then keep if it is set, and reset
+	countOut  // there is a MaxOut; then keep if it is set, and reset
 	askChecks // the object may be watched; then all of the above
 	askParts  // the object may be another part's; then all of the above
 )
@@ -106,16 +106,16 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 	p.entry, p.name = entry, entry.Name()
 	p.size = o.size()
 	p.checks = objectChecks(o, p.size)
-	p.out.Init(o.Limit, p.Name)
-	if o.Limit > 0 {
-		p.exhausted = exhausted("pool %q is exhausted: as many objects are in use as its Limit of %d allows", p.name, o.Limit)
+	p.out.Init(o.MaxOut, p.Name)
+	if o.MaxOut > 0 {
+		p.exhausted = exhausted("pool %q is exhausted: as many objects are in use as its MaxOut of %d allows", p.name, o.MaxOut)
 	}
 	switch {
 	case p.parts != nil:
 		p.onPut = askParts
 	case p.checks != nil:
 		p.onPut = askChecks
-	case o.Limit > 0:
+	case o.MaxOut > 0:
 		p.onPut = countOut
 	case o.Keep != nil:
 		p.onPut = askKeep
@@ -134,7 +134,7 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 		Aging:        o.IdleTimeout > 0,
 		Shards:       o.object.object != nil, // of package dewsync, which makes a pool when that is in use
 		// A limited pool keeps all idle objects in the depot, where every Get finds
-		// them. So it makes an object only if none is idle, and has no more than Limit,
+		// them. So it makes an object only if none is idle, and has no more than MaxOut,
 		// apart from those that Drop has not finished with.
 		Direct: p.limited() || p.checks.everything(),
 	})
@@ -165,8 +165,8 @@ func MustPool[T any](o PoolOptions[T]) *Pool[T] {
 }
 
 // Get returns an object that was put back, or a new one from [PoolOptions.New]. It is
-// never refused: beyond [PoolOptions.Limit] it still hands out objects, and counts them
-// in [Stats.OverLimit]. It panics if New returns nil.
+// never refused: beyond [PoolOptions.MaxOut] it still hands out objects, and counts them
+// in [Stats.OverMaxOut]. It panics if New returns nil.
 //
 //go:nosplit
 func (p *Pool[T]) Get() *T {
@@ -193,13 +193,13 @@ func (p *Pool[T]) Get() *T {
 
 func (p *Pool[T]) limited() bool { return p.out.Limit() > 0 }
 
-// getSlow is Get when the shard has no object, as always in a pool with a Limit.
+// getSlow is Get when the shard has no object, as always in a pool with a MaxOut.
 func (p *Pool[T]) getSlow() *T {
 	if p.onPut == askStandIn {
 		return p.actual().Get()
 	}
 	if p.limited() && !p.out.AcquireAnyway() {
-		p.count.overLimit.Add(1)
+		p.count.overMaxOut.Add(1)
 	}
 	v := p.engine.PopSlow(0)
 	if v == nil && p.engine.Reclaim(0) {
@@ -211,7 +211,7 @@ func (p *Pool[T]) getSlow() *T {
 	return p.allocate()
 }
 
-// TryGet is like [Pool.Get], but if [PoolOptions.Limit] objects are in use it returns an error that
+// TryGet is like [Pool.Get], but if [PoolOptions.MaxOut] objects are in use it returns an error that
 // names the pool and wraps [ErrExhausted]. After [Pool.Close] it returns [ErrClosed].
 func (p *Pool[T]) TryGet() (*T, error) {
 	p = p.actual()
@@ -231,7 +231,7 @@ func (p *Pool[T]) TryGet() (*T, error) {
 // the order in which they arrived. If a call need not wait, it does not look at ctx. Close
 // ends every wait with [ErrClosed].
 //
-// In the binary of a test each bubble of [testing/synctest] has a Limit and waits of its own, if T
+// In the binary of a test each bubble of [testing/synctest] has a MaxOut and waits of its own, if T
 // has pointers. Else, while a call waits in a bubble, the pool belongs to that bubble: a
 // call from outside the bubble that would wake it, or wait beside it, panics.
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
@@ -296,11 +296,11 @@ func (p *Pool[T]) fresh() *T {
 
 // Put gives an object back: it calls [PoolOptions.Keep], then [PoolOptions.Reset]. The
 // caller must no longer use the object. Put ignores nil. An object that the pool does
-// not retain goes to [PoolOptions.Drop]: one that Keep refuses ([Stats.DroppedOversize]),
-// one that MaxIdle has no room for ([Stats.DroppedFull]), and every object after
-// [Pool.Close] ([Stats.DroppedClosed]). Without Drop, one that MaxIdle has no room for belongs to the
+// not retain goes to [PoolOptions.Drop]: one that Keep refuses ([DropStats.Oversize]),
+// one that MaxIdle has no room for ([DropStats.Full]), and every object after
+// [Pool.Close] ([DropStats.Closed]). Without Drop, one that MaxIdle has no room for belongs to the
 // garbage collector, and a Get may take it until it is freed: see [PoolOptions.NoSecondTier]. If [PoolOptions.Check] is set, Put refuses an
-// object that is idle ([Stats.DroppedDouble]), and leaves it as it is.
+// object that is idle ([DropStats.Double]), and leaves it as it is.
 func (p *Pool[T]) Put(v *T) {
 	if v == nil {
 		return
@@ -372,7 +372,7 @@ func (p *Pool[T]) asked(v *T) bool {
 	return p.tryClean(v)
 }
 
-// putLimited is Put in a pool with a Limit. The object counts as out until another
+// putLimited is Put in a pool with a MaxOut. The object counts as out until another
 // caller can get it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
 	defer p.out.Release()
@@ -405,7 +405,7 @@ func clearObject[T any](v *T) {
 // refused lets go of an object that Keep refuses.
 func (p *Pool[T]) refused(v *T) {
 	p.count.puts.Add(1)
-	p.count.droppedOversize.Add(1)
+	p.count.droppedByKeep.Add(1)
 	p.engine.Gone(0, 1)
 	p.seal(v) // with its present contents: Reset has not been called
 	p.discard(v)
@@ -494,7 +494,7 @@ func (p *Pool[T]) Prewarm(count int) error {
 //
 // Trim stops the world twice, each time for tens of microseconds, and for longer if
 // other goroutines stop it too; where nothing is idle it does not. Until that is over every Get finds nothing idle. (A pool
-// with a Limit keeps all its objects in one place, and its Trim does not stop the world.)
+// with a MaxOut keeps all its objects in one place, and its Trim does not stop the world.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
@@ -561,8 +561,8 @@ func (p *Pool[T]) free(l *late.List) func(class uint8, v unsafe.Pointer) {
 func (p *Pool[T]) Name() string { return p.made().name }
 
 // Stats returns the pool's statistics. Bytes are the number of objects times the size of
-// T, without what the objects point to. DroppedOversize counts the objects that Keep
-// refused. Stats takes microseconds and does not slow down other calls.
+// T, without what the objects point to. Stats takes microseconds and does not slow down
+// other calls.
 func (p *Pool[T]) Stats() Stats {
 	if p = p.made(); p.parted() {
 		return p.parts.Stats()
@@ -573,22 +573,24 @@ func (p *Pool[T]) Stats() Stats {
 	trimmed := p.count.trimmed.Load()
 	c.Released += trimmed
 	s := Stats{
-		Name:            p.name,
-		Engine:          percpu.Engine(),
-		Bubbles:         bubblesShared(),
-		Guard:           "off (" + p.unguarded() + ")",
-		Hits:            c.Hits + recovered,
-		Recovered:       recovered,
-		Misses:          p.count.misses.Load(),
-		Refused:         p.count.refused.Load(),
-		OverLimit:       p.count.overLimit.Load(),
-		DroppedFull:     p.count.droppedFull.Load(),
-		DroppedOversize: p.count.droppedOversize.Load(),
-		DroppedClosed:   p.count.droppedClosed.Load(),
-		DroppedDouble:   p.count.droppedDouble.Load(),
-		Trimmed:         c.Released,
-		Collections:     p.count.collections.Load(),
-		ReleasedBytes:   int64(c.Released) * p.size,
+		Name:       p.name,
+		Engine:     percpu.Engine(),
+		Bubbles:    bubblesShared(),
+		Guard:      GuardStats{Setting: "off (" + p.unguarded() + ")"},
+		Hits:       c.Hits + recovered,
+		Recovered:  recovered,
+		Misses:     p.count.misses.Load(),
+		Refused:    p.count.refused.Load(),
+		OverMaxOut: p.count.overMaxOut.Load(),
+		Dropped: DropStats{
+			Full:   p.count.droppedFull.Load(),
+			ByKeep: p.count.droppedByKeep.Load(),
+			Closed: p.count.droppedClosed.Load(),
+			Double: p.count.droppedDouble.Load(),
+		},
+		Trimmed:       c.Released,
+		Collections:   p.count.collections.Load(),
+		ReleasedBytes: int64(c.Released) * p.size,
 	}
 	if p.checks != nil {
 		c.Idle += quarantined[0]
@@ -604,18 +606,18 @@ func (p *Pool[T]) Stats() Stats {
 	s.Puts = c.Puts + p.count.puts.Load()
 	out := max(0, int64(s.Gets-s.Puts))
 	s.InUseBytes = out * p.size
-	s.Puts += s.DroppedDouble
+	s.Puts += s.Dropped.Double
 	s.Classes = []ClassStats{{Size: int(p.size), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses, Puts: s.Puts, Idle: c.Idle, InUse: int(out)}}
 	return s
 }
 
 // objectCounts has the counts of the slow paths of a Pool.
 type objectCounts struct {
-	misses, refused, overLimit                  atomic.Uint64
-	puts, recovered                             atomic.Uint64 // those that the engine does not count, each once
-	droppedFull, droppedOversize, droppedClosed atomic.Uint64
-	droppedDouble, trimmed                      atomic.Uint64 // in checked mode; trimmed: in quarantine
-	collections                                 atomic.Uint64
+	misses, refused, overMaxOut               atomic.Uint64
+	puts, recovered                           atomic.Uint64 // those that the engine does not count, each once
+	droppedFull, droppedByKeep, droppedClosed atomic.Uint64
+	droppedDouble, trimmed                    atomic.Uint64 // in checked mode; trimmed: in quarantine
+	collections                               atomic.Uint64
 }
 
 // overhead returns the bytes that the pool has in addition to its objects.
@@ -778,7 +780,7 @@ func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 	c.Layout = check.LayoutOf(c.objects)
 	c.MayLose = o.object.object != nil // of package dewsync
 
-	if idle, _ := o.idle(); o.Limit == 0 { // with a Limit, calls would miss what is in quarantine
+	if idle, _ := o.idle(); o.MaxOut == 0 { // with a MaxOut, calls would miss what is in quarantine
 		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, idle/4, check.QuarantineBlocks))
 	}
 	return c

@@ -65,7 +65,7 @@ func TestPoolWithNewLeavesObjectsAsTheyAre(t *testing.T) {
 	for name, o := range map[string]dewpond.PoolOptions[account]{
 		"plain": {New: made},
 		"Keep":  {New: made, Keep: func(*account) bool { return true }},
-		"Limit": {New: made, Limit: 1},
+		"Limit": {New: made, MaxOut: 1},
 		"Check": {New: made, Check: dewpond.CheckAll},
 	} {
 		p := newObjects(t, o)
@@ -124,7 +124,7 @@ func TestPoolAsksKeepBeforeReset(t *testing.T) {
 	for _, limit := range []int{0, 3} {
 		calls = nil
 		p := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{
-			Limit: limit,
+			MaxOut: limit,
 			Keep: func(b *bytes.Buffer) bool {
 				note("keep")(b)
 				return b.Len() < 3
@@ -142,10 +142,10 @@ func TestPoolAsksKeepBeforeReset(t *testing.T) {
 		p.Put(b)
 		want := []string{`keep "ab"`, `reset "ab"`, `keep "abc"`, `drop "abc"`}
 		if !slices.Equal(calls, want) {
-			t.Errorf("Limit %d: %q, want %q", limit, calls, want)
+			t.Errorf("MaxOut %d: %q, want %q", limit, calls, want)
 		}
-		if s := p.Stats(); s.DroppedOversize != 1 || s.Puts != 2 || s.Classes[0].Idle != 1 || s.InUseBytes != 0 {
-			t.Errorf("Limit %d: %+v", limit, s)
+		if s := p.Stats(); s.Dropped.ByKeep != 1 || s.Puts != 2 || s.Classes[0].Idle != 1 || s.InUseBytes != 0 {
+			t.Errorf("MaxOut %d: %+v", limit, s)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestPoolOptionsThatCannotBeMeant(t *testing.T) {
 	dewpond.MustPool(dewpond.PoolOptions[[4 << 10]byte]{}).Close()
 
 	refuses(t, dewpond.PoolOptions[struct{}]{}, "struct {} has size 0")
-	refuses(t, dewpond.PoolOptions[[0]int]{MaxIdle: -2, Limit: -1}, "[0]int has size 0", "MaxIdle -2", "Limit -1")
+	refuses(t, dewpond.PoolOptions[[0]int]{MaxIdle: -2, MaxOut: -1}, "[0]int has size 0", "MaxIdle -2", "MaxOut -1")
 
 	// A Reset that is promoted leaves the other fields as they are.
 	refuses(t, dewpond.PoolOptions[session]{}, "dewpond_test.session", "by its field Buffer", "give Reset")
@@ -228,7 +228,7 @@ func (d *declared) Reset() { *d = declared{} }
 
 // Close ends waits and leaves the registry also where Drop panics.
 func TestPoolCloseOutlivesPanics(t *testing.T) {
-	p := newObjects(t, dewpond.PoolOptions[account]{Name: "panicking", Limit: 2, Drop: func(*account) { panic("Drop") }})
+	p := newObjects(t, dewpond.PoolOptions[account]{Name: "panicking", MaxOut: 2, Drop: func(*account) { panic("Drop") }})
 	if err := p.Prewarm(1); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestPoolOfLargeObjects(t *testing.T) {
 func TestPoolNewReturnsNil(t *testing.T) {
 	for _, limit := range []int{0, 1} {
 		none := true
-		p := newObjects(t, dewpond.PoolOptions[account]{Name: "empty-handed", Limit: limit, Reset: func(*account) {}, New: func() *account {
+		p := newObjects(t, dewpond.PoolOptions[account]{Name: "empty-handed", MaxOut: limit, Reset: func(*account) {}, New: func() *account {
 			if none {
 				return nil
 			}
@@ -304,10 +304,10 @@ func TestPoolNewReturnsNil(t *testing.T) {
 		none = false
 		v, err := p.TryGet()
 		if v == nil || err != nil {
-			t.Errorf("Limit %d: after that, TryGet: %v", limit, err)
+			t.Errorf("MaxOut %d: after that, TryGet: %v", limit, err)
 		}
-		if s := p.Stats(); s.Gets != 1 || s.Misses != 1 || s.OverLimit != 0 {
-			t.Errorf("Limit %d: %+v", limit, s)
+		if s := p.Stats(); s.Gets != 1 || s.Misses != 1 || s.OverMaxOut != 0 {
+			t.Errorf("MaxOut %d: %+v", limit, s)
 		}
 		p.Put(v)
 	}
@@ -323,7 +323,7 @@ func TestPoolOutlivesPanics(t *testing.T) {
 		}
 	}
 	p := newObjects(t, dewpond.PoolOptions[account]{
-		Limit: 1, MaxIdle: dewpond.NoIdle,
+		MaxOut: 1, MaxIdle: dewpond.NoIdle,
 		New:   func() *account { may("New"); return new(account) },
 		Reset: func(*account) { may("Reset") },
 		Keep:  func(*account) bool { may("Keep"); return true },
@@ -348,7 +348,7 @@ func TestPoolOutlivesPanics(t *testing.T) {
 }
 
 func TestPoolPutNil(t *testing.T) {
-	for _, o := range []dewpond.PoolOptions[bytes.Buffer]{{}, {Limit: 1}, {Keep: func(*bytes.Buffer) bool { return true }}} {
+	for _, o := range []dewpond.PoolOptions[bytes.Buffer]{{}, {MaxOut: 1}, {Keep: func(*bytes.Buffer) bool { return true }}} {
 		p := newObjects(t, o)
 		p.Put(nil)
 		if s := p.Stats(); s.Puts != 0 || s.Classes[0].Idle != 0 {
@@ -383,7 +383,7 @@ func TestPoolStats(t *testing.T) {
 	s := p.Stats()
 	want := dewpond.Stats{
 		Name: "counted", Engine: s.Engine,
-		Gets: 4, Hits: 3, Misses: 1, Puts: 3, DroppedFull: 1,
+		Gets: 4, Hits: 3, Misses: 1, Puts: 3, Dropped: dewpond.DropStats{Full: 1},
 		IdleBytes: 16, InUseBytes: 16,
 		Classes: []dewpond.ClassStats{{Size: 16, Gets: 4, Hits: 3, Misses: 1, Puts: 3, Idle: 1, InUse: 1}},
 	}
@@ -411,7 +411,7 @@ func TestPoolStats(t *testing.T) {
 	if p.Get() == nil {
 		t.Error("Get after Close has nothing")
 	}
-	if s := p.Stats(); s.DroppedClosed != 1 || s.Refused != 0 {
+	if s := p.Stats(); s.Dropped.Closed != 1 || s.Refused != 0 {
 		t.Errorf("after Close: %+v", s)
 	}
 	p.Close()
@@ -422,7 +422,7 @@ func TestPoolHitDoesNotAllocate(t *testing.T) {
 	zero := newObjects(t, dewpond.PoolOptions[account]{})
 	reset := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{})
 	keep := newObjects(t, dewpond.PoolOptions[account]{Keep: func(*account) bool { return true }})
-	limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 3})
+	limited := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 3})
 	for name, pair := range map[string]func(){
 		"zero":    func() { zero.Put(zero.Get()) },
 		"reset":   func() { reset.Put(reset.Get()) },
@@ -449,7 +449,7 @@ func TestPoolDropsOnce(t *testing.T) {
 		var oversize atomic.Int64
 		p := newObjects(t, dewpond.PoolOptions[object]{
 			MaxIdle: 4,
-			Limit:   limit,
+			MaxOut:  limit,
 			New: func() *object {
 				v := new(object)
 				mu.Lock()
@@ -509,14 +509,14 @@ func TestPoolDropsOnce(t *testing.T) {
 		p.Put(last)
 		for _, v := range all {
 			if n := v.dropped.Load(); n != 1 {
-				t.Fatalf("Limit %d: an object was dropped %d times", limit, n)
+				t.Fatalf("MaxOut %d: an object was dropped %d times", limit, n)
 			}
 		}
 		s := p.Stats()
-		if s.Trimmed+s.DroppedFull+s.DroppedOversize+s.DroppedClosed != uint64(len(all)) || s.DroppedClosed != 1 {
-			t.Errorf("Limit %d: %d objects, %+v", limit, len(all), s)
+		if s.Trimmed+s.Dropped.Full+s.Dropped.ByKeep+s.Dropped.Closed != uint64(len(all)) || s.Dropped.Closed != 1 {
+			t.Errorf("MaxOut %d: %d objects, %+v", limit, len(all), s)
 		}
-		t.Logf("Limit %d: %d objects, %d by Trim and Close, %d full, %d by Keep", limit, len(all), s.Trimmed, s.DroppedFull, s.DroppedOversize)
+		t.Logf("MaxOut %d: %d objects, %d by Trim and Close, %d full, %d by Keep", limit, len(all), s.Trimmed, s.Dropped.Full, s.Dropped.ByKeep)
 	}
 }
 
@@ -544,7 +544,7 @@ func TestDroppedObjectPoolIsCollected(t *testing.T) {
 
 func TestPoolLimit(t *testing.T) {
 	leavesOut(t, "objects up to the limit")
-	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
+	p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 2})
 	a, errA := p.TryGet()
 	_, errB := p.TryGet()
 	_, errC := p.TryGet()
@@ -552,7 +552,7 @@ func TestPoolLimit(t *testing.T) {
 		t.Fatalf("TryGet: %v, %v, %v; want the third refused", errA, errB, errC)
 	}
 	c := p.Get() // is never refused
-	if s := p.Stats(); s.OverLimit != 1 || s.Refused != 1 || s.Misses != 3 {
+	if s := p.Stats(); s.OverMaxOut != 1 || s.Refused != 1 || s.Misses != 3 {
 		t.Errorf("%+v", s)
 	}
 	p.Put(a)
@@ -568,7 +568,7 @@ func TestPoolLimit(t *testing.T) {
 // Objects from elsewhere do not raise the limit.
 func TestPoolLimitIgnoresStrangers(t *testing.T) {
 	leavesOut(t, "the object that uses up the limit")
-	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+	p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 	for range 5 {
 		p.Put(new(account))
 	}
@@ -584,7 +584,7 @@ func TestPoolLimitIgnoresStrangers(t *testing.T) {
 // also with its ctx done and the Limit reached.
 func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 	leavesOut(t, "the objects that it counts")
-	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
+	p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 2})
 	p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -598,8 +598,8 @@ func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 		}
 		p.Get()
 		p.Get() // the fourth is past Limit, as the third is
-		if s := p.Stats(); s.OverLimit != 2*want || s.Refused != 0 {
-			t.Errorf("%d out: OverLimit %d, Refused %d", s.Gets, s.OverLimit, s.Refused)
+		if s := p.Stats(); s.OverMaxOut != 2*want || s.Refused != 0 {
+			t.Errorf("%d out: OverMaxOut %d, Refused %d", s.Gets, s.OverMaxOut, s.Refused)
 		}
 	}
 }
@@ -609,7 +609,7 @@ func TestClosedPoolCountsWhatIsOut(t *testing.T) {
 func TestPoolServesWaitersInOrder(t *testing.T) {
 	leavesOut(t, "the objects of the last waiters")
 	synctest.Test(t, func(t *testing.T) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 2})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 2})
 		out := []*account{p.Get(), p.Get()}
 		var mu sync.Mutex
 		var order []int
@@ -649,7 +649,7 @@ func TestPoolServesWaitersInOrder(t *testing.T) {
 // same moment.
 func TestPoolCancelledWaitLeaksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		for range 300 {
 			v, err := p.TryGet()
 			if err != nil {
@@ -694,7 +694,7 @@ func TestPoolGetContextWithAnEndedContext(t *testing.T) {
 	leavesOut(t, "the object that uses up the limit")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("why"))
-	p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+	p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 	if _, err := p.GetContext(ctx); err != nil {
 		t.Errorf("with an object to be had: %v", err)
 	}
@@ -708,7 +708,7 @@ func TestPoolGetContextWithAnEndedContext(t *testing.T) {
 
 func TestPoolCloseEndsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newObjects(t, dewpond.PoolOptions[account]{Limit: 1})
+		p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 1})
 		v := p.Get()
 		var ended atomic.Int64
 		for range 3 {
@@ -743,7 +743,7 @@ func TestPoolLimitHolds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	for _, limit := range []int{1, 3, 17} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
-			p := newObjects(t, dewpond.PoolOptions[account]{Limit: limit})
+			p := newObjects(t, dewpond.PoolOptions[account]{MaxOut: limit})
 			var out, most, refused atomic.Int64
 			var wg go125.WaitGroup
 			for i := range 64 {
@@ -776,7 +776,7 @@ func TestPoolLimitHolds(t *testing.T) {
 			}
 			wg.Wait()
 			s := p.Stats()
-			if most.Load() > int64(limit) || s.Misses > uint64(limit) || s.OverLimit != 0 {
+			if most.Load() > int64(limit) || s.Misses > uint64(limit) || s.OverMaxOut != 0 {
 				t.Errorf("%d out at once, %d made; the limit is %d", most.Load(), s.Misses, limit)
 			}
 			if s.Refused != uint64(refused.Load()) || s.InUseBytes != 0 {

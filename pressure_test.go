@@ -41,8 +41,8 @@ func TestDecayUnderPressure(t *testing.T) {
 				synctest.Wait()
 				if s := p.Stats(); blocks(s) != 0 || s.Trimmed != 100 {
 					t.Errorf("%v, size %d: %d blocks are left after %v, %d trimmed", tt.level, size, blocks(s), tt.gone, s.Trimmed)
-				} else if s.CommittedBytes != 0 { // off the heap
-					t.Errorf("%v, size %d: %d bytes are committed after %v", tt.level, size, s.CommittedBytes, tt.gone)
+				} else if s.OffHeap.Committed != 0 { // off the heap
+					t.Errorf("%v, size %d: %d bytes are committed after %v", tt.level, size, s.OffHeap.Committed, tt.gone)
 				}
 			})
 		}
@@ -168,7 +168,7 @@ func TestHighPressureTrimsInTurn(t *testing.T) {
 	}
 }
 
-// A Source's Free may be slow, or wait for a trim of another pool: it does not hold up the
+// An Allocator's Free may be slow, or wait for a trim of another pool: it does not hold up the
 // next pool's trim.
 func TestReleaseHoldsUpNoOtherTrim(t *testing.T) {
 	defer dewpond.SetLevel(pressure.Low)

@@ -85,7 +85,7 @@ func (s *Scope) getSlow(n int) []byte {
 		return []byte{}
 	}
 	if size, ok := s.nextChunk(n); ok {
-		return s.begin(s.pool.Get(size), n) // may panic, if the pool has a Source
+		return s.begin(s.pool.Get(size), n) // may panic, if the pool has an Allocator
 	}
 	return s.own(s.pool.Get(n))
 }
@@ -156,7 +156,7 @@ func (s *Scope) Close() {
 	s.putAll(p)
 }
 
-// putAll puts all blocks back. If the Put of one panics, in a Source's Free or in a
+// putAll puts all blocks back. If the Put of one panics, in an Allocator's Free or in a
 // report, the others are still put back.
 func (s *Scope) putAll(p *BytePool) {
 	done := false

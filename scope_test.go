@@ -133,7 +133,7 @@ func TestScopePiecesDoNotOverlap(t *testing.T) {
 				s.Close()
 			}
 		}
-		if st := p.Stats(); st.InUseBytes != 0 || st.Gets != st.Puts || st.DroppedForeign != 0 {
+		if st := p.Stats(); st.InUseBytes != 0 || st.Gets != st.Puts || st.Dropped.Foreign != 0 {
 			t.Errorf("classes %v: %+v", classes, st)
 		}
 	}
@@ -215,9 +215,9 @@ func TestScopeOnClosedPool(t *testing.T) {
 	s.Get(100)[0] = 1
 	s.Get(5000)[0] = 1
 	s.Close()
-	want := dewpond.Stats{DroppedClosed: 2}
+	want := dewpond.Stats{Dropped: dewpond.DropStats{Closed: 2}}
 	if offHeap { // what a closed pool gives is the Go heap's
-		want = dewpond.Stats{DroppedFallback: 2}
+		want = dewpond.Stats{Dropped: dewpond.DropStats{Fallback: 2}}
 	}
 	expect(t, p, want)
 }
@@ -329,7 +329,7 @@ func (s *panickingSource) Alloc(size int) ([]byte, error) {
 	return s.fakeSource.Alloc(size)
 }
 
-// A Source that panics when a chunk is full leaves the Scope with what it had.
+// An Allocator that panics when a chunk is full leaves the Scope with what it had.
 func TestScopeOutlivesPanics(t *testing.T) {
 	leavesOut(t, "two blocks that show that the chunk came back once")
 	source := &panickingSource{fakeSource: newFakeSource()}
@@ -432,9 +432,9 @@ func TestScopeTryGetErrors(t *testing.T) {
 	}
 }
 
-// TryGet of a Scope obeys AllocLimit, which counts a chunk once.
+// TryGet of a Scope obeys AllocRate, which counts a chunk once.
 func TestScopeTryGetObeysAllocLimit(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1})
+	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 	s := p.Scope()
 	defer s.Close()
 	for range 50 {
@@ -474,8 +474,8 @@ func TestScopeSliceIsAligned(t *testing.T) {
 		}
 		s.Close()
 	}
-	if s := p.Stats(); s.DroppedForeign != 32*uint64(len(sizes)) {
-		t.Errorf("%d of %d slices at odd addresses were refused", s.DroppedForeign, 32*len(sizes))
+	if s := p.Stats(); s.Dropped.Foreign != 32*uint64(len(sizes)) {
+		t.Errorf("%d of %d slices at odd addresses were refused", s.Dropped.Foreign, 32*len(sizes))
 	}
 }
 

@@ -194,10 +194,10 @@ func (p *SlicePool[T]) GetContext(ctx context.Context, n int) ([]T, error) {
 // this pool:
 //
 //   - a slice whose cap is not a class, or that does not begin where Go allocates a slice
-//     of T, as far as the address tells that (DroppedForeign);
-//   - a slice whose cap is more than the largest class (DroppedOversize);
+//     of T, as far as the address tells that (Dropped.Foreign);
+//   - a slice whose cap is more than the largest class (Dropped.Oversize);
 //   - in a pool with a [Budget], a slice that the pool has not handed out
-//     (DroppedForeign).
+//     (Dropped.Foreign).
 //
 // What Put drops, it drops as [BytePool.Put] does.
 //

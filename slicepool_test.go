@@ -68,7 +68,7 @@ func slicesOfEveryLength[T comparable](t *testing.T) {
 		}
 		p.Put(s)
 	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Oversize != 0 || s.Gets != s.Puts || s.DroppedForeign != 0 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Oversize != 0 || s.Gets != s.Puts || s.Dropped.Foreign != 0 {
 		t.Errorf("%T: %+v", zero, s)
 	}
 	s := p.Get(largest + 1)
@@ -76,7 +76,7 @@ func slicesOfEveryLength[T comparable](t *testing.T) {
 		t.Errorf("Get(%d) of %T: len %d", largest+1, zero, len(s))
 	}
 	p.Put(s)
-	if s := p.Stats(); s.Oversize != 1 || s.DroppedOversize != 1 || s.InUseBytes != 0 {
+	if s := p.Stats(); s.Oversize != 1 || s.Dropped.Oversize != 1 || s.InUseBytes != 0 {
 		t.Errorf("%T above the largest class: %+v", zero, s)
 	}
 }
@@ -331,12 +331,12 @@ func TestRefusedSlicesAreLeftAlone(t *testing.T) {
 		s    []entry
 		want dewpond.Stats
 	}{
-		{"no class", plain, full(9), dewpond.Stats{DroppedForeign: 1}},
-		{"cut", plain, full(16)[:4:9], dewpond.Stats{DroppedForeign: 1}},
-		{"above the largest", plain, full(101), dewpond.Stats{DroppedOversize: 1}},
-		{"not of the Budget", budgeted, own, dewpond.Stats{DroppedForeign: 1}},
-		{"never handed out", checked, own, dewpond.Stats{DroppedForeign: 1}},
-		{"closed, and not its own", closed, own, dewpond.Stats{DroppedForeign: 1}},
+		{"no class", plain, full(9), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		{"cut", plain, full(16)[:4:9], dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		{"above the largest", plain, full(101), dewpond.Stats{Dropped: dewpond.DropStats{Oversize: 1}}},
+		{"not of the Budget", budgeted, own, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		{"never handed out", checked, own, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
+		{"closed, and not its own", closed, own, dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
 	} {
 		before, was := tt.p.Stats(), slices.Clone(tt.s)
 		tt.p.Put(tt.s)
@@ -344,9 +344,9 @@ func TestRefusedSlicesAreLeftAlone(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, tt.s)
 		}
 		s := tt.p.Stats()
-		s.DroppedForeign -= before.DroppedForeign
-		s.DroppedOversize -= before.DroppedOversize
-		if s.DroppedForeign != tt.want.DroppedForeign || s.DroppedOversize != tt.want.DroppedOversize || s.IdleBytes != 0 {
+		s.Dropped.Foreign -= before.Dropped.Foreign
+		s.Dropped.Oversize -= before.Dropped.Oversize
+		if s.Dropped.Foreign != tt.want.Dropped.Foreign || s.Dropped.Oversize != tt.want.Dropped.Oversize || s.IdleBytes != 0 {
 			t.Errorf("%s: %+v", tt.name, s)
 		}
 	}
@@ -356,7 +356,7 @@ func TestRefusedSlicesAreLeftAlone(t *testing.T) {
 	cells := newSlices(t, dewpond.SlicePoolOptions[cell]{Classes: []int{4, 8}})
 	cells.Put(make([]cell, 12)[1:9:9])
 	cells.Put(make([]cell, 12)[2:10:10]) // which nobody can tell
-	if s := cells.Stats(); s.DroppedForeign != 1 || s.Classes[1].Idle != 1 {
+	if s := cells.Stats(); s.Dropped.Foreign != 1 || s.Classes[1].Idle != 1 {
 		t.Errorf("misaligned: %+v", s)
 	}
 }
@@ -387,7 +387,7 @@ var huge = fmt.Sprint(math.MaxInt)
 
 func TestSliceOptionsThatCannotBeMeant(t *testing.T) {
 	refusesSlices(t, dewpond.SlicePoolOptions[struct{}]{Name: "empty"}, `"empty"`, "struct {} has size 0")
-	refusesSlices(t, dewpond.SlicePoolOptions[[0]*int]{MaxIdleBytes: -2, AllocLimit: -1}, "[0]*int has size 0", "MaxIdleBytes -2", "AllocLimit -1")
+	refusesSlices(t, dewpond.SlicePoolOptions[[0]*int]{MaxIdleBytes: -2, AllocRate: -1}, "[0]*int has size 0", "MaxIdleBytes -2", "AllocRate -1")
 	refusesSlices(t, dewpond.SlicePoolOptions[[2 << 20]byte]{}, "has 2097152 bytes", "give Classes")
 	refusesSlices(t, dewpond.SlicePoolOptions[[65 << 20]byte]{Classes: []int{1}}, "a block has at most 67108864")
 	refusesSlices(t, dewpond.SlicePoolOptions[float64]{Classes: []int{4, 7, 2}}, "class 7", "use 8", "class 2")
@@ -479,7 +479,7 @@ func slicesOfABudget[T any](t *testing.T) {
 			t.Errorf("above the largest class: %v", err)
 		}
 		p.Put(make([]T, cap(a)))
-		if s := p.Stats(); s.DroppedForeign != 1 || s.IdleBytes != 0 {
+		if s := p.Stats(); s.Dropped.Foreign != 1 || s.IdleBytes != 0 {
 			t.Errorf("a foreign slice: %+v", s)
 		}
 		p.Put(a)
@@ -591,8 +591,8 @@ func TestSlicesAreWaitedFor(t *testing.T) {
 }
 
 func TestSlicesAllocLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // in which AllocLimit allows no more
-		p := newSlices(t, dewpond.SlicePoolOptions[entry]{AllocLimit: 2})
+	synctest.Test(t, func(t *testing.T) { // in which AllocRate allows no more
+		p := newSlices(t, dewpond.SlicePoolOptions[entry]{AllocRate: 2})
 		var out [][]entry
 		for range 2 {
 			out = append(out, must(p.TryGet(10)))
@@ -604,7 +604,7 @@ func TestSlicesAllocLimit(t *testing.T) {
 		for _, s := range out {
 			p.Put(s)
 		}
-		if s := p.Stats(); s.OverLimit != 1 || s.Refused != 1 {
+		if s := p.Stats(); s.OverAllocRate != 1 || s.Refused != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -645,7 +645,7 @@ func TestSlicesPrewarmTrimClose(t *testing.T) {
 		t.Error(err)
 	}
 	p.Put(s)
-	if _, err := p.TryGet(10); err != dewpond.ErrClosed || p.Prewarm(10, 1) != dewpond.ErrClosed || p.Stats().DroppedClosed != 1 {
+	if _, err := p.TryGet(10); err != dewpond.ErrClosed || p.Prewarm(10, 1) != dewpond.ErrClosed || p.Stats().Dropped.Closed != 1 {
 		t.Errorf("after Close: %v, %+v", err, p.Stats())
 	}
 	if slices.Contains(names(), "entries") {
@@ -743,7 +743,7 @@ func TestSlicesOfMany(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if s := p.Stats(); s.Gets != s.Puts || s.InUseBytes != 0 || s.DroppedForeign != 0 {
+		if s := p.Stats(); s.Gets != s.Puts || s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -13,7 +13,7 @@ func TestSourceGetsEveryBlockBack(t *testing.T) {
 	leavesOut(t, "a block that comes back after Close")
 	source := newFakeSource()
 	p := newPool(t, dewpond.BytePoolOptions{
-		Classes: []int{64, 7168, 1 << 17}, // not Go's sizes: only the Source's rules hold
+		Classes: []int{64, 7168, 1 << 17}, // not Go's sizes: only the Allocator's rules hold
 		Memory:  source, MaxIdlePerClass: 3,
 	})
 	var held [][]byte
@@ -55,8 +55,8 @@ func TestSourceRefusesForeign(t *testing.T) {
 	p.Put(b[64:]) // interior
 	p.Put(b)
 	s := p.Stats()
-	if s.DroppedForeign != 2 || s.IdleBytes != 128 || s.InUseBytes != 0 {
-		t.Errorf("DroppedForeign %d, IdleBytes %d, InUseBytes %d; want 2, 128, 0", s.DroppedForeign, s.IdleBytes, s.InUseBytes)
+	if s.Dropped.Foreign != 2 || s.IdleBytes != 128 || s.InUseBytes != 0 {
+		t.Errorf("Dropped.Foreign %d, IdleBytes %d, InUseBytes %d; want 2, 128, 0", s.Dropped.Foreign, s.IdleBytes, s.InUseBytes)
 	}
 }
 
@@ -78,9 +78,9 @@ func TestSourceFails(t *testing.T) {
 		t.Errorf("Get: len %d", len(b))
 	}
 	p.Put(b)
-	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Misses != 1 || s.HeapFallback != 1 || s.DroppedFallback != 1 || s.DroppedForeign != 0 {
-		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, HeapFallback %d, DroppedFallback %d, DroppedForeign %d; want 0, 0, 1, 1, 1, 0",
-			s.InUseBytes, s.IdleBytes, s.Misses, s.HeapFallback, s.DroppedFallback, s.DroppedForeign)
+	if s := p.Stats(); s.InUseBytes != 0 || s.IdleBytes != 0 || s.Misses != 1 || s.OffHeap.Fallback != 1 || s.Dropped.Fallback != 1 || s.Dropped.Foreign != 0 {
+		t.Errorf("InUseBytes %d, IdleBytes %d, Misses %d, OffHeap.Fallback %d, Dropped.Fallback %d, Dropped.Foreign %d; want 0, 0, 1, 1, 1, 0",
+			s.InUseBytes, s.IdleBytes, s.Misses, s.OffHeap.Fallback, s.Dropped.Fallback, s.Dropped.Foreign)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestSourceReturnsWhatIsNoBlock(t *testing.T) {
 			"TryGet":  func() { p.TryGet(100) },
 			"Prewarm": func() { p.Prewarm(100, 1) },
 		} {
-			if text := panics(get); !strings.Contains(text, "the Source of pool") || !strings.Contains(text, "a block of 128 bytes") {
+			if text := panics(get); !strings.Contains(text, "the Allocator of pool") || !strings.Contains(text, "a block of 128 bytes") {
 				t.Errorf("%s: %s panics with %q", name, method, text)
 			}
 		}
@@ -110,8 +110,8 @@ func TestSourceReturnsWhatIsNoBlock(t *testing.T) {
 	}
 }
 
-// The Sources of these tests keep the promises of a Source.
+// The Allocators of these tests keep the promises of an Allocator.
 func TestSourcesOfTheTests(t *testing.T) {
-	dewtest.TestSource(t, newFakeSource(), 64, 7168, 1<<17)
-	dewtest.TestSource(t, new(ledger), 64, 7168, 1<<17)
+	dewtest.TestAllocator(t, newFakeSource(), 64, 7168, 1<<17)
+	dewtest.TestAllocator(t, new(ledger), 64, 7168, 1<<17)
 }

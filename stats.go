@@ -29,56 +29,47 @@ type Stats struct {
 	Misses uint64 // Gets that allocated a block
 	Puts   uint64 // Puts of anything but cap 0, including those that were dropped
 
-	Refused      uint64 // TryGet, GetContext and GetBatch that returned no block on an open pool
-	Waits        uint64 // GetContext, GetBatch and LeaseContext that slept
-	OverLimit    uint64 // Misses that Get allocated past AllocLimit
-	OverBudget   uint64 // Misses and Oversize that Get allocated past the Budget
-	HeapFallback uint64 // Misses for which there was no memory off the heap: Get allocated on the heap, outside every bound
-	Oversize     uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
+	Refused uint64 // TryGet, GetContext and GetBatch that returned no block on an open pool
+	Waits   uint64 // GetContext, GetBatch and LeaseContext that slept
+
+	OverAllocRate uint64 // Misses that Get allocated past AllocRate
+	OverMaxOut    uint64 // Misses that Get of a Pool allocated past MaxOut
+	OverBudget    uint64 // Misses and Oversize that Get allocated past the Budget
+	Oversize      uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
 
 	// Recovered counts the Hits that took a block from the second tier: one that the bounds had no room
 	// for, and that the garbage collector had not yet freed.
 	Recovered uint64
 
-	DroppedFull     uint64 // Puts of blocks that the bounds had no room for; a later Get may recover them
-	DroppedOversize uint64 // Puts of slices above the largest class
-	DroppedForeign  uint64 // Puts of slices that are not blocks of the pool: see BytePool.Put
-	DroppedDouble   uint64 // Puts of blocks or objects that were not out, visible only off the heap and in checked mode; Releases by owners that had released
-	DroppedFallback uint64 // Puts of blocks that HeapFallback counts
-	DroppedClosed   uint64 // Puts after Close
-
-	Adopted    uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
-	Violations uint64 // misuses that checked mode and guarded blocks have found
+	Dropped        DropStats
+	DoubleReleases uint64 // Releases by owners of a Lease that had released it
+	Adopted        uint64 // Puts by Adopt and BodyPool.Put of slices that the pool did not know, and has made blocks of
+	Violations     uint64 // misuses that checked mode and guarded blocks have found
 
 	// Sampled has ages of blocks or objects and the sizes that were asked for, of those that checked mode
 	// watches. It is nil without Check.
 	Sampled *Sampled
 
-	Guard        string  // "touch" or "fault" while a sample of the Gets has guarded blocks, or "off (", why and ")"; see docs/safety.md on DEWPOND_GUARD
-	GuardSamples uint64  // Gets that had one
-	GuardRate    float64 // how many Gets a second had one of late, in all pools of the process
+	Guard GuardStats
 
 	Trimmed     uint64 // blocks released by decay, Trim and Close, or moved to the second tier to make room for another size
-	Collections uint64 // garbage collections that decay of this pool has asked for: see BytePoolOptions.NoCollect
+	Collections uint64 // GC cycles that decay of this pool has requested: see BytePoolOptions.NoCollect
 
 	IdleBytes     int64 // in blocks in the pool; with Check also in those that are being put back, which MaxIdleBytes does not bound
 	InUseBytes    int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else
 	ReleasedBytes int64 // in all blocks that Trimmed counts
+	OverheadBytes int64 // of magazines, shards and tables, which the pool has in addition to its blocks
 
 	WaitDuration time.Duration // that the calls counted in Waits slept, all together
 
-	// OldestIdle is about how long the oldest idle block has been idle, as decay sees it: it
+	// OldestIdle is the approximate age of the oldest idle block, as decay sees it: it
 	// may be too little by a quarter of IdleTimeout, and leaves out what a processor has in its
 	// own magazines. It is never more than IdleTimeout, which stands for that and all that is
 	// older, and 0 with NoDecay.
 	OldestIdle time.Duration
 
-	BudgetName      string // as NewBudget was told, perhaps with a number; BudgetName and the fields below are the same in all pools of a Budget
-	BudgetLimit     int64  // 0: the pool has no Budget
-	BudgetUsed      int64  // bytes charged by all pools of the Budget
-	OverBudgetBytes int64  // by which BudgetUsed exceeds BudgetLimit: what Get and its like took past it and has not been put back
-
-	OverheadBytes int64 // of magazines, shards and tables, which the pool has in addition to its blocks
+	Budget  BudgetStats
+	OffHeap OffHeapStats
 
 	// Shards has what each P, a processor of Go's scheduler, has idle for itself, by its number. What is
 	// idle beyond that is where every P finds it, as are all blocks above 128 KiB. Ps that have not used
@@ -86,11 +77,50 @@ type Stats struct {
 	// use another shard than that of its P.
 	Shards []ShardStats
 
-	ReservedBytes    int64 // off the heap: address space; 0 once it is unmapped
-	CommittedBytes   int64 // off the heap: in pages that may be resident
-	DecommittedBytes int64 // off the heap: given back to the system
-
 	Classes []ClassStats // by ascending size
+}
+
+// DropStats counts Puts of what the pool did not keep, by the reason.
+type DropStats struct {
+	Full     uint64 // blocks that the bounds had no room for; a later Get may recover them
+	Oversize uint64 // slices above the largest class
+	ByKeep   uint64 // objects that PoolOptions.Keep refused
+	Foreign  uint64 // slices that are not blocks of the pool: see BytePool.Put
+	Double   uint64 // blocks or objects that were not in use, visible only off the heap and in checked mode
+	Fallback uint64 // blocks that OffHeap.Fallback counts
+	Closed   uint64 // anything after Close
+}
+
+func (s DropStats) sub(t DropStats) DropStats {
+	return DropStats{
+		s.Full - t.Full, s.Oversize - t.Oversize, s.ByKeep - t.ByKeep, s.Foreign - t.Foreign,
+		s.Double - t.Double, s.Fallback - t.Fallback, s.Closed - t.Closed,
+	}
+}
+
+func (s DropStats) plus(t DropStats) DropStats { return s.sub(DropStats{}.sub(t)) }
+
+// GuardStats is what guarded blocks have sampled: see docs/safety.md on DEWPOND_GUARD.
+type GuardStats struct {
+	Setting string  // "touch" or "fault" while a sample of the Gets has guarded blocks, or "off (", why and ")"
+	Samples uint64  // Gets that had one
+	Rate    float64 // recent rate of guarded Gets per second, over all pools of the process
+}
+
+// BudgetStats is the state of the pool's [Budget], the same in all of its pools.
+type BudgetStats struct {
+	Name   string // as NewBudget was told, perhaps with a number
+	Limit  int64  // 0: the pool has no Budget
+	Used   int64  // bytes charged by all pools of the Budget
+	Excess int64  // bytes by which Used exceeds Limit: what Get and its like took past it and has not been put back
+}
+
+// OffHeapStats is the memory of a pool of package offheap.
+type OffHeapStats struct {
+	Reserved    int64  // bytes of address space; 0 once it is unmapped
+	Committed   int64  // bytes in pages that may be resident
+	Decommitted int64  // bytes returned to the operating system
+	Fallback    uint64 // Misses for which there was no memory off the heap: Get allocated on the heap, outside every bound
 }
 
 // ClassStats are the part of [Stats] that belongs to one class.
@@ -121,8 +151,7 @@ func (s Stats) HitRate() float64 {
 
 // Sub returns what has been counted since previous, which must be an earlier Stats of the
 // same pool. What is true of the pool or its Budget now (IdleBytes, InUseBytes, Idle, InUse,
-// OldestIdle, BudgetUsed, OverBudgetBytes, OverheadBytes, ReservedBytes, CommittedBytes, Shards) is
-// not subtracted.
+// OldestIdle, Budget, OverheadBytes, OffHeap.Reserved, OffHeap.Committed, Shards) is not subtracted.
 func (s Stats) Sub(previous Stats) Stats {
 	s.Gets -= previous.Gets
 	s.Hits -= previous.Hits
@@ -131,21 +160,18 @@ func (s Stats) Sub(previous Stats) Stats {
 	s.Refused -= previous.Refused
 	s.Waits -= previous.Waits
 	s.WaitDuration -= previous.WaitDuration
-	s.OverLimit -= previous.OverLimit
+	s.OverAllocRate -= previous.OverAllocRate
+	s.OverMaxOut -= previous.OverMaxOut
 	s.OverBudget -= previous.OverBudget
 	s.Oversize -= previous.Oversize
 	s.Recovered -= previous.Recovered
-	s.DroppedFull -= previous.DroppedFull
-	s.DroppedOversize -= previous.DroppedOversize
-	s.DroppedForeign -= previous.DroppedForeign
-	s.DroppedDouble -= previous.DroppedDouble
-	s.DroppedFallback -= previous.DroppedFallback
-	s.HeapFallback -= previous.HeapFallback
-	s.DecommittedBytes -= previous.DecommittedBytes
-	s.DroppedClosed -= previous.DroppedClosed
+	s.Dropped = s.Dropped.sub(previous.Dropped)
+	s.DoubleReleases -= previous.DoubleReleases
+	s.OffHeap.Fallback -= previous.OffHeap.Fallback
+	s.OffHeap.Decommitted -= previous.OffHeap.Decommitted
 	s.Adopted -= previous.Adopted
 	s.Violations -= previous.Violations
-	s.GuardSamples -= previous.GuardSamples
+	s.Guard.Samples -= previous.Guard.Samples
 	s.Trimmed -= previous.Trimmed
 	s.Collections -= previous.Collections
 	s.ReleasedBytes -= previous.ReleasedBytes
@@ -164,8 +190,8 @@ func (s Stats) Sub(previous Stats) Stats {
 
 // events returns s without what is true of a pool now.
 func (s Stats) events() Stats {
-	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes, s.GuardRate = 0, 0, 0, 0, 0
-	s.BudgetUsed, s.OverBudgetBytes, s.ReservedBytes, s.CommittedBytes = 0, 0, 0, 0
+	s.IdleBytes, s.InUseBytes, s.OldestIdle, s.OverheadBytes, s.Guard.Rate = 0, 0, 0, 0, 0
+	s.Budget.Used, s.Budget.Excess, s.OffHeap.Reserved, s.OffHeap.Committed = 0, 0, 0, 0
 	s.Shards = nil
 	s.Classes = slices.Clone(s.Classes)
 	for i := range s.Classes {
@@ -183,21 +209,18 @@ func (s Stats) plus(t Stats) Stats {
 	s.Refused += t.Refused
 	s.Waits += t.Waits
 	s.WaitDuration += t.WaitDuration
-	s.OverLimit += t.OverLimit
+	s.OverAllocRate += t.OverAllocRate
+	s.OverMaxOut += t.OverMaxOut
 	s.OverBudget += t.OverBudget
-	s.HeapFallback += t.HeapFallback
+	s.OffHeap.Fallback += t.OffHeap.Fallback
 	s.Oversize += t.Oversize
 	s.Recovered += t.Recovered
-	s.DroppedFull += t.DroppedFull
-	s.DroppedOversize += t.DroppedOversize
-	s.DroppedForeign += t.DroppedForeign
-	s.DroppedDouble += t.DroppedDouble
-	s.DroppedFallback += t.DroppedFallback
-	s.DroppedClosed += t.DroppedClosed
+	s.Dropped = s.Dropped.plus(t.Dropped)
+	s.DoubleReleases += t.DoubleReleases
 	s.Adopted += t.Adopted
 	s.Violations += t.Violations
-	s.GuardSamples += t.GuardSamples
-	s.GuardRate = max(s.GuardRate, t.GuardRate)
+	s.Guard.Samples += t.Guard.Samples
+	s.Guard.Rate = max(s.Guard.Rate, t.Guard.Rate)
 	s.Sampled = s.Sampled.plus(t.Sampled)
 	s.Trimmed += t.Trimmed
 	s.Collections += t.Collections
@@ -205,12 +228,12 @@ func (s Stats) plus(t Stats) Stats {
 	s.InUseBytes += t.InUseBytes
 	s.ReleasedBytes += t.ReleasedBytes
 	s.OldestIdle = max(s.OldestIdle, t.OldestIdle)
-	s.BudgetUsed += t.BudgetUsed
-	s.OverBudgetBytes += t.OverBudgetBytes
+	s.Budget.Used += t.Budget.Used
+	s.Budget.Excess += t.Budget.Excess
 	s.OverheadBytes += t.OverheadBytes
-	s.ReservedBytes += t.ReservedBytes
-	s.CommittedBytes += t.CommittedBytes
-	s.DecommittedBytes += t.DecommittedBytes
+	s.OffHeap.Reserved += t.OffHeap.Reserved
+	s.OffHeap.Committed += t.OffHeap.Committed
+	s.OffHeap.Decommitted += t.OffHeap.Decommitted
 	s.Shards = plusShards(s.Shards, t.Shards)
 	s.Classes = slices.Clone(s.Classes)
 	for i, c := range t.Classes {
@@ -250,16 +273,17 @@ func shardStats(e *magazine.Engine, size func(class uint8) int) []ShardStats {
 // counts has the counts of the slow paths. The engine counts the fast path.
 type counts struct {
 	refused, oversize               atomic.Uint64
-	overLimit, overBudget           atomic.Uint64
+	overRate, overBudget            atomic.Uint64
 	droppedOversize, droppedForeign atomic.Uint64
 	droppedDouble, droppedFallback  atomic.Uint64
+	doubleReleases                  atomic.Uint64
 	collections                     atomic.Uint64
 	class                           perclass.List[classCounts]
 }
 
 type classCounts struct {
 	misses    atomic.Uint64
-	fallbacks atomic.Uint64 // misses for which the Source had no block
+	fallbacks atomic.Uint64 // misses for which the Allocator had no block
 	puts      atomic.Uint64 // of blocks that went into quarantine; the engine and the gate count the others
 	trimmed   atomic.Uint64 // blocks that were let go in quarantine
 	adopted   atomic.Uint64 // Puts of blocks that the pool did not know
@@ -285,27 +309,34 @@ func (s Stats) String() string {
 	note(s.Violations, "%d Violations")
 	note(s.Refused, "%d Refused")
 	note(s.Waits, "%d Waits of %s together", s.WaitDuration.Round(time.Microsecond))
-	note(s.OverLimit, "%d OverLimit")
+	note(s.OverAllocRate, "%d OverAllocRate")
+	note(s.OverMaxOut, "%d OverMaxOut")
 	note(s.OverBudget, "%d OverBudget")
-	note(s.HeapFallback, "%d HeapFallback")
+	note(s.OffHeap.Fallback, "%d OffHeap.Fallback")
 	note(s.Oversize, "%d Oversize")
-	note(s.DroppedFull+s.DroppedOversize+s.DroppedForeign+s.DroppedDouble+s.DroppedFallback+s.DroppedClosed, "%d Dropped (%s)", s.dropped())
+	note(s.DoubleReleases, "%d DoubleReleases")
+	note(s.Dropped.all(), "%d Dropped (%s)", s.Dropped)
 	return b.String()
 }
 
-// dropped returns the reasons for which Puts were dropped, with their numbers.
-func (s Stats) dropped() string {
+func (s DropStats) all() uint64 {
+	return s.Full + s.Oversize + s.ByKeep + s.Foreign + s.Double + s.Fallback + s.Closed
+}
+
+// String returns the reasons that have counts, such as "Full 3, Foreign 1".
+func (s DropStats) String() string {
 	var reasons []string
 	for _, of := range []struct {
 		n      uint64
 		reason string
 	}{
-		{s.DroppedFull, "Full"},
-		{s.DroppedOversize, "Oversize"},
-		{s.DroppedForeign, "Foreign"},
-		{s.DroppedDouble, "Double"},
-		{s.DroppedFallback, "Fallback"},
-		{s.DroppedClosed, "Closed"},
+		{s.Full, "Full"},
+		{s.Oversize, "Oversize"},
+		{s.ByKeep, "ByKeep"},
+		{s.Foreign, "Foreign"},
+		{s.Double, "Double"},
+		{s.Fallback, "Fallback"},
+		{s.Closed, "Closed"},
 	} {
 		if of.n != 0 {
 			reasons = append(reasons, fmt.Sprintf("%s %d", of.reason, of.n))

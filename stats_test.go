@@ -20,11 +20,11 @@ import (
 func TestStatsAreExactWhenQuiet(t *testing.T) {
 	notWatched(t, misuses)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection may move the stack, by which the engine with locks finds a shard
-	synctest.Test(t, statsAreExactWhenQuiet)         // where no second ends, after which AllocLimit allows more
+	synctest.Test(t, statsAreExactWhenQuiet)         // where no second ends, after which AllocRate allows more
 }
 
 func statsAreExactWhenQuiet(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 4, AllocLimit: 3})
+	p := newPool(t, dewpond.BytePoolOptions{MaxIdlePerClass: 4, AllocRate: 3})
 	if s := p.Stats(); s.HitRate() != 0 || s.Gets != 0 {
 		t.Fatalf("a fresh pool has %+v", s)
 	}
@@ -46,8 +46,8 @@ func statsAreExactWhenQuiet(t *testing.T) {
 	want := dewpond.Stats{
 		Name: p.Name(), Engine: p.Stats().Engine,
 		Gets: 7, Hits: 2, Misses: 4, Oversize: 1, Puts: 7,
-		Refused: 1, OverLimit: 1,
-		DroppedFull: 1, DroppedForeign: 1, DroppedOversize: 1,
+		Refused: 1, OverAllocRate: 1,
+		Dropped:   dewpond.DropStats{Full: 1, Foreign: 1, Oversize: 1},
 		IdleBytes: 4 * 128, InUseBytes: 128,
 	}
 	got := p.Stats()
@@ -114,8 +114,8 @@ func TestInUseIsClamped(t *testing.T) {
 	notWatched(t, putsForeign)
 	p := newPool(t, dewpond.BytePoolOptions{})
 	p.Put(make([]byte, 1024))
-	if s := p.Stats(); s.InUseBytes != 0 || offHeap && s.DroppedForeign != 1 {
-		t.Errorf("InUseBytes %d, want 0; DroppedForeign %d", s.InUseBytes, s.DroppedForeign)
+	if s := p.Stats(); s.InUseBytes != 0 || offHeap && s.Dropped.Foreign != 1 {
+		t.Errorf("InUseBytes %d, want 0; Dropped.Foreign %d", s.InUseBytes, s.Dropped.Foreign)
 	}
 	p.Get(100)
 	if s := p.Stats(); s.InUseBytes != 128 {
@@ -140,7 +140,7 @@ func TestShards(t *testing.T) {
 	bytes := newPool(t, dewpond.BytePoolOptions{})
 	slices := dewpond.MustSlicePool(dewpond.SlicePoolOptions[float64]{Name: t.Name()})
 	objects := dewpond.MustPool(dewpond.PoolOptions[[32]byte]{Name: t.Name()})
-	limited := dewpond.MustPool(dewpond.PoolOptions[[32]byte]{Name: t.Name(), Limit: 10})
+	limited := dewpond.MustPool(dewpond.PoolOptions[[32]byte]{Name: t.Name(), MaxOut: 10})
 	t.Cleanup(func() { slices.Close(); objects.Close(); limited.Close() })
 	var b [n][]byte
 	var s [n][]float64
@@ -203,7 +203,7 @@ func backward(earlier, later dewpond.Stats) (back []string) {
 		switch {
 		case a.Kind() == reflect.Uint64 && b.Uint() < a.Uint():
 			back = append(back, fmt.Sprintf("%s %d -> %d", name, a.Uint(), b.Uint()))
-		case (name == "ReleasedBytes" || name == "DecommittedBytes") && b.Int() < a.Int():
+		case (name == "ReleasedBytes" || name == "OffHeap.Decommitted") && b.Int() < a.Int():
 			back = append(back, fmt.Sprintf("%s %d -> %d", name, a.Int(), b.Int()))
 		}
 	}
@@ -283,7 +283,7 @@ func TestCountsNeverGoBack(t *testing.T) {
 		t.Setenv("DEWPOND_CHECK", mode)
 		blocks := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20, OnViolation: func(dewpond.Violation) {}})
 		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: 100, OnViolation: func(dewpond.Violation) {}})
-		limited := newObjects(t, dewpond.PoolOptions[account]{Limit: 3, OnViolation: func(dewpond.Violation) {}})
+		limited := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 3, OnViolation: func(dewpond.Violation) {}})
 		var users go125.WaitGroup
 		var ended atomic.Bool
 		for g := range 3 {
@@ -320,7 +320,7 @@ func TestCountsNeverGoBack(t *testing.T) {
 			}
 		}
 		for _, p := range []dewpond.StatsSource{blocks, objects, limited} {
-			if s := p.Stats(); s.Puts-s.DroppedForeign != s.Gets || s.Hits+s.Misses != s.Gets {
+			if s := p.Stats(); s.Puts-s.Dropped.Foreign != s.Gets || s.Hits+s.Misses != s.Gets {
 				t.Errorf("%s: %T: %+v", mode, p, s)
 			}
 		}
@@ -372,7 +372,7 @@ func TestDroppedPoolIsCollected(t *testing.T) {
 	collected := make(chan struct{})
 	block := make(chan struct{})
 	func() {
-		p, err := makePool(dewpond.BytePoolOptions{Name: "dropped", AllocLimit: 1})
+		p, err := makePool(dewpond.BytePoolOptions{Name: "dropped", AllocRate: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,15 +411,15 @@ func TestStatsString(t *testing.T) {
 	const first = "frames: 1000 Gets, 99.0% hits, 10 Misses, 997 Puts; 3.0 MiB idle, 6144 B in use"
 	busy := quiet
 	busy.Violations, busy.Refused, busy.Waits, busy.WaitDuration = 1, 2, 3, 4*time.Second
-	busy.OverLimit, busy.OverBudget, busy.HeapFallback, busy.Oversize = 5, 6, 7, 8
-	busy.DroppedFull, busy.DroppedOversize, busy.DroppedForeign, busy.DroppedDouble, busy.DroppedFallback, busy.DroppedClosed = 1, 2, 3, 4, 5, 6
+	busy.OverAllocRate, busy.OverBudget, busy.OffHeap.Fallback, busy.Oversize = 5, 6, 7, 8
+	busy.Dropped.Full, busy.Dropped.Oversize, busy.Dropped.Foreign, busy.Dropped.Double, busy.Dropped.Fallback, busy.Dropped.Closed = 1, 2, 3, 4, 5, 6
 	for _, tt := range []struct {
 		s    dewpond.Stats
 		want string
 	}{
 		{dewpond.Stats{Name: "new"}, "new: 0 Gets, 0.0% hits, 0 Misses, 0 Puts; 0 B idle, 0 B in use"},
 		{quiet, first},
-		{busy, first + "\n  1 Violations, 2 Refused, 3 Waits of 4s together, 5 OverLimit, 6 OverBudget, 7 HeapFallback, 8 Oversize, " +
+		{busy, first + "\n  1 Violations, 2 Refused, 3 Waits of 4s together, 5 OverAllocRate, 6 OverBudget, 7 OffHeap.Fallback, 8 Oversize, " +
 			"21 Dropped (Full 1, Oversize 2, Foreign 3, Double 4, Fallback 5, Closed 6)"},
 	} {
 		if got := fmt.Sprintf("%v", tt.s); got != tt.want {
@@ -461,13 +461,16 @@ func TestWords(t *testing.T) {
 // this test until it is in one of the two.
 func TestSubKnowsEveryField(t *testing.T) {
 	now := map[string]bool{
-		"Name": true, "Engine": true, "Bubbles": true, "Guard": true, "GuardRate": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
-		"BudgetName": true, "BudgetLimit": true, "BudgetUsed": true, "OverBudgetBytes": true,
-		"OverheadBytes": true, "ReservedBytes": true, "CommittedBytes": true, "Size": true, "Idle": true, "InUse": true,
+		"Name": true, "Engine": true, "Bubbles": true, "Guard.Setting": true, "Guard.Rate": true, "IdleBytes": true, "InUseBytes": true, "OldestIdle": true,
+		"Budget.Name": true, "Budget.Limit": true, "Budget.Used": true, "Budget.Excess": true,
+		"OverheadBytes": true, "OffHeap.Reserved": true, "OffHeap.Committed": true, "Size": true, "Idle": true, "InUse": true,
 	}
-	fill := func(v reflect.Value, by int64) {
+	var fill func(v reflect.Value, by int64)
+	fill = func(v reflect.Value, by int64) {
 		for i := range v.NumField() {
 			switch f := v.Field(i); f.Kind() {
+			case reflect.Struct:
+				fill(f, by)
 			case reflect.Uint64:
 				f.SetUint(uint64(by))
 			case reflect.Int, reflect.Int64:
@@ -489,9 +492,17 @@ func TestSubKnowsEveryField(t *testing.T) {
 	}
 	later := stats(10)
 	since := later.Sub(stats(3))
-	check := func(of string, v reflect.Value) {
+	var check func(of string, v reflect.Value)
+	check = func(of string, v reflect.Value) {
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Name
+			if of != "Stats" && of != "ClassStats" {
+				name = of + "." + name
+			}
+			if v.Field(i).Kind() == reflect.Struct {
+				check(name, v.Field(i))
+				continue
+			}
 			want := "7"
 			if now[name] {
 				want = "10"

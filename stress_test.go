@@ -33,7 +33,7 @@ func TestNoBlockHasTwoOwners(t *testing.T) {
 	}{
 		{"plain", dewpond.BytePoolOptions{Zero: dewpond.ZeroNever}},
 		{"small bounds", dewpond.BytePoolOptions{Zero: dewpond.ZeroOnGet, MaxIdlePerClass: 100, MaxIdleBytes: 256 << 10}},
-		{"limited", dewpond.BytePoolOptions{AllocLimit: 2000}},
+		{"limited", dewpond.BytePoolOptions{AllocRate: 2000}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stress(t, newPool(t, tt.o), stressStamps())
@@ -149,7 +149,7 @@ func TestPutRacesClose(t *testing.T) {
 			o.Memory = nil
 		}
 		if i%2 == 0 {
-			o.AllocLimit = 1 << 20 // waiters' way
+			o.AllocRate = 1 << 20 // waiters' way
 		}
 		p, err := makePool(o)
 		if err != nil {
@@ -170,15 +170,15 @@ func TestPutRacesClose(t *testing.T) {
 		wg.Go(func() { p.Close() })
 		wg.Wait()
 		s := p.Stats()
-		if s.Trimmed+s.DroppedClosed != 24 || s.IdleBytes != 0 || dewpond.Reserved(p) != 0 {
-			t.Fatalf("24 blocks put: Trimmed %d + DroppedClosed %d, IdleBytes %d, reserved %d",
-				s.Trimmed, s.DroppedClosed, s.IdleBytes, dewpond.Reserved(p))
+		if s.Trimmed+s.Dropped.Closed != 24 || s.IdleBytes != 0 || dewpond.Reserved(p) != 0 {
+			t.Fatalf("24 blocks put: Trimmed %d + Dropped.Closed %d, IdleBytes %d, reserved %d",
+				s.Trimmed, s.Dropped.Closed, s.IdleBytes, dewpond.Reserved(p))
 		}
 		if out, twice := source.report(); out != 0 || twice != 0 {
-			t.Fatalf("the Source has %d blocks out and %d freed twice", out, twice)
+			t.Fatalf("the Allocator has %d blocks out and %d freed twice", out, twice)
 		}
-		if err := p.Close(); err != nil || s.ReservedBytes != 0 || s.CommittedBytes != 0 {
-			t.Fatalf("all is back, but %d bytes are reserved, %d committed, and Close returns %v", s.ReservedBytes, s.CommittedBytes, err)
+		if err := p.Close(); err != nil || s.OffHeap.Reserved != 0 || s.OffHeap.Committed != 0 {
+			t.Fatalf("all is back, but %d bytes are reserved, %d committed, and Close returns %v", s.OffHeap.Reserved, s.OffHeap.Committed, err)
 		}
 	}
 }

@@ -261,8 +261,8 @@ func sameAsMade(t *testing.T, got, want any, gotStats, wantStats dewpond.Stats) 
 	}
 	gotStats.Name, wantStats.Name = "", ""           // they live at once
 	gotStats.OldestIdle, wantStats.OldestIdle = 0, 0 // each is asked at its own time, once a collection has made it look
-	gotStats.GuardRate, wantStats.GuardRate = 0, 0   // of the process, likewise
-	gotStats.GuardSamples, wantStats.GuardSamples = 0, 0
+	gotStats.Guard.Rate, wantStats.Guard.Rate = 0, 0 // of the process, likewise
+	gotStats.Guard.Samples, wantStats.Guard.Samples = 0, 0
 	if !reflect.DeepEqual(gotStats, wantStats) {
 		t.Errorf("the zero value:       %+v\nwith default options: %+v", gotStats, wantStats)
 	}

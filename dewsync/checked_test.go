@@ -32,7 +32,7 @@ func TestChecked(t *testing.T) {
 			p := &dewsync.Pool{New: func() any { return new(request) }}
 			v := p.Get().(*request)
 			putTwice(p, v)
-			if len(*found) != 1 || (*found)[0].Kind != dewpond.DoublePut || stats(t, p).DroppedDouble != 1 {
+			if len(*found) != 1 || (*found)[0].Kind != dewpond.DoublePut || stats(t, p).Dropped.Double != 1 {
 				t.Fatalf("of a double Put: %v", *found)
 			}
 			double := (*found)[0]

@@ -8,7 +8,7 @@ import (
 	"github.com/dewpond/dewpond/internal/hooks"
 )
 
-// Sources returns what dewpond.Pools yields for each type of a pool's objects.
+// Allocators returns what dewpond.Pools yields for each type of a pool's objects.
 func Sources(p *Pool) (all []*dewpond.Pool[hooks.Word]) {
 	for _, k := range p.all() {
 		all = append(all, k.pool)

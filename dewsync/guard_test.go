@@ -16,7 +16,7 @@ import (
 func TestStatsSayWhyNotGuarded(t *testing.T) {
 	p := dewsync.Pool{New: func() any { return make([]byte, 100) }}
 	p.Put(p.Get())
-	if got, want := stats(t, &p).Guard, "off (its memory is the program's own, which is not exchanged)"; got != want {
+	if got, want := stats(t, &p).Guard.Setting, "off (its memory is the program's own, which is not exchanged)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -44,9 +44,9 @@ func TestMemoryIsNotExchanged(t *testing.T) {
 			for i := range slab[:16] {
 				p.Put(form.of(slab[i*512 : i*512+100]))
 			}
-			for guards.Stats().GuardSamples < 50 {
-				if s := guards.Stats(); strings.HasPrefix(s.Guard, "off (") {
-					t.Skip(s.Guard)
+			for guards.Stats().Guard.Samples < 50 {
+				if s := guards.Stats(); strings.HasPrefix(s.Guard.Setting, "off (") {
+					t.Skip(s.Guard.Setting)
 				}
 				guards.Put(guards.Get(1000))
 				runtime.Gosched() // a timer says when the next is sampled

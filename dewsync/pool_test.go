@@ -222,8 +222,8 @@ func boundAndCollections(t *testing.T, source func(p *dewsync.Pool) any, least, 
 		}
 		s := stats(t, p)
 		kept := s.Classes[0].Idle
-		if kept > most || kept < least || s.DroppedFull != uint64(n-kept) {
-			t.Errorf("%d are idle, %d dropped", kept, s.DroppedFull)
+		if kept > most || kept < least || s.Dropped.Full != uint64(n-kept) {
+			t.Errorf("%d are idle, %d dropped", kept, s.Dropped.Full)
 		}
 		for range 3 {
 			runtime.GC()

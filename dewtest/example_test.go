@@ -26,10 +26,10 @@ func ExampleNewBytePool() {
 	// true
 }
 
-// A Source that uses its memory again without clearing it. The fake records the failure.
-func ExampleTestSource() {
+// An Allocator that uses its memory again without clearing it. The fake records the failure.
+func ExampleTestAllocator() {
 	t := &failures{name: "TestShelf"} // a *testing.T, in your tests
-	dewtest.TestSource(t, newShelf("zero"), 64)
+	dewtest.TestAllocator(t, newShelf("zero"), 64)
 
 	fmt.Println(t.errors[0])
 	// Output: dewtest: Alloc(64) returned a block whose byte 0 is 0x1

@@ -12,22 +12,22 @@ import (
 	"github.com/dewpond/dewpond/internal/go125"
 )
 
-// TestSource tests whether a [dewpond.Source] keeps the promises of its documentation, and
+// TestAllocator tests whether a [dewpond.Allocator] keeps the promises of its documentation, and
 // fails the test for each that it breaks: the length, cap and alignment of what Alloc
 // returns, that all of it is zero, also where Free has taken back memory that was written
 // to, that no two blocks overlap, what Owns reports, and all of that for several
 // goroutines at once. Run it with the race detector too.
 //
-// The sizes are the classes of the pools that the Source is for. Without sizes they are
-// [dewpond.DefaultClasses]. The Source must have memory for 8 blocks of each size, which
-// is 64 MB for the default classes. TestSource gives every block back.
-func TestSource(tb testing.TB, s dewpond.Source, sizes ...int) {
+// The sizes are the classes of the pools that the Allocator is for. Without sizes they are
+// [dewpond.DefaultClasses]. The Allocator must have memory for 8 blocks of each size, which
+// is 64 MB for the default classes. TestAllocator gives every block back.
+func TestAllocator(tb testing.TB, s dewpond.Allocator, sizes ...int) {
 	tb.Helper()
 	if len(sizes) == 0 {
 		sizes = dewpond.DefaultClasses()
 	}
 	t := &sourceTest{tb: tb, source: s, reported: map[string]bool{}}
-	// The second round gets the memory of the first, if the Source uses any twice.
+	// The second round gets the memory of the first, if the Allocator uses any twice.
 	for range 2 {
 		blocks := t.allocate(sizes, 1)
 		t.owns(blocks)
@@ -58,13 +58,13 @@ const blocksOfSize = 2
 
 type sourceTest struct {
 	tb     testing.TB
-	source dewpond.Source
+	source dewpond.Allocator
 
 	mu       sync.Mutex      // held while tb is used
 	reported map[string]bool // each broken promise is reported once
 }
 
-// A sourceBlock is a block of the Source, every byte of which is stamp.
+// A sourceBlock is a block of the Allocator, every byte of which is stamp.
 type sourceBlock struct {
 	b     []byte
 	stamp byte
@@ -128,7 +128,7 @@ func (t *sourceTest) overlap(blocks []sourceBlock) {
 	}
 }
 
-// owns asks the Source about its blocks, and about slices that only look like some.
+// owns asks the Allocator about its blocks, and about slices that only look like some.
 func (t *sourceTest) owns(blocks []sourceBlock) {
 	const promise = "Owns"
 	t.overlap(blocks)

@@ -10,7 +10,7 @@ import (
 	"github.com/dewpond/dewpond/dewtest"
 )
 
-// A shelf is a Source that uses its memory again, and breaks a promise if it is told to.
+// A shelf is an Allocator that uses its memory again, and breaks a promise if it is told to.
 type shelf struct {
 	breaks string
 
@@ -74,13 +74,13 @@ func (s *shelf) Owns(b []byte) bool {
 }
 
 func TestSourceThatKeepsItsPromises(t *testing.T) {
-	dewtest.TestSource(t, newShelf(""), 64, 1024, 7168, 64<<10)
+	dewtest.TestAllocator(t, newShelf(""), 64, 1024, 7168, 64<<10)
 }
 
 // The default sizes are those of a pool's default.
 func TestSourceDefaultSizes(t *testing.T) {
 	s := newShelf("")
-	dewtest.TestSource(t, s)
+	dewtest.TestAllocator(t, s)
 	for _, size := range dewpond.DefaultClasses() {
 		if len(s.free[size]) == 0 {
 			t.Errorf("no block of %d bytes was asked for", size)
@@ -102,7 +102,7 @@ func TestSourceThatBreaksAPromise(t *testing.T) {
 		"one owner":    "overlap",
 	} {
 		f := &failures{name: breaks}
-		dewtest.TestSource(f, newShelf(breaks), 64, 128)
+		dewtest.TestAllocator(f, newShelf(breaks), 64, 128)
 		if len(f.errors) != 1 || !strings.Contains(f.errors[0], want) {
 			t.Errorf("%s: reports %q, want %q", breaks, f.errors, want)
 		}

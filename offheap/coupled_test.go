@@ -22,7 +22,7 @@ func TestLimitFollowsCommitted(t *testing.T) {
 	var blocks [][]byte
 	check := func(when string) {
 		t.Helper()
-		committed := p.Stats().CommittedBytes
+		committed := p.Stats().OffHeap.Committed
 		off := f.now() - (gib - committed)
 		if off <= -mib || off >= mib {
 			t.Fatalf("%s: %d bytes are committed, and the limit is %d", when, committed, f.now())
@@ -193,12 +193,12 @@ func TestCouplingOnTheHeapDoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if p.Stats().ReservedBytes != 0 {
+	if p.Stats().OffHeap.Reserved != 0 {
 		t.Skip("blocks are mapped here")
 	}
 	before := offheap.Total()
 	blocks := take(p, 1<<20, 20)
-	if got := p.Stats().CommittedBytes; got != 20*mib {
+	if got := p.Stats().OffHeap.Committed; got != 20*mib {
 		t.Errorf("%d bytes are committed", got)
 	}
 	if f.sets != 0 || c.Total().Coupled != 0 || offheap.Total() != before {

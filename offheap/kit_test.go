@@ -81,7 +81,7 @@ func coupled(t *testing.T, limit int64) (f *fakeLimit, newCoupled func(m offheap
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { p.Close() })
-		if p.Stats().ReservedBytes == 0 {
+		if p.Stats().OffHeap.Reserved == 0 {
 			t.Skip("blocks are not mapped here")
 		}
 		return p

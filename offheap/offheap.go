@@ -46,7 +46,7 @@ type Options struct {
 
 	// Coupled makes one memory limit hold for the heap and this pool together: while
 	// the pool has memory, the limit of debug.SetMemoryLimit is lowered by the bytes
-	// that the pool has committed ([dewpond.Stats.CommittedBytes]), to within 1 MiB. If
+	// that the pool has committed ([dewpond.OffHeapStats.Committed]), to within 1 MiB. If
 	// blocks are on the Go heap, and while there is no limit (GOMEMLIMIT), it does
 	// nothing. A first limit that is set later counts from when the pools next commit
 	// or give back 1 MiB. Default: false.
@@ -60,7 +60,7 @@ type Options struct {
 	// the collector does not run without a pause: with a twelfth of the limit live on
 	// the heap it still works about as hard as with GOGC=100. Off-heap memory beyond
 	// that makes the process larger than its limit, and Pressure high. Coupled does not
-	// keep a pool from growing: MaxIdleBytes, AllocLimit and Reserve bound it.
+	// keep a pool from growing: MaxIdleBytes, AllocRate and Reserve bound it.
 	//
 	// If other code sets the limit meanwhile, its value stays, even when pools close,
 	// and coupling ends for all pools, until one is made while none has memory. [Total]

@@ -34,14 +34,14 @@ func TestCloseBesideTrim(t *testing.T) {
 		for p.Stats().Trimmed == 0 {
 			runtime.Gosched()
 		}
-		if p.Close() != nil || p.Stats().ReservedBytes > 0 {
+		if p.Close() != nil || p.Stats().OffHeap.Reserved > 0 {
 			met++
 		}
 		<-trimmed
-		for p.Stats().ReservedBytes > 0 {
+		for p.Stats().OffHeap.Reserved > 0 {
 			time.Sleep(time.Millisecond)
 		}
-		if s := p.Stats(); s.IdleBytes != 0 || s.InUseBytes != 0 || s.CommittedBytes != 0 {
+		if s := p.Stats(); s.IdleBytes != 0 || s.InUseBytes != 0 || s.OffHeap.Committed != 0 {
 			t.Fatalf("%+v", s)
 		}
 	}

@@ -29,7 +29,7 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		if p.Put(p.Get(1)); p.Stats().ReservedBytes == 0 {
+		if p.Put(p.Get(1)); p.Stats().OffHeap.Reserved == 0 {
 			t.Skip("blocks are not mapped here")
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -63,10 +63,10 @@ func TestResidentMemoryFallsWithAge(t *testing.T) {
 		if after.NumGC != before.NumGC {
 			t.Errorf("there were %d collections: this shows nothing", after.NumGC-before.NumGC)
 		}
-		reserved := p.Stats().ReservedBytes
+		reserved := p.Stats().OffHeap.Reserved
 		use()
-		if s := p.Stats(); s.ReservedBytes != reserved || s.CommittedBytes > 300*mib || s.HeapFallback != 0 {
-			t.Errorf("used again: %d of %d bytes committed, %d fell back", s.CommittedBytes, s.ReservedBytes, s.HeapFallback)
+		if s := p.Stats(); s.OffHeap.Reserved != reserved || s.OffHeap.Committed > 300*mib || s.OffHeap.Fallback != 0 {
+			t.Errorf("used again: %d of %d bytes committed, %d fell back", s.OffHeap.Committed, s.OffHeap.Reserved, s.OffHeap.Fallback)
 		}
 	})
 }

@@ -58,10 +58,10 @@ func TestSecondPutIsRefused(t *testing.T) {
 			before := p.Stats()
 			for i := range 3 {
 				p.Put(b)
-				if s := p.Stats(); s.DroppedDouble != before.DroppedDouble+uint64(i) || s.InUseBytes != 0 ||
+				if s := p.Stats(); s.Dropped.Double != before.Dropped.Double+uint64(i) || s.InUseBytes != 0 ||
 					s.IdleBytes != before.IdleBytes+int64(cap(b)) || s.Puts != before.Puts+uint64(i)+1 {
-					t.Errorf("%s, Put %d: DroppedDouble %d, InUseBytes %d, IdleBytes %d, Puts %d; before %+v",
-						name, i+1, s.DroppedDouble, s.InUseBytes, s.IdleBytes, s.Puts, before)
+					t.Errorf("%s, Put %d: Dropped.Double %d, InUseBytes %d, IdleBytes %d, Puts %d; before %+v",
+						name, i+1, s.Dropped.Double, s.InUseBytes, s.IdleBytes, s.Puts, before)
 				}
 			}
 			if got := p.Get(len(b)); zero != dewpond.ZeroNever && got[0] != 0 {
@@ -74,7 +74,7 @@ func TestSecondPutIsRefused(t *testing.T) {
 // A waiter gets the block itself from a Put, and can put it back.
 func TestWaiterOwnsItsBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, dewpond.BytePoolOptions{AllocLimit: 1, IdleTimeout: dewpond.NoDecay}, offheap.Options{})
+		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1, IdleTimeout: dewpond.NoDecay}, offheap.Options{})
 		b := must(p.TryGet(100))
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
@@ -88,7 +88,7 @@ func TestWaiterOwnsItsBlock(t *testing.T) {
 		}
 		p.Put(c)
 		p.Put(c)
-		if s := p.Stats(); s.DroppedDouble != 1 || s.InUseBytes != 0 || s.Hits != 1 {
+		if s := p.Stats(); s.Dropped.Double != 1 || s.InUseBytes != 0 || s.Hits != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -130,9 +130,9 @@ func TestRacingPuts(t *testing.T) {
 				p.Put(d)
 			}
 			s := p.Stats()
-			if s.DroppedDouble != uint64(rounds*(puts-1)) || s.InUseBytes != 0 || s.DroppedForeign != 0 || s.Puts != uint64(rounds*(puts+2)) {
-				t.Errorf("DroppedDouble %d, want %d; InUseBytes %d, DroppedForeign %d, Puts %d",
-					s.DroppedDouble, rounds*(puts-1), s.InUseBytes, s.DroppedForeign, s.Puts)
+			if s.Dropped.Double != uint64(rounds*(puts-1)) || s.InUseBytes != 0 || s.Dropped.Foreign != 0 || s.Puts != uint64(rounds*(puts+2)) {
+				t.Errorf("Dropped.Double %d, want %d; InUseBytes %d, Dropped.Foreign %d, Puts %d",
+					s.Dropped.Double, rounds*(puts-1), s.InUseBytes, s.Dropped.Foreign, s.Puts)
 			}
 		})
 	}
@@ -163,9 +163,9 @@ func TestRacingPutsInStep(t *testing.T) {
 			}
 			wg.Wait()
 			want := uint64(len(blocks) * (goroutines - 1) * (round + 1))
-			if s := p.Stats(); s.DroppedDouble != want || s.DroppedForeign != 0 || s.InUseBytes != 0 {
-				t.Fatalf("size %d, round %d: DroppedDouble %d, want %d; DroppedForeign %d, InUseBytes %d",
-					size, round, s.DroppedDouble, want, s.DroppedForeign, s.InUseBytes)
+			if s := p.Stats(); s.Dropped.Double != want || s.Dropped.Foreign != 0 || s.InUseBytes != 0 {
+				t.Fatalf("size %d, round %d: Dropped.Double %d, want %d; Dropped.Foreign %d, InUseBytes %d",
+					size, round, s.Dropped.Double, want, s.Dropped.Foreign, s.InUseBytes)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func TestPutOfLeasedBlock(t *testing.T) {
 	l := p.Lease(100)
 	p.Put(l.Bytes())
 	l.Release()
-	if s := p.Stats(); s.DroppedDouble != 1 || s.InUseBytes != 0 || s.IdleBytes != 112 {
+	if s := p.Stats(); s.Dropped.Double != 1 || s.InUseBytes != 0 || s.IdleBytes != 112 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -196,9 +196,9 @@ func TestHeapFallback(t *testing.T) {
 	p.Put(make([]byte, 1<<20)) // foreign
 	p.Put(a)
 	s := p.Stats()
-	if s.HeapFallback != 2 || s.DroppedFallback != 1 || s.DroppedForeign != 3 || s.Misses != 3 || s.Puts != 5 {
-		t.Errorf("HeapFallback %d, DroppedFallback %d, DroppedForeign %d, Misses %d, Puts %d",
-			s.HeapFallback, s.DroppedFallback, s.DroppedForeign, s.Misses, s.Puts)
+	if s.OffHeap.Fallback != 2 || s.Dropped.Fallback != 1 || s.Dropped.Foreign != 3 || s.Misses != 3 || s.Puts != 5 {
+		t.Errorf("OffHeap.Fallback %d, Dropped.Fallback %d, Dropped.Foreign %d, Misses %d, Puts %d",
+			s.OffHeap.Fallback, s.Dropped.Fallback, s.Dropped.Foreign, s.Misses, s.Puts)
 	}
 	if s.InUseBytes != 0 || s.IdleBytes != 1<<20 {
 		t.Errorf("InUseBytes %d, IdleBytes %d", s.InUseBytes, s.IdleBytes)
@@ -236,8 +236,8 @@ func TestOneBlockBesideTrim(t *testing.T) {
 	}
 	stop.Store(true)
 	<-trimmed
-	if s := p.Stats(); s.HeapFallback != 0 || s.Refused != 0 {
-		t.Errorf("HeapFallback %d, Refused %d in %d rounds", s.HeapFallback, s.Refused, rounds)
+	if s := p.Stats(); s.OffHeap.Fallback != 0 || s.Refused != 0 {
+		t.Errorf("OffHeap.Fallback %d, Refused %d in %d rounds", s.OffHeap.Fallback, s.Refused, rounds)
 	}
 }
 
@@ -249,12 +249,12 @@ func TestTrimDecommits(t *testing.T) {
 	before := p.Stats()
 	p.Trim()
 	after := p.Stats()
-	if before.CommittedBytes <= 1<<20 || after.CommittedBytes <= 0 || after.CommittedBytes >= 1<<16 ||
-		after.DecommittedBytes != before.CommittedBytes-after.CommittedBytes {
-		t.Errorf("committed %d, then %d; decommitted %d", before.CommittedBytes, after.CommittedBytes, after.DecommittedBytes)
+	if before.OffHeap.Committed <= 1<<20 || after.OffHeap.Committed <= 0 || after.OffHeap.Committed >= 1<<16 ||
+		after.OffHeap.Decommitted != before.OffHeap.Committed-after.OffHeap.Committed {
+		t.Errorf("committed %d, then %d; decommitted %d", before.OffHeap.Committed, after.OffHeap.Committed, after.OffHeap.Decommitted)
 	}
-	if d := after.Sub(before); d.DecommittedBytes != after.DecommittedBytes {
-		t.Errorf("Sub: %d", d.DecommittedBytes)
+	if d := after.Sub(before); d.OffHeap.Decommitted != after.OffHeap.Decommitted {
+		t.Errorf("Sub: %d", d.OffHeap.Decommitted)
 	}
 	p.Put(keep)
 }
@@ -266,13 +266,13 @@ func TestDecayDecommits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: idle, IdleTimeout: time.Second}, offheap.Options{})
 			p.Put(p.Get(1 << 20))
-			if s := p.Stats(); s.CommittedBytes != 1<<20 {
-				t.Errorf("CommittedBytes %d before", s.CommittedBytes)
+			if s := p.Stats(); s.OffHeap.Committed != 1<<20 {
+				t.Errorf("OffHeap.Committed %d before", s.OffHeap.Committed)
 			}
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if s := p.Stats(); s.CommittedBytes != 0 || s.IdleBytes != 0 {
-				t.Errorf("MaxIdleBytes %d: CommittedBytes %d, IdleBytes %d", idle, s.CommittedBytes, s.IdleBytes)
+			if s := p.Stats(); s.OffHeap.Committed != 0 || s.IdleBytes != 0 {
+				t.Errorf("MaxIdleBytes %d: OffHeap.Committed %d, IdleBytes %d", idle, s.OffHeap.Committed, s.IdleBytes)
 			}
 			p.Close()
 		})
@@ -301,15 +301,15 @@ func TestCloseSaysHowManyAreOut(t *testing.T) {
 	b[0]++
 	p.Put(b)
 	s := p.Stats()
-	if s.ReservedBytes != 0 || s.CommittedBytes != 0 || s.DroppedClosed != 2 || s.DroppedDouble != 1 || s.DroppedFallback != 1 || s.InUseBytes != 0 {
+	if s.OffHeap.Reserved != 0 || s.OffHeap.Committed != 0 || s.Dropped.Closed != 2 || s.Dropped.Double != 1 || s.Dropped.Fallback != 1 || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 	p.Put(b) // the address is free now
-	if s := p.Stats(); s.DroppedForeign != 1 {
-		t.Errorf("DroppedForeign %d", s.DroppedForeign)
+	if s := p.Stats(); s.Dropped.Foreign != 1 {
+		t.Errorf("Dropped.Foreign %d", s.Dropped.Foreign)
 	}
 }
 
@@ -335,9 +335,9 @@ func TestStalePutDuringClose(t *testing.T) {
 			t.Error(err)
 		}
 		wg.Wait()
-		if s := p.Stats(); s.DroppedDouble+s.DroppedForeign != goroutines*puts*2 || s.InUseBytes != 0 || s.ReservedBytes != 0 {
-			t.Fatalf("DroppedDouble %d, DroppedForeign %d, InUseBytes %d, ReservedBytes %d",
-				s.DroppedDouble, s.DroppedForeign, s.InUseBytes, s.ReservedBytes)
+		if s := p.Stats(); s.Dropped.Double+s.Dropped.Foreign != goroutines*puts*2 || s.InUseBytes != 0 || s.OffHeap.Reserved != 0 {
+			t.Fatalf("Dropped.Double %d, Dropped.Foreign %d, InUseBytes %d, OffHeap.Reserved %d",
+				s.Dropped.Double, s.Dropped.Foreign, s.InUseBytes, s.OffHeap.Reserved)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestOptionsAreNamed(t *testing.T) {
 	}{
 		{dewpond.BytePoolOptions{Memory: foreignSource{}}, offheap.Options{}, []string{"Memory"}},
 		{dewpond.BytePoolOptions{Name: "x"}, offheap.Options{Reserve: -5}, []string{"x", "Reserve -5"}},
-		{dewpond.BytePoolOptions{Classes: []int{100}, AllocLimit: -1}, offheap.Options{}, []string{"class 100", "AllocLimit -1"}},
+		{dewpond.BytePoolOptions{Classes: []int{100}, AllocRate: -1}, offheap.Options{}, []string{"class 100", "AllocRate -1"}},
 	} {
 		p, err := tt.m.NewBytePool(tt.o)
 		if p != nil || err == nil {
@@ -92,7 +92,7 @@ func TestEveryClass(t *testing.T) {
 		}
 	}
 	s := p.Stats()
-	if s.Gets != 130 || s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.DroppedForeign != 0 {
+	if s.Gets != 130 || s.Misses != 65 || s.Puts != 130 || s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
 		t.Errorf("%+v", s)
 	}
 	if released := p.Trim(); released != s.IdleBytes {
@@ -119,8 +119,8 @@ func TestForeignAndInteriorAreRefused(t *testing.T) {
 	for _, r := range refused {
 		p.Put(r)
 	}
-	if s := p.Stats(); s.DroppedForeign != uint64(len(refused)) || s.IdleBytes != 0 || s.InUseBytes != 8192 {
-		t.Errorf("DroppedForeign %d, IdleBytes %d, InUseBytes %d", s.DroppedForeign, s.IdleBytes, s.InUseBytes)
+	if s := p.Stats(); s.Dropped.Foreign != uint64(len(refused)) || s.IdleBytes != 0 || s.InUseBytes != 8192 {
+		t.Errorf("Dropped.Foreign %d, IdleBytes %d, InUseBytes %d", s.Dropped.Foreign, s.IdleBytes, s.InUseBytes)
 	}
 	p.Put(b[:0])
 	other.Put(c)
@@ -145,7 +145,7 @@ func TestBufferLeaseScope(t *testing.T) {
 		t.Error("Lease")
 	}
 	kept.Release()
-	if kept.Release(); p.Stats().DroppedDouble != 1 {
+	if kept.Release(); p.Stats().DoubleReleases != 1 {
 		t.Error("a second Release is not refused")
 	}
 	s := p.Scope()
@@ -156,7 +156,7 @@ func TestBufferLeaseScope(t *testing.T) {
 		}
 	}
 	s.Close()
-	if s := p.Stats(); s.InUseBytes != 0 || s.DroppedForeign != 0 {
+	if s := p.Stats(); s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -193,7 +193,7 @@ func TestCloseAndTrimLetGo(t *testing.T) {
 	p.Close()
 	b[0]++ // out: still mapped
 	p.Put(b)
-	if s := p.Stats(); s.DroppedClosed != 1 || s.IdleBytes != 0 || s.InUseBytes != 0 {
+	if s := p.Stats(); s.Dropped.Closed != 1 || s.IdleBytes != 0 || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -239,7 +239,7 @@ func TestTwoOwners(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if s := p.Stats(); s.InUseBytes != 0 || s.DroppedForeign != 0 {
+			if s := p.Stats(); s.InUseBytes != 0 || s.Dropped.Foreign != 0 {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -263,8 +263,8 @@ func TestBlocksBeginAtMultiplesOf16(t *testing.T) {
 				p.Put(a)
 				p.Put(b)
 			}
-			if s := p.Stats(); s.DroppedForeign != 0 || s.InUseBytes != 0 {
-				t.Errorf("%d blocks were taken for strangers, %d bytes are in use", s.DroppedForeign, s.InUseBytes)
+			if s := p.Stats(); s.Dropped.Foreign != 0 || s.InUseBytes != 0 {
+				t.Errorf("%d blocks were taken for strangers, %d bytes are in use", s.Dropped.Foreign, s.InUseBytes)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func New(o dewpond.BytePoolOptions) (*Allocator, error) {
 // Pool returns the pool, for its Stats, Trim and Close.
 func (a *Allocator) Pool() *dewpond.BytePool { return a.pool }
 
-// Allocate returns a slice of size bytes at a multiple of 64, unless the pool has a Source whose
+// Allocate returns a slice of size bytes at a multiple of 64, unless the pool has an Allocator whose
 // blocks are not.
 func (a *Allocator) Allocate(size int) []byte {
 	if size > a.most {

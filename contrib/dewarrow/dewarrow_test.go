@@ -71,15 +71,15 @@ func TestGuardedIsAligned(t *testing.T) {
 		b := a.Allocate(1000)
 		at := reflect.ValueOf(b).Pointer()
 		s := a.Pool().Stats()
-		switch guarded := s.GuardSamples > samples; {
-		case strings.HasPrefix(s.Guard, "off ("):
-			t.Skip(s.Guard)
+		switch guarded := s.Guard.Samples > samples; {
+		case strings.HasPrefix(s.Guard.Setting, "off ("):
+			t.Skip(s.Guard.Setting)
 		case at%64 != 0:
 			t.Fatalf("memory at %#x, which is not a multiple of 64", at)
 		case guarded != (at%128 == 64): // where no block of the pool begins that is not guarded
 			t.Fatalf("a Get was sampled: %t, and memory at %#x is returned", guarded, at)
 		}
-		samples = s.GuardSamples
+		samples = s.Guard.Samples
 		a.Free(b)
 	}
 }
@@ -171,7 +171,7 @@ func TestClientsHangUp(t *testing.T) {
 	wg.Wait()
 }
 
-// shifted is a Source whose blocks begin at no multiple of 64, as they may.
+// shifted is an Allocator whose blocks begin at no multiple of 64, as they may.
 type shifted struct{}
 
 func (shifted) Alloc(size int) ([]byte, error) {
@@ -182,7 +182,7 @@ func (shifted) Alloc(size int) ([]byte, error) {
 func (shifted) Free([]byte)      {}
 func (shifted) Owns([]byte) bool { return true }
 
-// A Source with such blocks serves all the same.
+// An Allocator with such blocks serves all the same.
 func TestSourceOfShiftedBlocks(t *testing.T) {
 	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name(), Memory: shifted{}})
 	if err != nil {

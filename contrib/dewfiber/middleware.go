@@ -18,7 +18,7 @@ type Options struct {
 	Pool    *dewpond.BytePool // nil: dewpond.Default()
 	MaxBody int               // bytes of a request's body; 0: fiber.DefaultBodyLimit, 4 MiB; negative: no limit but fiber's
 
-	// WhenFull is what [Body] does when the Pool's Budget or AllocLimit leaves no memory for a
+	// WhenFull is what [Body] does when the Pool's Budget or AllocRate leaves no memory for a
 	// streamed body (default [Exceed]).
 	WhenFull WhenFull
 

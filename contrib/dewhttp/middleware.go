@@ -18,7 +18,7 @@ type Options struct {
 	Pool    *dewpond.BytePool // nil: dewpond.Default()
 	MaxBody int64             // bytes of a request's body; 0: 1 MiB; negative: no limit
 
-	// WhenFull is what [ReadBody] does when the Pool's Budget or AllocLimit leaves no memory for
+	// WhenFull is what [ReadBody] does when the Pool's Budget or AllocRate leaves no memory for
 	// a body (default [Exceed]).
 	WhenFull WhenFull
 

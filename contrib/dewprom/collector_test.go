@@ -145,7 +145,7 @@ func TestCountersNeverGoBack(t *testing.T) {
 			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), Check: check, MaxIdlePerClass: 50, OnViolation: func(dewpond.Violation) {}}),
 			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool of a Budget ", i), Check: check, Budget: budget, OnViolation: func(dewpond.Violation) {}}))
 	}
-	objects := dewpond.MustPool(dewpond.PoolOptions[[100]byte]{Name: "objects", Limit: 8})
+	objects := dewpond.MustPool(dewpond.PoolOptions[[100]byte]{Name: "objects", MaxOut: 8})
 	defer objects.Close()
 
 	var stop atomic.Bool

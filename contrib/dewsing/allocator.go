@@ -10,7 +10,7 @@ const most = 64 << 10
 //	buf.DefaultAllocator = dewsing.New(pool)
 //
 // Set it before the first use of sing: buffers of its own allocator are not blocks, and are
-// dropped (see [dewpond.Stats].DroppedForeign).
+// dropped (see [dewpond.DropStats.Foreign]).
 type Allocator struct{ pool *dewpond.BytePool }
 
 // New returns an Allocator on blocks of pool, whose classes should go up to 64 KiB.

@@ -75,8 +75,8 @@ func TestIdleIsBounded(t *testing.T) {
 	if s := pool.Stats(); s.IdleBytes > bound || s.InUseBytes != 0 {
 		t.Errorf("%d bytes are idle, more than %d, and %d in use", s.IdleBytes, bound, s.InUseBytes)
 	}
-	if err := a.Put(make([]byte, 100)[1:]); err != nil || pool.Stats().DroppedForeign != 1 {
-		t.Errorf("a foreign buffer: %v, %d dropped", err, pool.Stats().DroppedForeign)
+	if err := a.Put(make([]byte, 100)[1:]); err != nil || pool.Stats().Dropped.Foreign != 1 {
+		t.Errorf("a foreign buffer: %v, %d dropped", err, pool.Stats().Dropped.Foreign)
 	}
 	for _, size := range []int{-1, 0, 65537} {
 		if b := a.Get(size); b != nil {

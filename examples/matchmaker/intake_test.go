@@ -41,7 +41,7 @@ func TestSilentUploadsMakeRoom(t *testing.T) {
 	r := beginWith(t, slowly(time.Millisecond)) // and 160 s for the length of each
 	for i := range 3 {
 		var taking []net.Conn
-		for s := statsOf(t, "uploads"); s.InUseBytes+10<<20 < s.BudgetLimit; s = statsOf(t, "uploads") {
+		for s := statsOf(t, "uploads"); s.InUseBytes+10<<20 < s.Budget.Limit; s = statsOf(t, "uploads") {
 			if int64(len(taking))*10<<20 <= s.InUseBytes {
 				taking = append(taking, silent(t, r, 1+len(taking), 10<<20))
 			}
@@ -126,8 +126,8 @@ func TestOneConnectionLeavesRoom(t *testing.T) {
 			t.Errorf("an upload above the connection's share: %d", code)
 		}
 	}
-	if s := statsOf(t, "uploads"); s.BudgetUsed > web.LargestUpload {
-		t.Errorf("one connection has %d bytes of %d", s.BudgetUsed, s.BudgetLimit)
+	if s := statsOf(t, "uploads"); s.Budget.Used > web.LargestUpload {
+		t.Errorf("one connection has %d bytes of %d", s.Budget.Used, s.Budget.Limit)
 	}
 	if code, _, err := r.put(t, 100, picture(t, 9<<20)); code != http.StatusOK || err != nil {
 		t.Errorf("an upload by another connection: %d, %v", code, err)
@@ -157,7 +157,7 @@ func TestOneAddressLeavesRoom(t *testing.T) {
 	startsProcesses(t)
 	r := beginWith(t, func(c *serveCommand) { c.UploadPerAddress = "11MiB" })
 	first := silent(t, r, 7, 10<<20)
-	for statsOf(t, "uploads").BudgetUsed == 0 { // until it has its room
+	for statsOf(t, "uploads").Budget.Used == 0 { // until it has its room
 		time.Sleep(time.Millisecond)
 	}
 	if code, again, err := r.put(t, 8, picture(t, 9<<20)); code != http.StatusServiceUnavailable || again == "" || err != nil {

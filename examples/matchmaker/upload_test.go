@@ -96,7 +96,7 @@ func TestUploadsStayInTheirBudget(t *testing.T) {
 	go func() {
 		most := int64(0)
 		for {
-			most = max(most, statsOf(t, "uploads").BudgetUsed)
+			most = max(most, statsOf(t, "uploads").Budget.Used)
 			select {
 			case <-over:
 				watching <- most
@@ -119,8 +119,8 @@ func TestUploadsStayInTheirBudget(t *testing.T) {
 	}
 	uploading.Wait()
 	close(over)
-	if most := <-watching; most > pool.BudgetLimit || most < int64(len(body)) {
-		t.Errorf("%d bytes of %d", most, pool.BudgetLimit)
+	if most := <-watching; most > pool.Budget.Limit || most < int64(len(body)) {
+		t.Errorf("%d bytes of %d", most, pool.Budget.Limit)
 	}
 	t.Logf("answers %v", answers)
 	if answers[200] == 0 || answers[200]+answers[503] != 200 {
@@ -156,7 +156,7 @@ func TestUploadsWaitForRoom(t *testing.T) {
 	startsProcesses(t)
 	r := begin(t)
 	var taking []net.Conn
-	for s := statsOf(t, "uploads"); s.BudgetUsed+10<<20 < s.BudgetLimit; s = statsOf(t, "uploads") {
+	for s := statsOf(t, "uploads"); s.Budget.Used+10<<20 < s.Budget.Limit; s = statsOf(t, "uploads") {
 		c, err := net.Dial("tcp", r.HTTP)
 		if err != nil {
 			t.Fatal(err)
@@ -405,8 +405,8 @@ func (r *running) nothingInUse(t *testing.T) {
 	}
 	r.stop()
 	for _, p := range pools {
-		if s := p.Stats(); s.InUseBytes != 0 || s.DroppedForeign != 0 || s.DroppedDouble != 0 || s.Violations != 0 {
-			t.Errorf("%s has %d bytes in use, %d foreign, %d double, %d violations", s.Name, s.InUseBytes, s.DroppedForeign, s.DroppedDouble, s.Violations)
+		if s := p.Stats(); s.InUseBytes != 0 || s.Dropped.Foreign != 0 || s.Dropped.Double != 0 || s.Violations != 0 {
+			t.Errorf("%s has %d bytes in use, %d foreign, %d double, %d violations", s.Name, s.InUseBytes, s.Dropped.Foreign, s.Dropped.Double, s.Violations)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type bounded struct{ pool *dewpond.Pool[packet] }
 func newBounded(limit int) bounded {
 	return bounded{dewpond.MustPool(dewpond.PoolOptions[packet]{
 		Name:    "packets",
-		Limit:   limit,
+		MaxOut:  limit,
 		MaxIdle: limit,
 		Reset:   func(p *packet) { p.n = 0 }, // the data is overwritten
 	})}

@@ -61,7 +61,7 @@ func TestDropClosesEachDecoderOnce(t *testing.T) {
 	}
 
 	give(take(8))
-	full := pool.Stats().DroppedFull
+	full := pool.Stats().Dropped.Full
 	if full < 5 || len(l.dropped) != int(full) {
 		t.Errorf("%d of 8 had no room and %d were dropped; want 5 or more, and as many", full, len(l.dropped))
 	}

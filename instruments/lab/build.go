@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
 )
 
 // build makes the other builds of the lab that the chosen experiments want. A build that fails

@@ -49,7 +49,7 @@ var AdmissionMutants = []Mutant{
 		New: "	if g.account.mayLeaveDirect() {\n",
 	},
 
-	// Permissions of AllocLimit that are not given back.
+	// Permissions of AllocRate that are not given back.
 	{
 		Name: "miss-of-the-served-is-lost", File: "waiter.go", Scenarios: []string{"miss-cancel"},
 		Old: "		w.restoreLocked(w.misses)\n",
@@ -96,7 +96,7 @@ var AdmissionMutants = []Mutant{
 	},
 	{
 		Name: "delayed-goes-last", File: "room.go", Scenarios: []string{"turns-limit"},
-		Old: "		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocLimit\n",
+		Old: "		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocRate\n",
 		New: "		break\n",
 	},
 	{

@@ -236,8 +236,8 @@ func (w *twins) check(t *rapid.T) {
 		if size <= largest {
 			inUse = int64(size)
 		}
-		if s := w.pool.Stats(); s.InUseBytes != inUse || s.DroppedForeign != 0 {
-			t.Fatalf("%d bytes in use with a block of %d, %d foreign Puts", s.InUseBytes, size, s.DroppedForeign)
+		if s := w.pool.Stats(); s.InUseBytes != inUse || s.Dropped.Foreign != 0 {
+			t.Fatalf("%d bytes in use with a block of %d, %d foreign Puts", s.InUseBytes, size, s.Dropped.Foreign)
 		}
 	}
 	if w.want.Len() > 30_000 {

@@ -55,7 +55,7 @@ func TestFastPathIsAsItWas(t *testing.T) {
 	}
 }
 
-// readSources opens the files that the golden file depends on.
+// readAllocators opens the files that the golden file depends on.
 func readSources(t *testing.T) {
 	for _, pattern := range []string{"../../*.go", "testdata/inlined/*.go", "../../internal/atomics/*.go", "../../internal/magazine/*.go", "../../internal/percpu/*.go", "../../internal/sizeclass/*.go", "../../internal/memory/*.go", "../../internal/check/*.go"} {
 		names, err := filepath.Glob(pattern)

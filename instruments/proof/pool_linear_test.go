@@ -61,7 +61,7 @@ func (n *numbers) of(b []byte) (number int, fresh bool) {
 	return number, !old
 }
 
-// A tattler is a Source that can tell which blocks a Trim frees.
+// A tattler is an Allocator that can tell which blocks a Trim frees.
 type tattler struct {
 	mu    sync.Mutex
 	freed map[*byte]time.Duration
@@ -80,7 +80,7 @@ func (s *tattler) Free(b []byte) {
 func runPool(t *testing.T, size, goroutines, each int, trims bool, seed uint64) []porcupine.Operation {
 	r := &recorder{start: time.Now(), lists: make([][]porcupine.Operation, goroutines)}
 	source := &tattler{freed: map[*byte]time.Duration{}, start: r.start}
-	o := dewpond.BytePoolOptions{Classes: []int{size}, AllocLimit: 3, Zero: dewpond.ZeroNever}
+	o := dewpond.BytePoolOptions{Classes: []int{size}, AllocRate: 3, Zero: dewpond.ZeroNever}
 	if trims {
 		o.Memory = source
 	}

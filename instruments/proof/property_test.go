@@ -37,7 +37,7 @@ func TestAnySequenceOfCalls(t *testing.T) {
 			Classes:         []int{64, 256, 1024, 64 << 10},
 			MaxIdleBytes:    rapid.SampledFrom([]int64{0, 1 << 10, 100_000, dewpond.NoIdle}).Draw(t, "MaxIdleBytes"),
 			MaxIdlePerClass: rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "MaxIdlePerClass"),
-			AllocLimit:      rapid.SampledFrom([]int{0, 5}).Draw(t, "AllocLimit"),
+			AllocRate:       rapid.SampledFrom([]int{0, 5}).Draw(t, "AllocRate"),
 			Zero:            rapid.SampledFrom([]dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever}).Draw(t, "Zero"),
 		}}
 		u.pool = dewpond.MustBytePool(u.options)

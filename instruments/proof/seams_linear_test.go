@@ -28,7 +28,7 @@ import (
 var seeds = flag.Int("dewpond.seeds", 160, "how many histories TestPoolsWithSeamsAreLinearizable records")
 
 // seams makes goroutines wait now and then, as a seed says, where a slow path of their
-// pool calls its Source.
+// pool calls its Allocator.
 type seams struct {
 	seed   uint64
 	passed atomic.Uint64
@@ -171,7 +171,7 @@ func runSeamed(t *testing.T, kind seamed, goroutines, each int, seed uint64) (hi
 		w := &witness{recorder: &recorder{start: r.start, lists: make([][]porcupine.Operation, goroutines)}, known: map[*byte]*idler{}}
 		o := dewpond.BytePoolOptions{Classes: []int{kind.size}, Budget: budget, Zero: dewpond.ZeroNever}
 		if seed%2 == 0 || budget == nil {
-			o.AllocLimit = 3
+			o.AllocRate = 3
 		}
 		if kind.memory == "heap" {
 			o.Memory = &heapSource{slow, w}
@@ -245,7 +245,7 @@ func runSeamed(t *testing.T, kind seamed, goroutines, each int, seed uint64) (hi
 	wg.Wait()
 	for i, p := range pools {
 		p.Trim()
-		if s := p.Stats(); s.InUseBytes != 0 || s.DroppedForeign+s.DroppedDouble+s.HeapFallback != 0 {
+		if s := p.Stats(); s.InUseBytes != 0 || s.Dropped.Foreign+s.Dropped.Double+s.OffHeap.Fallback != 0 {
 			t.Errorf("everything was put back, and Stats are %+v", s)
 		}
 		if seen[i].lost > 0 {

@@ -67,7 +67,7 @@ type account struct {
 	charged atomics.Int64
 	number  int                // of the pool among the members
 	gone    atomics.Bool       // the pool is closed or collected
-	blocks  *memory.HeapBlocks // the charged blocks; nil if a Source tracks them
+	blocks  *memory.HeapBlocks // the charged blocks; nil if an Allocator tracks them
 	large   memory.HeapSlices  // the charged slices above the largest class
 }
 
@@ -95,7 +95,7 @@ func (a *account) leave() {
 	}
 }
 
-// forsake is leave for a pool that the collector has freed, with the blocks of its Source.
+// forsake is leave for a pool that the collector has freed, with the blocks of its Allocator.
 func (a *account) forsake() {
 	a.leave()
 	if a.blocks == nil { // the collector tells of each block on the Go heap itself
@@ -129,7 +129,7 @@ func (a *account) chargeAnyway(n int) {
 }
 
 // uncharge takes n bytes off the Budget, but at most what the pool has charged, whatever its
-// Source says. The caller must call grantBytes later, without the lock.
+// Allocator says. The caller must call grantBytes later, without the lock.
 func (a *account) uncharge(n int64) {
 	if a == nil {
 		return

@@ -1,5 +1,5 @@
 // Package admission decides who gets a block of a pool: at once, later, or never. It holds
-// the limits of package dewpond, without the memory: AllocLimit (limiter.go), the Budget that
+// the limits of package dewpond, without the memory: AllocRate (limiter.go), the Budget that
 // several pools share (budget.go, room.go) and the waiters for either (waiter.go, queue.go).
 // Each pool uses them through one [Gate] (gate.go, put.go). They are one package because they
 // have one lock: the lock of a [Budget] is the lock of its pools' queues, and a waiter stands
@@ -9,7 +9,7 @@
 //
 // A waiter can be served in two ways, and stands in lists for both. One is a block of its
 // class, from a Put (hand) or from the engine (offerBlocks). The other is permission to
-// allocate, which takes two steps: a miss that AllocLimit allows (the line), then bytes that
+// allocate, which takes two steps: a miss that AllocRate allows (the line), then bytes that
 // the Budget has left (the claims). A waiter for more than any class holds stands among the
 // claims alone. The goroutine that serves a waiter, or ends its wait because the pool is
 // closed, takes it out of all its lists, under the lock, and sends it one grant. A waiter
@@ -18,14 +18,14 @@
 //
 // A waiter may want several blocks: a batch. It collects the blocks that are handed to it
 // until it has all of them, or until it may allocate those that it lacks, all at once: first
-// AllocLimit must allow their misses, then the Budget must have their bytes. Misses for blocks
+// AllocRate must allow their misses, then the Budget must have their bytes. Misses for blocks
 // that it collects later go back. Whatever serves one waiter may serve others, also the one whose
 // call it is: misses come due while their timer is late, and bytes are uncharged before grantBytes
 // has the lock. So a loop that serves waiters asks at each turn who is first, and one that acts for
 // a waiter whether that still waits.
 //
 // Each list is served in order of arrival. The claims of all pools of a Budget are served by
-// turn: the order in which the waiters began to wait for any of the pools, even if AllocLimit
+// turn: the order in which the waiters began to wait for any of the pools, even if AllocRate
 // has delayed one of them. While an older waiter has a claim, no younger waiter gets a block:
 // the block is freed, and its bytes are for the older waiter.
 //
@@ -37,8 +37,8 @@
 // pool, and each line is served by time alone. Once it has a claim, that is the first, and all
 // bytes that callers give back are for it. What younger batches have collected cannot be
 // missing: they collect nothing while there is an older claim, and a claim that comes to be
-// the first, because AllocLimit has delayed it, takes back from the younger what they have
-// (takeBackLocked). AllocLimit can allow any batch all of its misses, even if it has lost what
+// the first, because AllocRate has delayed it, takes back from the younger what they have
+// (takeBackLocked). AllocRate can allow any batch all of its misses, even if it has lost what
 // it had collected, because no other batch may wait (ever).
 //
 // # Why no wake-up is lost

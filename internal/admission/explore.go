@@ -44,13 +44,13 @@ func (w DrivenWaiter) Blocks() []magazine.Block { return w.waiter.blocks }
 // First reports whether the waiter is the oldest of its class.
 func (w DrivenWaiter) First() bool { return w.waiter.gate.queue.firstOf(w.waiter.class) == w.waiter }
 
-// Misses returns how many misses AllocLimit has allowed the waiter.
+// Misses returns how many misses AllocRate has allowed the waiter.
 func (w DrivenWaiter) Misses() int { return w.waiter.misses }
 
 // Turn returns the waiter's place among those of its Budget.
 func (w DrivenWaiter) Turn() uint64 { return w.waiter.turn }
 
-// InLine reports whether AllocLimit has not yet allowed the waiter its misses, and whether it
+// InLine reports whether AllocRate has not yet allowed the waiter its misses, and whether it
 // should have.
 func (w DrivenWaiter) InLine() (waits, late bool) {
 	g := w.waiter.gate
@@ -67,7 +67,7 @@ func (g *Gate) LeaveDirectNow() {
 	g.leaveDirect()
 }
 
-// Misses returns how many misses AllocLimit has allowed that were not given back.
+// Misses returns how many misses AllocRate has allowed that were not given back.
 func (g *Gate) Misses() int {
 	if g.limiter.unlimited() {
 		return 0
@@ -84,7 +84,7 @@ func (g *Gate) Charged() int64 {
 	return g.account.charged.Load()
 }
 
-// TimePasses lets as much time pass as AllocLimit takes for n misses, and returns how many of the
+// TimePasses lets as much time pass as AllocRate takes for n misses, and returns how many of the
 // misses that were counted it allows again. It runs no timer.
 func (g *Gate) TimePasses(n int) (allowed int) {
 	if g.limiter.unlimited() {
@@ -95,7 +95,7 @@ func (g *Gate) TimePasses(n int) (allowed int) {
 	return min(n, int(max(0, before-now)/g.limiter.interval))
 }
 
-// MissesPass does what the timer does once AllocLimit allows all the misses that it ever allows
+// MissesPass does what the timer does once AllocRate allows all the misses that it ever allows
 // at once.
 func (g *Gate) MissesPass() {
 	_, paid := g.limiter.clock()

@@ -26,14 +26,14 @@ type Owner interface {
 
 // A Config says how to make a Gate. The caller has validated it.
 type Config struct {
-	Name       string // of the pool
-	Owner      Owner
-	Engine     *magazine.Engine
-	Sizes      []int // bytes of a block, by class
-	AllocLimit int   // misses a second; 0: no limit
-	Budget     *Budget
-	Heap       bool // the blocks are on the Go heap, where the collector finds lost ones
-	Direct     bool // the engine is in direct mode permanently
+	Name      string // of the pool
+	Owner     Owner
+	Engine    *magazine.Engine
+	Sizes     []int // bytes of a block, by class
+	AllocRate int   // misses a second; 0: no limit
+	Budget    *Budget
+	Heap      bool // the blocks are on the Go heap, where the collector finds lost ones
+	Direct    bool // the engine is in direct mode permanently
 }
 
 // A Gate decides for one pool who gets a block: at once, later, or never. After Init and Join
@@ -68,7 +68,7 @@ type counters struct{ puts, handed, full, closed atomics.Statistic }
 // Init prepares a Gate that no other goroutine has yet.
 func (g *Gate) Init(c Config) {
 	g.name, g.owner, g.engine, g.sizes, g.direct = c.Name, c.Owner, c.Engine, c.Sizes, c.Direct
-	g.limiter.init(c.AllocLimit)
+	g.limiter.init(c.AllocRate)
 	g.counters.Init(len(c.Sizes), nil)
 	g.queue.init(c.Budget)
 	if c.Budget != nil {
@@ -121,7 +121,7 @@ func (g *Gate) TryGet(class uint8) (block magazine.Block, permit bool, err error
 }
 
 // Allow charges n blocks of a class that the caller may allocate, and reports whether
-// AllocLimit and the Budget allow all of them now. It does not look for idle blocks in the
+// AllocRate and the Budget allow all of them now. It does not look for idle blocks in the
 // shards of other processors: Wait does.
 func (g *Gate) Allow(class uint8, n int) (allowed bool) {
 	if !g.takeMisses(n) {
@@ -160,13 +160,13 @@ func (g *Gate) Idle(class uint8) (magazine.Block, error) {
 
 // Overrun charges a miss of Get, which is never refused, and reports which limits the miss
 // exceeds.
-func (g *Gate) Overrun(class uint8) (overLimit, overBudget bool) {
-	overLimit = !g.takeMisses(1)
+func (g *Gate) Overrun(class uint8) (overRate, overBudget bool) {
+	overRate = !g.takeMisses(1)
 	if !g.chargeFromDepots(class, true) {
 		g.account.chargeAnyway(g.sizes[class])
 		overBudget = true
 	}
-	return overLimit, overBudget
+	return overRate, overBudget
 }
 
 // OverrunBytes is Overrun for a slice that no class holds.
@@ -179,7 +179,7 @@ func (g *Gate) OverrunBytes(n int) (overBudget bool) {
 }
 
 // Charge charges a block of the class, and reports whether the Budget has room for it. It
-// frees no idle blocks to make room and does not consult AllocLimit. Without a Budget it
+// frees no idle blocks to make room and does not consult AllocRate. Without a Budget it
 // returns true.
 func (g *Gate) Charge(class uint8) bool { return g.account.charge(g.sizes[class]) }
 
@@ -193,13 +193,13 @@ func (g *Gate) UnchargeBytes(n int) {
 }
 
 // Return gives back what TryGet, Allow or Wait permitted for n blocks: the charge, and the
-// misses to AllocLimit.
+// misses to AllocRate.
 func (g *Gate) Return(class uint8, n int) {
 	defer g.returnMisses(n) // also if UnchargeBytes cannot wake somebody
 	g.UnchargeBytes(n * g.sizes[class])
 }
 
-// takeMisses counts n misses if AllocLimit allows all of them now, and reports whether it
+// takeMisses counts n misses if AllocRate allows all of them now, and reports whether it
 // does. While a waiter stands in line, the misses that are left are reserved for waiters.
 func (g *Gate) takeMisses(n int) bool {
 	return g.limiter.unlimited() || g.queue.waiting.Load() == 0 && g.limiter.allow(n)

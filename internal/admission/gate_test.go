@@ -43,17 +43,17 @@ const (
 	large = 512 << 10
 )
 
-// newPool makes a pool with AllocLimit and a Budget; 0 and nil mean without.
+// newPool makes a pool with AllocRate and a Budget; 0 and nil mean without.
 func newPool(perSecond int, b *Budget) *pool {
 	p := new(pool)
 	sizes := []int{small, large}
 	p.engine.Init(magazine.Config{Sizes: sizes, MaxIdleBytes: 64 << 20})
-	p.gate.Init(Config{Name: "fake", Owner: p, Engine: &p.engine, Sizes: sizes, AllocLimit: perSecond, Budget: b})
+	p.gate.Init(Config{Name: "fake", Owner: p, Engine: &p.engine, Sizes: sizes, AllocRate: perSecond, Budget: b})
 	p.gate.Join()
 	return p
 }
 
-// exhausted makes a pool without a Budget whose AllocLimit allows no miss for a second.
+// exhausted makes a pool without a Budget whose AllocRate allows no miss for a second.
 func exhausted(t *testing.T) *pool {
 	t.Helper()
 	p := newPool(1, nil)
@@ -124,7 +124,7 @@ func TestTryGetTakesWhatIsIdleBeforeItRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := exhausted(t)
 		if _, _, err := p.gate.TryGet(0); err != ErrExhausted {
-			t.Errorf("past AllocLimit: %v", err)
+			t.Errorf("past AllocRate: %v", err)
 		}
 		block := newBlock()
 		p.gate.Put(0, block)
@@ -195,10 +195,10 @@ func TestOverrunIsNeverRefused(t *testing.T) {
 	b := newBudget(small)
 	p := newPool(1, b)
 	if overLimit, overBudget := p.gate.Overrun(0); overLimit || overBudget || p.gate.Overdrawn() {
-		t.Errorf("the first is past AllocLimit %v, past the Budget %v", overLimit, overBudget)
+		t.Errorf("the first is past AllocRate %v, past the Budget %v", overLimit, overBudget)
 	}
 	if overLimit, overBudget := p.gate.Overrun(0); !overLimit || !overBudget || !p.gate.Overdrawn() || b.Over() != small {
-		t.Errorf("the second is past AllocLimit %v, past the Budget %v, by %d", overLimit, overBudget, b.Over())
+		t.Errorf("the second is past AllocRate %v, past the Budget %v, by %d", overLimit, overBudget, b.Over())
 	}
 	if !p.gate.OverrunBytes(7) || b.Used() != 2*small+7 {
 		t.Errorf("%d bytes are charged", b.Used())
@@ -282,7 +282,7 @@ func TestLeaveDirect(t *testing.T) {
 	})
 }
 
-// A Budget does not keep its members alive. Blocks of a Source go with the pool that is
+// A Budget does not keep its members alive. Blocks of an Allocator go with the pool that is
 // collected; a slice above the largest class may still be in use.
 func TestCollectedPoolLeavesItsBudget(t *testing.T) {
 	b := newBudget(10 * small)

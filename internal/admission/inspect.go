@@ -6,7 +6,7 @@ package admission
 func (g *Gate) Waiting() int64 { return g.queue.waiting.Load() }
 
 // MissTimer returns the function of the timer that was last armed for waiters in line for
-// AllocLimit.
+// AllocRate.
 func (g *Gate) MissTimer() func() {
 	g.queue.mu.Lock()
 	defer g.queue.mu.Unlock()

@@ -25,9 +25,9 @@ type queue struct {
 	own     locked
 
 	class []list.List // of *waiter, by class, in order of arrival; nil before the first
-	line  list.List   // of *waiter that AllocLimit has not yet allowed their misses
+	line  list.List   // of *waiter that AllocRate has not yet allowed their misses
 
-	armed   int    // a timer will call hasMisses once AllocLimit allows so many; 0: there is none
+	armed   int    // a timer will call hasMisses once AllocRate allows so many; 0: there is none
 	armedIn uint64 // the timer's bubble; the timer dies with it
 	timer   uint64 // number of the current timer; older timers do nothing
 }
@@ -171,7 +171,7 @@ func (g *Gate) offerBlocksLocked(class uint8) {
 	}
 }
 
-// armLocked arms a timer for the next misses that AllocLimit allows a waiter. The caller is in
+// armLocked arms a timer for the next misses that AllocRate allows a waiter. The caller is in
 // the waiters' bubble, or in none as they are. A timer from another bubble does not count: it
 // may be dead. Nor does one for more misses than the first in line needs now: it is late.
 func (g *Gate) armLocked() {
@@ -190,7 +190,7 @@ func (g *Gate) armLocked() {
 	atomics.AfterFunc(g.limiter.delay(n), func() { g.hasMisses(number) })
 }
 
-// hasMisses lets waiters allocate, in order of arrival, as many as AllocLimit and the Budget,
+// hasMisses lets waiters allocate, in order of arrival, as many as AllocRate and the Budget,
 // if there is one, allow now. A timer calls it with its number.
 func (g *Gate) hasMisses(number uint64) {
 	g.queue.mu.Lock()
@@ -232,7 +232,7 @@ func (q *queue) firstOf(class uint8) *waiter {
 	return nil
 }
 
-// firstInLine returns the oldest waiter that AllocLimit has not yet allowed its misses, or nil.
+// firstInLine returns the oldest waiter that AllocRate has not yet allowed its misses, or nil.
 func (q *queue) firstInLine() *waiter {
 	if place := q.line.Front(); place != nil {
 		return place.Value.(*waiter)

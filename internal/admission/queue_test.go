@@ -151,7 +151,7 @@ func TestCancelledWaiterTakesItsGrant(t *testing.T) {
 	})
 }
 
-// AllocLimit lets waiters allocate as time passes, oldest first.
+// AllocRate lets waiters allocate as time passes, oldest first.
 func TestTimerLetsWaitersAllocate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, nil)

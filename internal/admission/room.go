@@ -72,7 +72,7 @@ func (b *Budget) inReach(n int) bool {
 func (a *account) makeRoom(n int) bool {
 	charged, panics := false, true
 	defer func() {
-		if charged && panics { // a report of what was found, or a Source's Free
+		if charged && panics { // a report of what was found, or an Allocator's Free
 			a.uncharge(int64(n))
 			a.grantBytes()
 		}
@@ -232,12 +232,12 @@ func (b *Budget) firstClaim() *waiter {
 	return nil
 }
 
-// claimLocked makes a waiter wait for bytes: AllocLimit has allowed it a miss, or it wants
+// claimLocked makes a waiter wait for bytes: AllocRate has allowed it a miss, or it wants
 // more than any class holds. No waiter wants more than the limit: GetContext refuses that.
 func (b *Budget) claimLocked(w *waiter) {
 	w.claim = b.claims.PushBack(w)
 	for place := w.claim.Prev(); place != nil && place.Value.(*waiter).turn > w.turn; place = w.claim.Prev() {
-		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocLimit
+		b.claims.MoveBefore(w.claim, place) // this one came before and was delayed by AllocRate
 	}
 	if b.waiting.Add(1) > 1 {
 		b.grantBytesLocked() // nothing is idle, but the first waiter may now want no more than is left

@@ -103,7 +103,7 @@ func TestClaimsAreServedByTurn(t *testing.T) {
 	})
 }
 
-// AllocLimit may delay a waiter until younger waiters have claims. It is served before them.
+// AllocRate may delay a waiter until younger waiters have claims. It is served before them.
 func TestDelayedClaimKeepsItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2 * small)

@@ -23,7 +23,7 @@ type waiter struct {
 	listed bool          // it has been put into its lists
 	turn   uint64        // its place among the waiters of its Budget; lower turns are served first
 	place  *list.Element // in queue.class; nil if large is not 0
-	line   *list.Element // in queue.line; nil once AllocLimit has allowed misses
+	line   *list.Element // in queue.line; nil once AllocRate has allowed misses
 	misses int           // how many it has allowed
 	claim  *list.Element // in Budget.claims; nil unless only bytes are missing
 	grant  chan error    // has room for one; nil grants what is in blocks, and the rest to be allocated
@@ -50,7 +50,7 @@ func (w *waiter) size() int {
 
 // Wait returns up to n blocks, or an error. The caller may allocate the others, which have
 // been charged. Where TryGet or Allow refuses, Wait waits until it is served, ctx is done, or
-// the pool is closed. If ctx is done it returns the error of ctx. It does not wait if AllocLimit
+// the pool is closed. If ctx is done it returns the error of ctx. It does not wait if AllocRate
 // never allows n misses at once, but returns ErrExhausted. The n blocks must not be larger
 // than the limit of the Budget.
 //
@@ -99,7 +99,7 @@ func (w *waiter) wait(ctx context.Context) error {
 func (w *waiter) begin() error {
 	panics := true
 	defer func() {
-		if panics { // a report of what enlist found, or a Source's Free
+		if panics { // a report of what enlist found, or an Allocator's Free
 			w.desert()
 		}
 	}()
@@ -204,7 +204,7 @@ func (w *waiter) proceedLocked() {
 	}
 }
 
-// backInLineLocked makes a waiter for bytes wait for AllocLimit again, before all others in
+// backInLineLocked makes a waiter for bytes wait for AllocRate again, before all others in
 // line, if its blocks were taken back and it has fewer misses than it lacks blocks.
 func (w *waiter) backInLineLocked() {
 	if w.claim == nil || w.misses >= w.lacks() || w.gate.limiter.unlimited() {
@@ -271,7 +271,7 @@ func (w *waiter) send(granted error) {
 }
 
 // passOnLocked takes a waiter that will not allocate out of its lists. The misses that
-// AllocLimit has allowed it, if any, go back, and the next in line and the next claim may
+// AllocRate has allowed it, if any, go back, and the next in line and the next claim may
 // proceed.
 func (w *waiter) passOnLocked() {
 	w.removeLocked()
@@ -287,7 +287,7 @@ func (w *waiter) passOnLocked() {
 	}
 }
 
-// restoreLocked gives back misses that AllocLimit has allowed the waiter.
+// restoreLocked gives back misses that AllocRate has allowed the waiter.
 func (w *waiter) restoreLocked(n int) {
 	if n > 0 {
 		w.gate.limiter.restore(w.bubble, n)

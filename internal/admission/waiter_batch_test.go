@@ -30,12 +30,12 @@ func (p *pool) waitsFor(t *testing.T, ctx context.Context, name string, o *order
 	return b
 }
 
-// missed makes a pool without a Budget whose AllocLimit of n misses is used up.
+// missed makes a pool without a Budget whose AllocRate of n misses is used up.
 func missed(t *testing.T, n int) *pool {
 	t.Helper()
 	p := newPool(n, nil)
 	if !p.gate.Allow(0, n) || p.gate.Allow(0, 1) {
-		t.Fatal("AllocLimit does not allow as many misses as it says")
+		t.Fatal("AllocRate does not allow as many misses as it says")
 	}
 	return p
 }
@@ -158,7 +158,7 @@ func TestBatchIsServedWhileItGives(t *testing.T) {
 	})
 }
 
-// AllocLimit allows a batch the misses that it lacks at once, and nobody behind it any before.
+// AllocRate allows a batch the misses that it lacks at once, and nobody behind it any before.
 func TestBatchWaitsForItsMisses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := missed(t, 4) // one each 250 ms
@@ -189,7 +189,7 @@ func TestBatchGivesBackMisses(t *testing.T) {
 		b := p.waitsFor(t, t.Context(), "batch", nil, 0, 3) // has three misses
 		next := p.waitsFor(t, t.Context(), "next", nil, 0, 2)
 		if budget.Waiting() != 1 {
-			t.Fatal("the next does not wait for AllocLimit")
+			t.Fatal("the next does not wait for AllocRate")
 		}
 		puts(p, 0, 1)
 		p.gate.Uncharge(0)
@@ -238,20 +238,20 @@ func TestNextInLineNeedsFewerMisses(t *testing.T) {
 	}
 }
 
-// A batch that AllocLimit never allows at once gets what is idle, and what AllocLimit allows
+// A batch that AllocRate never allows at once gets what is idle, and what AllocRate allows
 // now, or is refused at once and keeps nothing.
 func TestBatchThatCanNeverBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(2, nil)
 		if p.gate.Allow(0, 3) {
-			t.Error("AllocLimit allows more misses at once than in a second")
+			t.Error("AllocRate allows more misses at once than in a second")
 		}
 		puts(p, 0, 2)
 		if b := p.waitsFor(t, t.Context(), "batch", nil, 0, 3, newBlock()); !b.done || b.err != nil || len(b.blocks) != 3 {
 			t.Errorf("where all are idle: %v with %d blocks, %v", b.done, len(b.blocks), b.err)
 		}
 		puts(p, 0, 1)
-		waiter := sleeps(t, "w", nil, p.wait(t, 1)) // AllocLimit allows it
+		waiter := sleeps(t, "w", nil, p.wait(t, 1)) // AllocRate allows it
 		b := p.waitsFor(t, t.Context(), "batch", nil, 0, 4, newBlock())
 		if b.err != ErrExhausted || len(b.blocks) != 0 || p.engine.Deposited(0) != 2 || p.gate.Waiting() != 0 || !waiter.done {
 			t.Errorf("%v with %d blocks; %d are idle", b.err, len(b.blocks), p.engine.Deposited(0))
@@ -382,7 +382,7 @@ func TestBatchesDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// A waiter that AllocLimit has delayed takes back what a younger batch has collected.
+// A waiter that AllocRate has delayed takes back what a younger batch has collected.
 func TestDelayedClaimTakesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := newBudget(4 * small)

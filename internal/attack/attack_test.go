@@ -25,7 +25,7 @@ type ingredient string
 const (
 	monotone           ingredient = "counts of Stats never go back, with checks too"
 	panickingViolation ingredient = "an OnViolation that panics"
-	panickingFree      ingredient = "a Source whose Free panics"
+	panickingFree      ingredient = "an Allocator whose Free panics"
 	budgetedStrangers  ingredient = "Puts of slices made elsewhere, and sizes above the largest class, in pools with a Budget"
 )
 

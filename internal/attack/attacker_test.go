@@ -243,7 +243,7 @@ func (a *attacker) share(p *bytePond, l dewpond.Lease) {
 	}()
 	a.returns(second.Release)
 	<-done
-	p.strange.Add(1)         // the pool counts the third as a Put
+	// the pool counts the third as a double Release
 	a.returns(first.Release) // where checks report it, OnViolation may panic
 }
 

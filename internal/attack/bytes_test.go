@@ -18,7 +18,7 @@ type bytePond struct {
 	offHeap bool
 	obeys   bool              // no attacker calls its Get
 	source  *moodySource      // nil: the pool's own
-	hint    *dewpond.BodyPool // nil: the pool has a Source
+	hint    *dewpond.BodyPool // nil: the pool has an Allocator
 	// upset says that a callback has panicked: the counts are then unknown. It is a
 	// separate allocation, because an OnViolation that refers to its pool would keep
 	// the pool alive for as long as any of its blocks is watched.
@@ -41,7 +41,7 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 		Classes:         pick(rng, nil, nil, []int{64, 1024, 32 << 10, 128 << 10}),
 		MaxIdleBytes:    pick[int64](rng, 0, 0, dewpond.NoIdle, 64<<10, 1<<20),
 		MaxIdlePerClass: pick(rng, 0, 0, 1, 20),
-		AllocLimit:      pick(rng, 0, 0, 5000),
+		AllocRate:       pick(rng, 0, 0, 5000),
 		Zero:            pick(rng, dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever),
 		Check:           pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
 		IdleTimeout:     pick[time.Duration](rng, 0, -1, 100*time.Millisecond),
@@ -119,7 +119,7 @@ func (p *bytePond) judgeEnd(r *round) {
 				what = fmt.Sprintf("round %d: Close: %v: %s", r.number, err, p)
 			}
 		})
-		if n := p.Stats().ReservedBytes; n != 0 {
+		if n := p.Stats().OffHeap.Reserved; n != 0 {
 			what = fmt.Sprintf("round %d: after Close %d bytes are reserved: %s", r.number, n, p)
 		}
 		return what

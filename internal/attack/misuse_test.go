@@ -33,7 +33,7 @@ func (a *attacker) misuse() {
 	p.BytePool = dewpond.MustBytePool(p.o)
 	q := &objectPond{strict: true}
 	q.o = dewpond.PoolOptions[object]{
-		Name: "misused objects", Limit: 1, Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: report(&q.upset),
+		Name: "misused objects", MaxOut: 1, Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: report(&q.upset),
 		New: func() *object { return &object{mind: new(mind)} }, Reset: func(v *object) { v.data = [5]uint64{} },
 	}
 	q.Pool = dewpond.MustPool(q.o)

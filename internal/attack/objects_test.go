@@ -65,7 +65,7 @@ func (r *round) newObjectPond(rng *rand.Rand, place int) *objectPond {
 			mood()
 		},
 		MaxIdle:     pick(rng, 0, dewpond.NoIdle, 3, 100),
-		Limit:       pick(rng, 0, 2, 5, 40),
+		MaxOut:      pick(rng, 0, 2, 5, 40),
 		IdleTimeout: idle,
 		Check:       pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
 		OnViolation: func(dewpond.Violation) {
@@ -91,8 +91,8 @@ func (p *objectPond) own(r *round, v *object, who int64) {
 	if v.data != [5]uint64{} {
 		r.t.Errorf("an object was not reset: %+v: %s", v, p)
 	}
-	if out := p.out.Add(1); p.strict && p.o.Limit > 0 && out > int64(p.o.Limit) {
-		r.t.Errorf("%d objects are out of a limit of %d: %s", out, p.o.Limit, p)
+	if out := p.out.Add(1); p.strict && p.o.MaxOut > 0 && out > int64(p.o.MaxOut) {
+		r.t.Errorf("%d objects are out of a limit of %d: %s", out, p.o.MaxOut, p)
 	}
 	v.data[0], v.data[4] = uint64(who), uint64(who)
 }
@@ -139,14 +139,14 @@ func (p *objectPond) judge(r *round) {
 // judgePlaces checks that all places of a Limit are free, unless the pool is closed.
 func (p *objectPond) judgePlaces(r *round) {
 	var held []*object
-	for closed := false; len(held) < p.o.Limit && !closed; {
+	for closed := false; len(held) < p.o.MaxOut && !closed; {
 		r.safely(&p.upset, func() {
 			v, err := p.TryGet()
 			switch {
 			case err == dewpond.ErrClosed:
 				closed = true
 			case err != nil:
-				r.t.Errorf("nothing is out, and after %d of a limit of %d: %v: %s", len(held), p.o.Limit, err, p)
+				r.t.Errorf("nothing is out, and after %d of a limit of %d: %v: %s", len(held), p.o.MaxOut, err, p)
 				closed = true
 			default:
 				held = append(held, v)
@@ -161,5 +161,5 @@ func (p *objectPond) judgePlaces(r *round) {
 func (p *objectPond) String() string {
 	s := p.Stats()
 	s.Classes = nil
-	return fmt.Sprintf("%+v; Limit %d, MaxIdle %d, IdleTimeout %v, Check %v, strict %v, upset %v", s, p.o.Limit, p.o.MaxIdle, p.o.IdleTimeout, p.o.Check, p.strict, p.upset.Load())
+	return fmt.Sprintf("%+v; Limit %d, MaxIdle %d, IdleTimeout %v, Check %v, strict %v, upset %v", s, p.o.MaxOut, p.o.MaxIdle, p.o.IdleTimeout, p.o.Check, p.strict, p.upset.Load())
 }

@@ -182,9 +182,9 @@ func wentBack(before, now dewpond.Stats) string {
 	}{
 		{"Gets", before.Gets, now.Gets}, {"Hits", before.Hits, now.Hits}, {"Misses", before.Misses, now.Misses},
 		{"Puts", before.Puts, now.Puts}, {"Refused", before.Refused, now.Refused}, {"Waits", before.Waits, now.Waits}, {"Oversize", before.Oversize, now.Oversize},
-		{"OverLimit", before.OverLimit, now.OverLimit}, {"OverBudget", before.OverBudget, now.OverBudget},
-		{"DroppedFull", before.DroppedFull, now.DroppedFull}, {"DroppedForeign", before.DroppedForeign, now.DroppedForeign},
-		{"DroppedDouble", before.DroppedDouble, now.DroppedDouble}, {"DroppedClosed", before.DroppedClosed, now.DroppedClosed},
+		{"OverAllocRate", before.OverAllocRate, now.OverAllocRate}, {"OverBudget", before.OverBudget, now.OverBudget},
+		{"Dropped.Full", before.Dropped.Full, now.Dropped.Full}, {"Dropped.Foreign", before.Dropped.Foreign, now.Dropped.Foreign},
+		{"Dropped.Double", before.Dropped.Double, now.Dropped.Double}, {"Dropped.Closed", before.Dropped.Closed, now.Dropped.Closed},
 		{"Trimmed", before.Trimmed, now.Trimmed}, {"Violations", before.Violations, now.Violations},
 	} {
 		if c.now < c.before {

@@ -64,7 +64,7 @@ func newPondOf[T comparable](r *round, rng *rand.Rand, place int, stamp func(uin
 		Classes:         pick(rng, nil, nil, []int{16, 100, 2048}),
 		MaxIdleBytes:    pick[int64](rng, 0, 0, dewpond.NoIdle, 64<<10),
 		MaxIdlePerClass: pick(rng, 0, 0, 1, 20),
-		AllocLimit:      pick(rng, 0, 0, 5000),
+		AllocRate:       pick(rng, 0, 0, 5000),
 		Check:           pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
 		IdleTimeout:     pick[time.Duration](rng, 0, -1, 100*time.Millisecond),
 		OnViolation:     func(dewpond.Violation) {},
@@ -211,5 +211,5 @@ func (p *pondOf[T]) judgeEnd(r *round) {
 func (p *pondOf[T]) String() string {
 	s := p.Stats()
 	s.Classes = nil
-	return fmt.Sprintf("%+v; Classes %v, Budget %v, AllocLimit %d, IdleTimeout %v, Check %v, Reset %v, upset %v", s, p.o.Classes, p.o.Budget, p.o.AllocLimit, p.o.IdleTimeout, p.o.Check, p.o.Reset != nil, p.upset.Load())
+	return fmt.Sprintf("%+v; Classes %v, Budget %v, AllocRate %d, IdleTimeout %v, Check %v, Reset %v, upset %v", s, p.o.Classes, p.o.Budget, p.o.AllocRate, p.o.IdleTimeout, p.o.Check, p.o.Reset != nil, p.upset.Load())
 }

@@ -59,6 +59,6 @@ func (s *moodySource) judge(p *bytePond, r *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.twice > 0 || len(s.out) > 0 && !s.upset.Load() {
-		r.t.Errorf("of the blocks of a Source %d are out and %d were freed twice: %s", len(s.out), s.twice, p)
+		r.t.Errorf("of the blocks of an Allocator %d are out and %d were freed twice: %s", len(s.out), s.twice, p)
 	}
 }

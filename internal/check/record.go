@@ -95,7 +95,7 @@ func (c *Checker) untrack(s *shard, r *record) {
 }
 
 // addCleanup makes the collector report a lost block. AddCleanup panics for a block that is
-// not on the Go heap, as a Source of the caller's may return it, and does nothing for a variable
+// not on the Go heap, as an Allocator of the caller's may return it, and does nothing for a variable
 // of a package, of which Go 1.24 cannot make a weak pointer: such a block is never collected.
 func (r *record) addCleanup(block []byte) {
 	defer func() { _ = recover() }()

@@ -1,7 +1,7 @@
 // Package late keeps what must wait until a piece of work is done: reports, and a panic of a
 // callback.
 //
-// While a pool frees blocks, checked mode finds violations, and a Source's Free may panic. A
+// While a pool frees blocks, checked mode finds violations, and an Allocator's Free may panic. A
 // report calls the program's own code, which may call pools or panic, so it must not run under
 // a lock; and after a panic, or a Goexit, the remaining blocks must still be freed.
 package late

@@ -8,7 +8,7 @@ import (
 )
 
 // Fallbacks is the set of blocks of the Go heap that a pool has handed out because its
-// Source had none, so that the pool can tell them from foreign slices. It keeps none of
+// Allocator had none, so that the pool can tell them from foreign slices. It keeps none of
 // them alive. The zero Fallbacks is empty. It must not be copied. A pool must hold it
 // by pointer, in an allocation of its own, because cleanups of the blocks refer to it.
 type Fallbacks struct {

@@ -1,7 +1,7 @@
 // Package memory is the seam between a pool and the memory that its blocks come from.
 package memory
 
-// A Ledger is a Source of package dewpond, which documents the first three methods. It
+// A Ledger is an Allocator of package dewpond, which documents the first three methods. It
 // knows of each block whether the pool has it (it is idle) or a caller of the pool (it is
 // out). Alloc returns idle blocks and Free takes idle blocks. No method is called from
 // within a pinned section.

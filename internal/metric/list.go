@@ -41,13 +41,15 @@ var (
 	getsRefused = add(Counter, "gets_refused_total", "gets_refused", "get",
 		"TryGets, GetContexts and GetBatches that returned no block.", "pool")
 	getsPastLimit = add(Counter, "gets_past_limit_total", "gets_past_limit", "get",
-		"Gets that allocated all the same, past AllocLimit (or Limit) or past the Budget.", "pool", "limit")
+		"Gets that allocated all the same, past AllocRate, MaxOut or the Budget.", "pool", "limit")
 	getsFallback = add(Counter, "gets_heap_fallback_total", "gets_heap_fallback", "get",
 		"Gets that allocated on the heap, because there was no memory off the heap.", "pool")
 	getsRecovered = add(Counter, "gets_recovered_total", "gets_recovered", "get",
 		"Gets that took a block past the bounds, which the garbage collector had not yet freed: a part of the hits.", "pool")
 	putsDropped = add(Counter, "puts_dropped_total", "puts_dropped", "put",
 		"Puts that the pool did not keep, by reason.", "pool", "reason")
+	doubleReleases = add(Counter, "double_releases_total", "double_releases", "release",
+		"Releases of Leases by owners that had released them: each is a bug of the program.", "pool")
 	putsAdopted = add(Counter, "puts_adopted_total", "puts_adopted", "put",
 		"Slices that somebody else had made and that became blocks of the pool.", "pool")
 	getsMinusPuts = add(Sum, "gets_minus_puts", "gets_minus_puts", "block",

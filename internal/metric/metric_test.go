@@ -50,11 +50,11 @@ func pool(t *testing.T, o dewpond.BytePoolOptions) *dewpond.BytePool {
 
 // Each count of Stats arrives under its name.
 func TestRead(t *testing.T) {
-	synctest.Test(t, testRead) // where no second ends, after which AllocLimit allows more
+	synctest.Test(t, testRead) // where no second ends, after which AllocRate allows more
 }
 
 func testRead(t *testing.T) {
-	p := pool(t, dewpond.BytePoolOptions{Name: "frames", MaxIdlePerClass: 1, AllocLimit: 2, Budget: dewpond.MustBudget("all", 64<<20)})
+	p := pool(t, dewpond.BytePoolOptions{Name: "frames", MaxIdlePerClass: 1, AllocRate: 2, Budget: dewpond.MustBudget("all", 64<<20)})
 	a, b, c := p.Get(100), p.Get(100), p.Get(100) // 3 misses, one past the limit
 	if _, err := p.TryGet(100); err == nil {
 		t.Fatal("TryGet was not refused")
@@ -80,27 +80,27 @@ func testRead(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]float64{
-		"gets_total[frames 128 hit]":           float64(class.Hits),
-		"gets_total[frames 128 miss]":          float64(class.Misses),
-		"puts_total[frames 128]":               3,
-		"blocks[frames 128 idle]":              float64(class.Idle),
-		"blocks[frames 128 used]":              1,
-		"gets_oversize_total[frames]":          1,
-		"gets_refused_total[frames]":           1,
-		"gets_past_limit_total[frames alloc]":  float64(s.OverLimit),
-		"gets_past_limit_total[frames budget]": float64(s.OverBudget),
-		"puts_dropped_total[frames full]":      float64(s.DroppedFull),
-		"puts_dropped_total[frames foreign]":   1,
-		"puts_dropped_total[frames double]":    0,
-		"gets_minus_puts[frames]":              1,
-		"bytes[frames idle]":                   float64(s.IdleBytes),
-		"bytes[frames used]":                   128,
-		"overhead_bytes[frames]":               float64(s.OverheadBytes),
-		"violations_total[frames]":             0,
-		"budget_limit_bytes[all]":              64 << 20,
-		"budget_used_bytes[all]":               float64(s.BudgetUsed),
-		"budget_over_bytes[all]":               float64(s.OverBudgetBytes),
-		"pressure_level[]":                     float64(level),
+		"gets_total[frames 128 hit]":               float64(class.Hits),
+		"gets_total[frames 128 miss]":              float64(class.Misses),
+		"puts_total[frames 128]":                   3,
+		"blocks[frames 128 idle]":                  float64(class.Idle),
+		"blocks[frames 128 used]":                  1,
+		"gets_oversize_total[frames]":              1,
+		"gets_refused_total[frames]":               1,
+		"gets_past_limit_total[frames alloc_rate]": float64(s.OverAllocRate),
+		"gets_past_limit_total[frames budget]":     float64(s.OverBudget),
+		"puts_dropped_total[frames full]":          float64(s.Dropped.Full),
+		"puts_dropped_total[frames foreign]":       1,
+		"puts_dropped_total[frames double]":        0,
+		"gets_minus_puts[frames]":                  1,
+		"bytes[frames idle]":                       float64(s.IdleBytes),
+		"bytes[frames used]":                       128,
+		"overhead_bytes[frames]":                   float64(s.OverheadBytes),
+		"violations_total[frames]":                 0,
+		"budget_limit_bytes[all]":                  64 << 20,
+		"budget_used_bytes[all]":                   float64(s.Budget.Used),
+		"budget_over_bytes[all]":                   float64(s.Budget.Excess),
+		"pressure_level[]":                         float64(level),
 	} {
 		if got, ok := all[key]; !ok || got != want {
 			t.Errorf("%s is %v (there: %v), want %v", key, got, ok, want)
@@ -142,11 +142,11 @@ func TestOffHeap(t *testing.T) {
 	all := series(t)
 	st := p.Stats() // under the race detector nothing is reserved: the memory is the heap's
 	for key, want := range map[string]int64{
-		"offheap_reserved_bytes[mapped]":          st.ReservedBytes,
-		"offheap_committed_bytes[mapped]":         st.CommittedBytes,
-		"offheap_decommitted_bytes_total[mapped]": st.DecommittedBytes,
+		"offheap_reserved_bytes[mapped]":          st.OffHeap.Reserved,
+		"offheap_committed_bytes[mapped]":         st.OffHeap.Committed,
+		"offheap_decommitted_bytes_total[mapped]": st.OffHeap.Decommitted,
 	} {
-		if got, ok := all[key]; !ok || got != float64(want) || st.CommittedBytes == 0 {
+		if got, ok := all[key]; !ok || got != float64(want) || st.OffHeap.Committed == 0 {
 			t.Errorf("%s is %v (there: %v), want %d", key, got, ok, want)
 		}
 	}

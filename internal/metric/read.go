@@ -68,21 +68,24 @@ func (r *reader) pool(s *dewpond.Stats) bool {
 	}
 	return count(getsOversize, s.Oversize) &&
 		count(getsRefused, s.Refused) &&
-		count(getsPastLimit, s.OverLimit, "alloc") &&
+		count(getsPastLimit, s.OverAllocRate, "alloc_rate") &&
+		count(getsPastLimit, s.OverMaxOut, "max_out") &&
 		count(getsPastLimit, s.OverBudget, "budget") &&
-		count(getsFallback, s.HeapFallback) &&
+		count(getsFallback, s.OffHeap.Fallback) &&
 		count(getsRecovered, s.Recovered) &&
-		count(putsDropped, s.DroppedFull, "full") &&
-		count(putsDropped, s.DroppedOversize, "oversize") &&
-		count(putsDropped, s.DroppedForeign, "foreign") &&
-		count(putsDropped, s.DroppedDouble, "double") &&
-		count(putsDropped, s.DroppedFallback, "fallback") &&
-		count(putsDropped, s.DroppedClosed, "closed") &&
+		count(putsDropped, s.Dropped.Full, "full") &&
+		count(putsDropped, s.Dropped.Oversize, "oversize") &&
+		count(putsDropped, s.Dropped.ByKeep, "keep") &&
+		count(putsDropped, s.Dropped.Foreign, "foreign") &&
+		count(putsDropped, s.Dropped.Double, "double") &&
+		count(putsDropped, s.Dropped.Fallback, "fallback") &&
+		count(putsDropped, s.Dropped.Closed, "closed") &&
+		count(doubleReleases, s.DoubleReleases) &&
 		count(putsAdopted, s.Adopted) &&
 		count(waits, s.Waits) &&
 		count(trimmedBlocks, s.Trimmed) &&
 		count(violations, s.Violations) &&
-		count(guardSamples, s.GuardSamples) &&
+		count(guardSamples, s.Guard.Samples) &&
 		r.say(getsMinusPuts, float64(int64(s.Gets-s.Puts)), s.Name) &&
 		r.say(size, float64(s.IdleBytes), s.Name, "idle") &&
 		r.say(size, float64(s.InUseBytes), s.Name, "used") &&
@@ -156,25 +159,25 @@ func (r *reader) class(pool string, c *dewpond.ClassStats) bool {
 
 // offHeap says what only pools off the heap have.
 func (r *reader) offHeap(s *dewpond.Stats) bool {
-	if s.ReservedBytes == 0 && s.CommittedBytes == 0 && s.DecommittedBytes == 0 {
+	if s.OffHeap.Reserved == 0 && s.OffHeap.Committed == 0 && s.OffHeap.Decommitted == 0 {
 		return true
 	}
-	return r.say(reserved, float64(s.ReservedBytes), s.Name) &&
-		r.say(committed, float64(s.CommittedBytes), s.Name) &&
-		r.say(decommitted, float64(s.DecommittedBytes), s.Name)
+	return r.say(reserved, float64(s.OffHeap.Reserved), s.Name) &&
+		r.say(committed, float64(s.OffHeap.Committed), s.Name) &&
+		r.say(decommitted, float64(s.OffHeap.Decommitted), s.Name)
 }
 
 func (r *reader) budget(s *dewpond.Stats) bool {
-	if s.BudgetLimit == 0 {
+	if s.Budget.Limit == 0 {
 		return true
 	}
-	name := s.BudgetName
+	name := s.Budget.Name
 	if r.said(name) {
 		return true
 	}
-	return r.say(budgetLimit, float64(s.BudgetLimit), name) &&
-		r.say(budgetUsed, float64(s.BudgetUsed), name) &&
-		r.say(budgetOver, float64(s.OverBudgetBytes), name)
+	return r.say(budgetLimit, float64(s.Budget.Limit), name) &&
+		r.say(budgetUsed, float64(s.Budget.Used), name) &&
+		r.say(budgetOver, float64(s.Budget.Excess), name)
 }
 
 // said reports whether a Budget was said, and notes that it is now.

@@ -101,7 +101,7 @@ func goLimit(memory, hard int64) float64 {
 	return min(float64(memory), headroom*float64(hard))
 }
 
-// Sources describes, for humans, the sources of a reading and the current limits: one
+// Allocators describes, for humans, the sources of a reading and the current limits: one
 // line each for GOMEMLIMIT, the cgroup and PSI.
 func (r *Reader) Sources() []string {
 	lines := []string{"GOMEMLIMIT: " + limitText(r.memory().limit), "cgroup: none visible that limits this process", "PSI: none"}

@@ -8,9 +8,9 @@ import "path"
 var (
 	unsafeAddresses = []string{
 		"internal/percpu", "internal/magazine", "internal/arena",
-		"internal/memory/heap.go",                                    // knows blocks of the Go heap by address
-		"internal/memory/blocks.go",                                  // finds a state by arithmetic, in few words
-		"internal/atomics",                                           // tells the explorer which object is accessed
+		"internal/memory/heap.go",                        // knows blocks of the Go heap by address
+		"internal/memory/blocks.go",                      // finds a state by arithmetic, in few words
+		"internal/atomics",                               // tells the explorer which object is accessed
 		"bytepool.go", "lease.go", "pool.go", "scope.go", // they turn a block into a slice
 		"slicepool.go",       // so does this, for any T
 		"internal/guardpage", // asks the kernel about pages, and finds a block's first

@@ -68,7 +68,7 @@ func New(pool *dewpond.BytePool, full WhenFull, where string) *Intake {
 		panic(fmt.Sprintf("%s is %d: it must be Exceed, Wait or Refuse", where, full))
 	}
 	i := &Intake{pool: pool, full: full, half: math.MaxInt64, turn: make(chan struct{}, 1), less: make(chan struct{}, 1)}
-	if limit := pool.Stats().BudgetLimit; limit > 0 {
+	if limit := pool.Stats().Budget.Limit; limit > 0 {
 		i.half = limit / 2
 	}
 	return i

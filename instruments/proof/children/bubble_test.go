@@ -40,10 +40,10 @@ var fates = map[string]func(p *dewpond.Pool[channelled]){
 func TestObjectsOfBubbles(t *testing.T) {
 	if fate, ok := role(); ok {
 		p := dewpond.MustPool(dewpond.PoolOptions[channelled]{
-			New:   func() *channelled { return &channelled{make(chan int, 1), time.NewTimer(time.Hour)} },
-			Reset: func(*channelled) {},
-			Drop:  func(c *channelled) { close(c.channel) },
-			Limit: 1, // so that the object is found from any processor
+			New:    func() *channelled { return &channelled{make(chan int, 1), time.NewTimer(time.Hour)} },
+			Reset:  func(*channelled) {},
+			Drop:   func(c *channelled) { close(c.channel) },
+			MaxOut: 1, // so that the object is found from any processor
 		})
 		synctest.Test(t, func(t *testing.T) { p.Put(p.Get()) })
 		fates[fate](p)
@@ -146,7 +146,7 @@ func TestStatsSayWhoIsApart(t *testing.T) {
 // found. The process does not use the pool again, which still has the wait.
 func TestWaitHidesNoDeadlock(t *testing.T) {
 	if _, ok := role(); ok {
-		limited := dewpond.MustPool(dewpond.PoolOptions[int]{Limit: 1}) // plain objects have no parts
+		limited := dewpond.MustPool(dewpond.PoolOptions[int]{MaxOut: 1}) // plain objects have no parts
 		limited.Get()
 		synctest.Test(t, func(*testing.T) { _, _ = limited.GetContext(context.Background()) })
 		return
@@ -162,9 +162,9 @@ func TestWaitHidesNoDeadlock(t *testing.T) {
 func TestBubblesLeaveNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	p := dewpond.MustPool(dewpond.PoolOptions[channelled]{
-		New:   func() *channelled { return &channelled{make(chan int, 1), time.NewTimer(time.Hour)} },
-		Drop:  func(c *channelled) { close(c.channel) },
-		Limit: 1, IdleTimeout: time.Hour,
+		New:    func() *channelled { return &channelled{make(chan int, 1), time.NewTimer(time.Hour)} },
+		Drop:   func(c *channelled) { close(c.channel) },
+		MaxOut: 1, IdleTimeout: time.Hour,
 	})
 	for range 100 {
 		p.Put(p.Get())

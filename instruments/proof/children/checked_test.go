@@ -51,7 +51,7 @@ func TestFaultsAreFatal(t *testing.T) {
 		offendHere(func() { b[0]++ })
 		os.Exit(0)
 	}
-	if p.Stats().ReservedBytes == 0 {
+	if p.Stats().OffHeap.Reserved == 0 {
 		t.Skip("nothing is mapped here, so idle blocks do not fault")
 	}
 	out, err := child(t, "writes late").CombinedOutput()

@@ -62,12 +62,12 @@ func TestGuardSaysWhetherItWorks(t *testing.T) {
 	says := make(told, 10)
 	slog.SetDefault(slog.New(says))
 	p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
-	if strings.HasPrefix(p.Stats().Guard, "off (") {
+	if strings.HasPrefix(p.Stats().Guard.Setting, "off (") {
 		return // for good: if anything is said of that, then before main
 	}
 	for len(says) == 0 {
 		p.Put(p.Get(100))
-		if s := p.Stats(); which != "says" && (s.GuardSamples > 50 || strings.HasPrefix(s.Guard, "off (")) {
+		if s := p.Stats(); which != "says" && (s.Guard.Samples > 50 || strings.HasPrefix(s.Guard.Setting, "off (")) {
 			return
 		}
 		runtime.Gosched()

@@ -13,12 +13,12 @@ import (
 func sampled(p *dewpond.BytePool) []byte {
 	for {
 		before := p.Stats()
-		if !strings.HasPrefix(before.Guard, "fault") {
-			fmt.Println(before.Guard)
+		if !strings.HasPrefix(before.Guard.Setting, "fault") {
+			fmt.Println(before.Guard.Setting)
 			os.Exit(0)
 		}
 		b := p.Get(8000)
-		if p.Stats().GuardSamples > before.GuardSamples {
+		if p.Stats().Guard.Samples > before.Guard.Samples {
 			return b
 		}
 		p.Put(b)
@@ -50,8 +50,8 @@ func TestUnknownGuard(t *testing.T) {
 	if _, ok := role(); ok {
 		fmt.Fprintln(os.Stderr, begins)
 		p := dewpond.MustBytePool(dewpond.BytePoolOptions{})
-		if s := p.Stats(); !strings.HasPrefix(s.Guard, "off (") {
-			t.Errorf("the pool's Guard is %s", s.Guard)
+		if s := p.Stats(); !strings.HasPrefix(s.Guard.Setting, "off (") {
+			t.Errorf("the pool's Guard is %s", s.Guard.Setting)
 		}
 		return
 	}
@@ -69,7 +69,7 @@ func TestUnknownGuard(t *testing.T) {
 // environment.
 func TestSetGuard(t *testing.T) {
 	const notAsked = "off (DEWPOND_GUARD asks for none)"
-	guard := func(p *dewpond.BytePool) string { return p.Stats().Guard }
+	guard := func(p *dewpond.BytePool) string { return p.Stats().Guard.Setting }
 	which, ok := role()
 	if !ok {
 		for name, environment := range map[string]string{"alone": "", "against off": "off", "against touch": "touch=1", "against nonsense": "nonsense"} {

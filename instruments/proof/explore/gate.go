@@ -16,10 +16,10 @@ import (
 // This file runs internal/admission, as it ships, through a world's gate. It plays the
 // pool that owns the gate, and the callers, and records which of them has which block.
 
-// limits makes a gate with a Budget of so many bytes and an AllocLimit; 0 means none.
-// The clock stands still, so an AllocLimit allows its number of misses only once.
+// limits makes a gate with a Budget of so many bytes and an AllocRate; 0 means none.
+// The clock stands still, so an AllocRate allows its number of misses only once.
 func (w *world) limits(bytes, perSecond int) {
-	c := admission.Config{Name: "explored", Owner: w, Engine: &w.engine, Sizes: w.scenario.config.Sizes, AllocLimit: perSecond}
+	c := admission.Config{Name: "explored", Owner: w, Engine: &w.engine, Sizes: w.scenario.config.Sizes, AllocRate: perSecond}
 	if bytes > 0 {
 		w.budget = new(admission.Budget)
 		w.budget.Init("", int64(bytes))
@@ -32,7 +32,7 @@ func (w *world) limits(bytes, perSecond int) {
 }
 
 // elsewhere makes another pool of the Budget, which keeps nothing. missedElsewhere makes one
-// with an AllocLimit of one miss, which has allocated a block.
+// with an AllocRate of one miss, which has allocated a block.
 func elsewhere(w *world) { w.makeOther(0) }
 
 func missedElsewhere(w *world) {
@@ -46,7 +46,7 @@ func (w *world) makeOther(perSecond int) {
 	engine.Init(magazine.Config{Sizes: w.scenario.config.Sizes})
 	engine.EnterDirect()
 	w.other = new(admission.Gate)
-	w.other.Init(admission.Config{Name: "explored", Owner: w, Engine: engine, Sizes: w.scenario.config.Sizes, AllocLimit: perSecond, Budget: w.budget})
+	w.other.Init(admission.Config{Name: "explored", Owner: w, Engine: engine, Sizes: w.scenario.config.Sizes, AllocRate: perSecond, Budget: w.budget})
 	w.other.Join()
 }
 
@@ -360,13 +360,13 @@ func (w *world) checkGate(idle map[uint8]int) {
 		case len(s.Blocks()) > 0 && !s.First():
 			w.run.fail("a waiter has a block of a class for which an older one waits")
 		case s.large == 0 && w.budget == nil && !inLine:
-			w.run.fail("a waiter sleeps for more than AllocLimit ever allows")
+			w.run.fail("a waiter sleeps for more than AllocRate ever allows")
 		case w.engine.Closed() && !s.elsewhere:
 			w.run.fail("a waiter sleeps while the pool is closed")
 		case !w.engine.IsDirect() && !w.engine.Closed():
 			w.run.fail("a waiter sleeps while the engine uses its shards")
 		case late:
-			w.run.fail("a waiter sleeps while AllocLimit allows its misses")
+			w.run.fail("a waiter sleeps while AllocRate allows its misses")
 		case inLine:
 		case claim == nil || s.Turn() < claim.Turn():
 			claim = s
@@ -383,7 +383,7 @@ func (w *world) checkGate(idle map[uint8]int) {
 	}
 	// Misses that come back when time has allowed as many again are not saved up: then it counts more.
 	if counted := w.gate.Misses(); counted != misses && (w.scenario.late == nil || counted < misses) {
-		w.run.fail("AllocLimit counts %d misses; there were %d", counted, misses)
+		w.run.fail("AllocRate counts %d misses; there were %d", counted, misses)
 	}
 }
 

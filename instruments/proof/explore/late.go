@@ -9,7 +9,7 @@ import (
 	"github.com/dewpond/dewpond/internal/admission"
 )
 
-// The clock of a scenario stands still, unless it has late timers: then time passes, and AllocLimit
+// The clock of a scenario stands still, unless it has late timers: then time passes, and AllocRate
 // allows more misses, before the timers run that are due. On a busy machine other goroutines run in
 // between. A thread of its own does that.
 
@@ -39,7 +39,7 @@ func (w *world) callTimers() {
 	}
 }
 
-// lateScenarios are those with waiters and an AllocLimit, with one late timer or two.
+// lateScenarios are those with waiters and an AllocRate, with one late timer or two.
 func lateScenarios() (late []scenario) {
 	for _, of := range []struct {
 		name   string

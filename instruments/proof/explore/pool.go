@@ -191,8 +191,8 @@ func (w *world) checkPool() {
 		w.use() // finds the handles in order
 	}
 	s := w.pool.Stats()
-	if s.Gets != s.Puts-s.DroppedDouble+uint64(w.outside) {
-		w.run.fail("%d Gets, %d Puts of which %d were refused, %d blocks are out", s.Gets, s.Puts, s.DroppedDouble, w.outside)
+	if s.Gets != s.Puts-s.Dropped.Double+uint64(w.outside) {
+		w.run.fail("%d Gets, %d Puts of which %d were refused, %d blocks are out", s.Gets, s.Puts, s.Dropped.Double, w.outside)
 	}
 	if w.scenario.timers && s.IdleBytes > 0 && len(w.timers) == 0 {
 		w.run.fail("%d bytes are idle and no timer is armed", s.IdleBytes)

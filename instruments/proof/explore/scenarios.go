@@ -188,7 +188,7 @@ func chargedOf(n, limit int) func(w *world) {
 	}
 }
 
-// allows has an AllocLimit that allows n misses. With none a waiter waits for a block alone:
+// allows has an AllocRate that allows n misses. With none a waiter waits for a block alone:
 // this is what every world begins with.
 func allows(n int) func(w *world) {
 	return func(w *world) {
@@ -197,7 +197,7 @@ func allows(n int) func(w *world) {
 	}
 }
 
-// missed has an AllocLimit of n misses, all of which are used up.
+// missed has an AllocRate of n misses, all of which are used up.
 func missed(n int) func(w *world) {
 	return func(w *world) {
 		w.limits(0, n)
@@ -207,7 +207,7 @@ func missed(n int) func(w *world) {
 	}
 }
 
-// allowsOne has an AllocLimit of one miss, and a Budget of one block, which is charged.
+// allowsOne has an AllocRate of one miss, and a Budget of one block, which is charged.
 func allowsOne(w *world) {
 	w.limits(w.scenario.config.Sizes[0], 1)
 	w.charge(0, 1)
@@ -731,7 +731,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){await, put},
 	},
 	{
-		name: "turns-limit", about: "a waiter that AllocLimit has delayed comes to wait for bytes, of which a younger waiter wants more, while a block is put back",
+		name: "turns-limit", about: "a waiter that AllocRate has delayed comes to wait for bytes, of which a younger waiter wants more, while a block is put back",
 		config: engine(singles, 2*singles), procs: 2, inOrder: true,
 		setup: func(w *world) {
 			w.limits(2*singles, 1)
@@ -742,7 +742,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){cancels, func(w *world) { w.put(w.fresh(1)) }},
 	},
 	{
-		name: "turns-claim", about: "a block is put back while the claim of another pool's waiter, which is older, is met, and a younger waiter comes that AllocLimit delays",
+		name: "turns-claim", about: "a block is put back while the claim of another pool's waiter, which is older, is met, and a younger waiter comes that AllocRate delays",
 		config: engine(singles), procs: 3,
 		setup: func(w *world) {
 			w.limits(2*singles, 1)
@@ -754,12 +754,12 @@ var scenarios = []scenario{
 		threads: []func(w *world){put, await, func(w *world) { w.gaveBack(1) }},
 	},
 	{
-		name: "miss", about: "a waiter comes for AllocLimit while another thread, which finds no memory, gives back its miss",
+		name: "miss", about: "a waiter comes for AllocRate while another thread, which finds no memory, gives back its miss",
 		config: engine(singles), procs: 2, setup: allows(1),
 		threads: []func(w *world){await, allocates},
 	},
 	{
-		name: "miss-cancel", about: "a waiter for bytes that has a miss gives up while a block is put back, and another waits for AllocLimit",
+		name: "miss-cancel", about: "a waiter for bytes that has a miss gives up while a block is put back, and another waits for AllocRate",
 		config: engine(singles), procs: 2, setup: sequence(allowsOne, await, await),
 		threads: []func(w *world){cancels, put},
 	},
@@ -809,7 +809,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){cancels, put},
 	},
 	{
-		name: "batch-line", about: "a caller for two blocks leaves the line for AllocLimit, which allows one, while another thread, which finds no memory, gives back its miss",
+		name: "batch-line", about: "a caller for two blocks leaves the line for AllocRate, which allows one, while another thread, which finds no memory, gives back its miss",
 		config: engine(singles), procs: 2,
 		setup: func(w *world) {
 			w.limits(0, 3)
@@ -835,7 +835,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){put, func(w *world) { w.gaveBack(1) }},
 	},
 	{
-		name: "batch-never", about: "a caller wants more blocks at once than AllocLimit ever allows, where one is idle, and another caller comes for that",
+		name: "batch-never", about: "a caller wants more blocks at once than AllocRate ever allows, where one is idle, and another caller comes for that",
 		config: engine(singles), procs: 2, setup: sequence(enterDirect, missed(1), fill(0, 1)),
 		threads: []func(w *world){waitBatch(0, 3), await},
 	},
@@ -895,7 +895,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){brings(0, 4), func(w *world) { w.gaveBack(3) }},
 	},
 	{
-		name: "batch-take-back", about: "a waiter that AllocLimit has delayed comes to wait for bytes, which a younger caller for two blocks has got as a block, and a third comes",
+		name: "batch-take-back", about: "a waiter that AllocRate has delayed comes to wait for bytes, which a younger caller for two blocks has got as a block, and a third comes",
 		config: engine(singles, 2*singles), procs: 2,
 		setup: func(w *world) {
 			w.limits(4*singles, 2)
@@ -908,7 +908,7 @@ var scenarios = []scenario{
 		threads: []func(w *world){func(w *world) { w.fails(0) }, claim},
 	},
 	{
-		name: "batch-in-line", about: "the same, where AllocLimit has not allowed the younger caller enough misses to go without that block",
+		name: "batch-in-line", about: "the same, where AllocRate has not allowed the younger caller enough misses to go without that block",
 		config: engine(singles), procs: 2,
 		setup: func(w *world) {
 			w.limits(3*singles, 2)

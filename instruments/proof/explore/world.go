@@ -37,7 +37,7 @@ type world struct {
 	gate     *admission.Gate
 	other    *admission.Gate   // of another pool of the Budget; nil: none
 	budget   *admission.Budget // nil: none
-	allowed  int               // misses, by AllocLimit; 0: any number
+	allowed  int               // misses, by AllocRate; 0: any number
 	acts     map[*thread]*act
 	waits    []*wait          // in the order in which they began
 	charged  int              // bytes of what there is, or may be allocated

@@ -163,7 +163,7 @@ var scenarios = []scenario{
 		}
 	}},
 	{name: "bubble: batches", play: inBubble(func(t *testing.T) {
-		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocLimit: 3, Budget: dewpond.MustBudget("", 512)})
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocRate: 3, Budget: dewpond.MustBudget("", 512)})
 		for range 3 { // each waits for the one before
 			go func() {
 				for _, b := range takeBatch(t, p) {
@@ -257,7 +257,7 @@ var scenarios = []scenario{
 		takeOrder(dewtest.NewPool(t, dewpond.PoolOptions[order]{}))
 	}},
 	{name: "object: double Put", want: "double Put", stack: "takeOrder", play: func(t *testing.T) {
-		p := dewtest.NewPool(t, dewpond.PoolOptions[order]{Limit: 4})
+		p := dewtest.NewPool(t, dewpond.PoolOptions[order]{MaxOut: 4})
 		v := takeOrder(p)
 		p.Put(v)
 		p.Put(v)
@@ -294,8 +294,8 @@ var scenarios = []scenario{
 	}},
 	{name: "bubble: clean", play: inBubble(func(t *testing.T) {
 		budget := dewpond.MustBudget("", 4096)
-		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocLimit: 2, Budget: budget})
-		q := dewtest.NewPool(t, dewpond.PoolOptions[order]{Limit: 1})
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocRate: 2, Budget: budget})
+		q := dewtest.NewPool(t, dewpond.PoolOptions[order]{MaxOut: 1})
 		for range 3 { // each waits for the one before
 			go func() {
 				b, err := p.GetContext(t.Context(), 4096)
@@ -314,7 +314,7 @@ var scenarios = []scenario{
 		time.Sleep(time.Hour)
 	})},
 	{name: "bubble: waits at the end", play: inBubble(func(t *testing.T) {
-		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocLimit: 1, MaxIdleBytes: dewpond.NoIdle})
+		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle})
 		p.Put(takeBytes(p))
 		go func() {
 			if _, err := p.GetContext(context.Background(), 100); err != dewpond.ErrClosed {
@@ -545,7 +545,7 @@ func TestLateWriteOffTheHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	mapped := q.Stats().ReservedBytes > 0
+	mapped := q.Stats().OffHeap.Reserved > 0
 	for _, how := range []string{"explained", "fatal"} {
 		out, err := child(t, "TestLateWriteOffTheHeap", key+"="+how).CombinedOutput()
 		text := string(out)

@@ -109,5 +109,5 @@ func (p dewpondPool) Close() error { return p.pool.Close() }
 
 func (p dewpondPool) Held() (idle, inUse, reserved int64) {
 	s := p.pool.Stats()
-	return s.IdleBytes, s.InUseBytes, s.ReservedBytes
+	return s.IdleBytes, s.InUseBytes, s.OffHeap.Reserved
 }

@@ -90,7 +90,7 @@ func TestAContextThatComesBackIsClean(t *testing.T) {
 }
 
 func clean(t *testing.T, reset func(*Context)) string {
-	pool := dewpond.MustPool(dewpond.PoolOptions[Context]{Name: t.Name(), New: New, Reset: reset, Limit: 1})
+	pool := dewpond.MustPool(dewpond.PoolOptions[Context]{Name: t.Name(), New: New, Reset: reset, MaxOut: 1})
 	defer pool.Close()
 	c := pool.Get()
 	fill(c)

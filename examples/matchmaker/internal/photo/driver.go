@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-
 )
 
 // ErrNotFound says that a user has no photo there.

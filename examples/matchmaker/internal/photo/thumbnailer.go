@@ -129,7 +129,7 @@ func NewThumbnailers(size int, memory int64) *Thumbnailers {
 	return &Thumbnailers{
 		size: size, memory: newToll("photo.memory", 1<<10, memory), work: newToll("photo.blocks", 64, 2*mostBlocks),
 		pool: dewpond.MustPool(dewpond.PoolOptions[Thumbnailer]{
-			Name: "photo.Thumbnailer", Limit: size, MaxIdle: size,
+			Name: "photo.Thumbnailer", MaxOut: size, MaxIdle: size,
 			Keep: func(t *Thumbnailer) bool { return cap(t.scratch.Pix) <= 4*Width*4*Width },
 		}),
 	}

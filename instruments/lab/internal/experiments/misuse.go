@@ -160,7 +160,7 @@ func misusablePool(name string) misusable {
 		close: func() { pool.Close() },
 		noticed: func() uint64 {
 			s := pool.Stats()
-			return s.DroppedForeign + s.DroppedDouble + reports.Load()
+			return s.Dropped.Foreign + s.Dropped.Double + reports.Load()
 		},
 	}
 }

@@ -241,9 +241,9 @@ func residentBytes(pid int) (float64, error) {
 func ownGuard() (all guardSide, setting string) {
 	for pool := range dewpond.Pools() {
 		s := pool.Stats()
-		all.samples, all.reports = all.samples+s.GuardSamples, all.reports+s.Violations
+		all.samples, all.reports = all.samples+s.Guard.Samples, all.reports+s.Violations
 		if s.Name == "load" {
-			setting = s.Guard
+			setting = s.Guard.Setting
 		}
 	}
 	return all, setting

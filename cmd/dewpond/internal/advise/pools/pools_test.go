@@ -69,7 +69,7 @@ func TestBetween(t *testing.T) {
 		"full":      {func(p *Pool) { p.Dropped["full"] = 4 }, "drops 4 blocks as full", "MaxIdleBytes"},
 		"foreign":   {func(p *Pool) { p.Dropped["foreign"] = 4 }, "4 Puts of what is no block", "Grow"},
 		"oversize":  {func(p *Pool) { p.Oversize = 9 }, "2 Gets above its largest class", "Classes"},
-		"refused":   {func(p *Pool) { p.Refused = 9 }, "refused 2 times", "AllocLimit"},
+		"refused":   {func(p *Pool) { p.Refused = 9 }, "refused 2 times", "AllocRate"},
 	} {
 		seen := Between(before, pool(of.change))
 		if len(seen) != 1 || seen[0].Name != "frames" {
