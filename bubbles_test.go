@@ -443,7 +443,6 @@ func TestBubbleHasItsBudget(t *testing.T) {
 		{"Append", func(b []byte) { p.Put(p.Append(b, 1)) }},
 		{"Grow", func(b []byte) { p.Put(p.Grow(b, 1)) }},
 		{"LeaseOf", func(b []byte) { l := p.LeaseOf(b); l.Release() }},
-		{"Replace", func(b []byte) { p.Replace(b, append(b, 1)) }},
 		{"SlicePool.Put", slices.Put},
 		{"SlicePool.Adopt", slices.Adopt},
 		{"SlicePool.Append", func(s []byte) { slices.Put(slices.Append(s, 1)) }},

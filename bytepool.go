@@ -207,9 +207,7 @@ func (p *BytePool) init(o BytePoolOptions, e *elements, entry *registry.Entry) {
 	p.decay.Init(processTicker(), o.IdleTimeout, trim, settle,
 		decay.Part{Idle: &p.engine, Sizes: sizes, Unit: unit, Shed: shed},
 		decay.Part{Idle: &p.handles, Sizes: []int{1}, Shed: func(class uint8, n int) { p.handles.Shed(class, n, forgetHandle) }})
-	if !o.NoCollect {
-		p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
-	}
+	p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
 	p.entry, p.name = entry, entry.Name()
 	p.exhausted = exhausted("pool %q is exhausted: no block is idle, and AllocRate or the Budget allows no new one now", p.name)
 	p.gate.Init(admission.Config{
@@ -475,14 +473,6 @@ give:
 	if !kept {
 		p.overflow(at, block)
 	}
-}
-
-// Return puts back the block *b, as [BytePool.Put] does, and makes *b nil, so that the
-// caller cannot use the block any more through this variable, nor put it back twice.
-func (p *BytePool) Return(b *[]byte) {
-	block := *b
-	*b = nil // first: a Put that panics, in a report, has taken the block too
-	p.Put(block)
 }
 
 // putLarge is Put for caps above MaxSmall.
@@ -1139,9 +1129,6 @@ func (p *BytePool) Grow(b []byte, n int) []byte {
 // and x may be part of b.
 func (p *BytePool) Append(b []byte, x ...byte) []byte { return appended(p, b, x) }
 
-// AppendString is [BytePool.Append] for the bytes of a string.
-func (p *BytePool) AppendString(b []byte, s string) []byte { return appended(p, b, s) }
-
 // ReadAll reads from r until [io.EOF] or another error, and returns what it has read: in a
 // block, or above the largest class in a slice that is not pooled, as [io.ReadAll] does.
 // The caller owns it, and puts it back even if it is empty. An io.EOF is not returned.
@@ -1303,22 +1290,6 @@ func (p *BytePool) adoptOrPut(b []byte, body bool) {
 	p.putAccepted(class, b, watched)
 }
 
-// Replace is [BytePool.Put] for a block that may have grown: block is what Get returned, and grown
-// what those who append have made of it. Both go back, grown as by [BytePool.Adopt] if it has
-// moved out of the block, and no use of either is left:
-//
-//	block := pool.Get(1500)
-//	body := decode(block[:0]) // may append
-//	...
-//	pool.Replace(block, body)
-func (p *BytePool) Replace(block, grown []byte) {
-	p.Put(block)
-	//poolvet:ignore useafterput addresses are compared, and nothing is read
-	if !within(addressOf(grown), addressOf(block), uintptr(cap(block))) {
-		p.Adopt(grown)
-	}
-}
-
 // own returns the class of the pool's block that begins where b does, if the pool can tell. It
 // is that of b's cap or a larger one: who returns a body may have cut its cap.
 func (p *BytePool) own(class uint8, b []byte) (own uint8, ok bool) {
@@ -1387,20 +1358,6 @@ func (p *BytePool) Lease(n int) Lease {
 		p.refuseLease("Lease", n)
 	}
 	return p.getLeased(n)
-}
-
-// TryLease is like [BytePool.TryGet], but returns a [Lease]: [Lease.Release] gives the
-// block back. It returns an error too if n is 4 GiB or more.
-func (p *BytePool) TryLease(n int) (Lease, error) {
-	p = p.actual()
-	if err := p.tooLongToLease("TryLease", n); err != nil {
-		return Lease{}, err
-	}
-	b, err := p.TryGet(n)
-	if err != nil {
-		return Lease{}, err
-	}
-	return p.newLease(b), nil
 }
 
 // LeaseContext is like [BytePool.GetContext], but returns a [Lease]: [Lease.Release]
@@ -2174,7 +2131,7 @@ func moved[T any](p interface{ Put([]T) }, s, grown []T) []T {
 	return grown
 }
 
-func appended[X []byte | string](p *BytePool, b []byte, x X) []byte {
+func appended(p *BytePool, b, x []byte) []byte {
 	if len(x) <= cap(b)-len(b) {
 		return append(b, x...)
 	}
@@ -2244,9 +2201,6 @@ func addressOf(b []byte) uintptr { return addressAt(unsafe.SliceData(b)) }
 
 func addressAt(data *byte) uintptr { return uintptr(unsafe.Pointer(data)) }
 
-// within reports whether an address is in a block.
-func within(address, block, size uintptr) bool { return address-block < size }
-
 // issue is state.Issue, or one plain store if that is enough: see memory.OrderedStores.
 func issue(state *memory.State, whenOut uint32) {
 	var _ [4]byte = [unsafe.Sizeof(*state)]byte{}
@@ -2263,14 +2217,7 @@ var defaultPool = sync.OnceValue(func() *BytePool {
 	return p
 })
 
-// Default returns the pool that [Get] and [Put] use. It has the default options and the
+// Default returns a pool for code that is given none. It has the default options and the
 // name "default". All packages of the program share it, so its Close returns an error and
 // does nothing.
 func Default() *BytePool { return defaultPool() }
-
-// Get calls [BytePool.Get] of the pool [Default]: it returns n zero bytes on a block that
-// should be given back with [Put].
-func Get(n int) []byte { return defaultPool().Get(n) }
-
-// Put calls [BytePool.Put] of the pool [Default].
-func Put(b []byte) { defaultPool().Put(b) }

@@ -283,14 +283,17 @@ func TestDecayCollectsWhatItLetGo(t *testing.T) {
 	onlyOnHeap(t, "nothing else needs a collection")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, forbidden := range []bool{false, true} {
+		if forbidden {
+			t.Setenv("DEWPOND_COLLECT", "off")
+		}
 		synctest.Test(t, func(t *testing.T) {
-			b := burstsOfBlocks(dewpond.BytePoolOptions{NoCollect: forbidden})(t)
+			b := burstsOfBlocks(dewpond.BytePoolOptions{})(t)
 			b.burst(200)
 			time.Sleep(2*time.Minute + 10*time.Second)
 			synctest.Wait()
 			s := b.stats()
 			if n := s.Collections; (n > 0) == forbidden || n > 2 || s.IdleBytes > 0 {
-				t.Errorf("NoCollect %v: %d collections, %d bytes are idle", forbidden, n, s.IdleBytes)
+				t.Errorf("forbidden %v: %d collections, %d bytes are idle", forbidden, n, s.IdleBytes)
 			}
 		})
 	}

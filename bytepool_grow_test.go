@@ -44,7 +44,7 @@ func TestGrow(t *testing.T) {
 	p.Grow(grown, math.MaxInt)
 }
 
-// Append and AppendString against append, from nil to past the largest class, with x from
+// Append against append, from nil to past the largest class, with x from
 // within b as well.
 func TestAppend(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 256, 4096}})
@@ -55,11 +55,7 @@ func TestAppend(t *testing.T) {
 			x = got[3:10]
 		}
 		want = append(want, append([]byte(nil), x...)...)
-		if i%3 == 0 {
-			got = p.AppendString(got, string(x))
-		} else {
-			got = p.Append(got, x...)
-		}
+		got = p.Append(got, x...)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("after %d Appends: %d bytes differ from append's %d", i, len(got), len(want))
 		}
@@ -441,48 +437,6 @@ func TestAdoptCountsWhatItCuts(t *testing.T) {
 	}
 	if s := p.Stats(); s.IdleBytes > most/2 || s.IdleBytes < most/4 {
 		t.Errorf("of blocks that were cut in half %d bytes are idle: with the other half the bound is %d", s.IdleBytes, most)
-	}
-}
-
-// A block goes back once, and with it what has grown out of it, wherever that is.
-func TestReplace(t *testing.T) {
-	onlyOnHeap(t, "off the heap nothing is adopted")
-	for name, tt := range map[string]struct {
-		grow    func(block []byte) []byte
-		adopted uint64
-	}{
-		"in its block":       {func(b []byte) []byte { return append(b[:0], "short"...) }, 0},
-		"a later part of it": {func(b []byte) []byte { return b[16:64] }, 0},
-		"at its end":         {func(b []byte) []byte { return b[:cap(b)][cap(b):] }, 0},
-		"moved":              {func(b []byte) []byte { return append(b, make([]byte, 1000)...) }, 1},
-		"nil":                {func(b []byte) []byte { return nil }, 0},
-	} {
-		for mode, o := range map[string]dewpond.BytePoolOptions{
-			"plain": {}, "Budget": {Budget: dewpond.MustBudget("", 1<<20)}, "Check": {Check: dewpond.CheckAll},
-		} {
-			p := newPool(t, o)
-			for range 3 {
-				before := p.Stats()
-				block := p.Get(100)
-				p.Replace(block, tt.grow(block))
-				if s := p.Stats().Sub(before); s.Adopted != tt.adopted || s.Puts != 1+tt.adopted || s.Dropped.Foreign != 0 || s.Violations != 0 {
-					t.Errorf("%s, %s: %d adopted of %d put back, %d foreign, %d violations", name, mode, s.Adopted, s.Puts, s.Dropped.Foreign, s.Violations)
-				}
-				if s := p.Stats(); s.InUseBytes != 0 {
-					t.Errorf("%s, %s: %d bytes in use", name, mode, s.InUseBytes)
-				}
-			}
-		}
-	}
-	p := newSlices(t, dewpond.SlicePoolOptions[entry]{})
-	for range 3 {
-		s := p.Get(10)
-		p.Replace(s, append(s, make([]entry, 90)...))
-		s = p.Get(10)
-		p.Replace(s, s[5:])
-	}
-	if s := p.Stats(); s.InUseBytes != 0 || s.Adopted != 3 || s.Puts != 9 || s.Dropped.Foreign != 0 {
-		t.Errorf("slices: %v, %d adopted", s, s.Adopted)
 	}
 }
 

@@ -541,7 +541,7 @@ func TestDefaultIsNotClosed(t *testing.T) {
 	if _, err := p.TryGet(100); err != nil {
 		t.Errorf("TryGet after Close: %v", err)
 	}
-	dewpond.Put(dewpond.Get(100))
+	dewpond.Default().Put(dewpond.Default().Get(100))
 	if p.Trim() == 0 {
 		t.Error("Trim lets nothing go")
 	}
@@ -867,25 +867,6 @@ func BenchmarkGetPut(b *testing.B) {
 }
 
 // BenchmarkReturn is a Get and its Return, and its control a Get and its Put of the same
-// pool, of a slice that is in memory: the difference is a store.
-func BenchmarkReturn(b *testing.B) {
-	p := newPool(b, dewpond.BytePoolOptions{Zero: dewpond.ZeroNever})
-	versus(b, "size=128", func(n int) {
-		var held struct{ block []byte }
-		keep := &held
-		for range n {
-			keep.block = p.Get(128)
-			p.Return(&keep.block)
-		}
-	}, func(n int) {
-		var held struct{ block []byte }
-		keep := &held
-		for range n {
-			keep.block = p.Get(128)
-			p.Put(keep.block)
-		}
-	})
-}
 
 // BenchmarkBudget is a pool with a Budget, and in turn one without: a Put of the first
 // looks its block up. misses are of a Get that allocates and a Put that lets go.

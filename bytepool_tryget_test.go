@@ -678,7 +678,6 @@ func TestImpossibleLengths(t *testing.T) {
 					"TryGet":       func() error { _, err := p.TryGet(n); return err },
 					"GetContext":   func() error { _, err := p.GetContext(ctx, n); return err },
 					"GetBatch":     func() error { return p.GetBatch(ctx, make([][]byte, 1), n) },
-					"TryLease":     func() error { _, err := p.TryLease(n); return err },
 					"LeaseContext": func() error { _, err := p.LeaseContext(ctx, n); return err },
 					"Scope.TryGet": func() error { _, err := scope.TryGet(n); return err },
 					"TryGrow":      func() error { return empty.TryGrow(n) },
@@ -784,7 +783,6 @@ func TestRefusalsNameThePool(t *testing.T) {
 	}{
 		"TryGet":                   {func() error { _, err := bounded.TryGet(100); return err }, "bounded", false},
 		"TryGet of more":           {func() error { _, err := bounded.TryGet(5000); return err }, "bounded", true},
-		"TryLease":                 {func() error { _, err := bounded.TryLease(100); return err }, "bounded", false},
 		"TryGrow":                  {func() error { return buffer.TryGrow(100) }, "bounded", false},
 		"TryGrow of more":          {func() error { return buffer.TryGrow(5000) }, "bounded", true},
 		"WriteByte":                {func() error { return buffer.WriteByte('a') }, "bounded", false},

@@ -104,9 +104,9 @@ var offences = []offence{
 		offendHere(func() { p.Put(make([]byte, 1000)) })
 	}},
 	{name: "Put of another pool's block", kind: "Put of a foreign slice", offence: "offendHere", commit: func(p *dewpond.BytePool) {
-		b := dewpond.Get(1024)
+		b := dewpond.Default().Get(1024)
 		offendHere(func() { p.Put(b) })
-		dewpond.Put(b)
+		dewpond.Default().Put(b)
 	}},
 	{name: "Put of the inside of a block", kind: "Put of the inside of a block", got: "getHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
 		b := getHere(p, 8192)
@@ -169,12 +169,6 @@ var offences = []offence{
 	{name: "Lease: Put of a part", kind: "Put of the inside of a block", offence: "offendHere", commit: func(p *dewpond.BytePool) {
 		l := p.Lease(8192).Slice(4096, 8192)
 		offendHere(func() { p.Put(l.Bytes()) })
-	}},
-	{name: "Return: of another variable", kind: "double Put", got: "getHere", put: "putHere", offence: "offendHere", commit: func(p *dewpond.BytePool) {
-		b := getHere(p, 1000)
-		again := b
-		putHere(p, b)
-		offendHere(func() { p.Return(&again) })
 	}},
 	{name: "Buffer: write after Release", kind: "write after Put", faults: true, commit: func(p *dewpond.BytePool) {
 		var b = p.Buffer()

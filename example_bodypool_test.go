@@ -7,25 +7,6 @@ import (
 	"github.com/dewpond/dewpond"
 )
 
-// A decoder that appends to what it is given, and may so leave the block. Who has both
-// puts back both.
-func ExampleBytePool_Replace() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "replies"})
-	defer pool.Close()
-	quote := func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%q", line) }
-
-	block := pool.Get(64)
-	reply := quote(block[:0], strings.Repeat("dew ", 50))
-	fmt.Println(len(reply), "bytes")
-	pool.Replace(block, reply)
-
-	s := pool.Stats()
-	fmt.Println(s.InUseBytes, "bytes in use,", s.Adopted, "block adopted")
-	// Output:
-	// 202 bytes
-	// 0 bytes in use, 1 block adopted
-}
-
 // What somebody else has made becomes a block of the pool.
 func ExampleBytePool_Adopt() {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "lines"})

@@ -17,16 +17,3 @@ func ExampleBytePool_ReadAll() {
 	fmt.Printf("%s, %v\n", body, err)
 	// Output: all that the client sent, <nil>
 }
-
-func ExampleBytePool_AppendString() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "keys"})
-	defer pool.Close()
-
-	var key []byte
-	for _, part := range []string{"orders", "/", "2026"} {
-		key = pool.AppendString(key, part)
-	}
-	fmt.Println(string(key))
-	pool.Put(key)
-	// Output: orders/2026
-}

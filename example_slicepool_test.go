@@ -47,12 +47,12 @@ func ExampleSlicePool_Append() {
 		samples = pool.Append(samples, float64(i))
 	}
 	fmt.Println(len(samples), slices.Max(samples))
-	pool.Return(&samples) // samples is nil now
+	pool.Put(samples)
 	s := pool.Stats()
-	fmt.Println(samples == nil, s.InUseBytes, s.Dropped.Foreign)
+	fmt.Println(s.InUseBytes, s.Dropped.Foreign)
 	// Output:
 	// 1000 999
-	// true 0 0
+	// 0 0
 }
 
 // Others append, and nobody knows how many there will be: the pool learns it, and adopts the

@@ -26,20 +26,6 @@ func Example() {
 	// Output: 1000 Gets, 0 bytes in use
 }
 
-// Return leaves the variable nil, so that a use after it fails at once, and a second Return
-// does nothing.
-func ExampleBytePool_Return() {
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "keys"})
-	defer pool.Close()
-
-	b := pool.Get(100)
-	defer pool.Return(&b) // whatever b is by then: Append may have moved it
-	b = pool.Append(b, make([]byte, 1000)...)
-	pool.Return(&b)
-	fmt.Println(b == nil, pool.Stats().InUseBytes, "bytes in use")
-	// Output: true 0 bytes in use
-}
-
 func ExampleBytePool_TryGet() {
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "uploads", AllocRate: 1})
 	defer pool.Close()

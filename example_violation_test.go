@@ -22,8 +22,8 @@ func ExampleOnViolation() {
 
 // Code that has no pool of its own takes blocks from the one that all packages share.
 func ExampleGet() {
-	b := dewpond.Get(100)
-	defer dewpond.Put(b)
+	b := dewpond.Default().Get(100)
+	defer dewpond.Default().Put(b)
 	fmt.Println(len(b), cap(b), dewpond.Default().Name())
 	// Output:
 	// 100 128 default

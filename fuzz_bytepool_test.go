@@ -52,7 +52,7 @@ const (
 	opBufferCut
 	opBufferRelease
 	opLease
-	opTryLease
+	opTriedLease
 	opRetain
 	opRelease
 	opReleaseStale
@@ -61,7 +61,7 @@ const (
 	opScopeSlice
 	opScopeClose
 	opPutAll
-	opReturn
+	opPutMore
 	opLeaseCancelled
 	opLeaseOf
 	opLeaseWrong
@@ -101,7 +101,7 @@ var poolOps = [...]func(m *poolsModel){
 	opBufferCut:     func(m *poolsModel) { m.bufferCut() },
 	opBufferRelease: func(m *poolsModel) { m.bufferRelease() },
 	opLease:         func(m *poolsModel) { m.lease(m.aPool()) },
-	opTryLease:      func(m *poolsModel) { m.tryLease(m.aPool()) },
+	opTriedLease:    func(m *poolsModel) { m.triedLease(m.aPool()) },
 	opRetain:        func(m *poolsModel) { m.retain() },
 	opRelease:       func(m *poolsModel) { m.release() },
 	opReleaseStale:  func(m *poolsModel) { m.releaseStale() },
@@ -111,7 +111,7 @@ var poolOps = [...]func(m *poolsModel){
 	opScopeClose:    func(m *poolsModel) { m.scopeClose() },
 	opPutAll:        func(m *poolsModel) { m.putAll() },
 
-	opReturn:         func(m *poolsModel) { m.returnBlock() },
+	opPutMore:        func(m *poolsModel) { m.put() },
 	opLeaseCancelled: func(m *poolsModel) { m.leaseCancelled(m.aPool()) },
 	opLeaseOf:        func(m *poolsModel) { m.leaseOf() },
 	opLeaseWrong:     func(m *poolsModel) { m.leaseWrong(m.aPool()) },
@@ -422,22 +422,6 @@ func (m *poolsModel) put() {
 	m.putBlock(x, length%(len(x.b)+1))
 }
 
-// returnBlock is put by Return, which leaves the variable nothing to put back again.
-func (m *poolsModel) returnBlock() {
-	x, length := m.takeOut(), m.in.next()
-	if x == nil {
-		return
-	}
-	m.say("Return %d to %d", x.size, x.pool.number())
-	m.putBlockBy(x, length%(len(x.b)+1), func(b []byte) {
-		x.pool.Return(&b)
-		if b != nil {
-			m.fail("Return left the variable %d bytes", cap(b))
-		}
-		x.pool.Return(&b)
-	})
-}
-
 func (m *poolsModel) putBlock(x *heldBlock, length int) {
 	m.t.Helper()
 	m.putBlockBy(x, length, x.pool.Put)
@@ -569,13 +553,7 @@ func (m *poolsModel) append(p *pooledModel) {
 	}
 	m.say("Append %d to %d of %d in %d", len(more), len(b), cap(b), p.number())
 	before = slices.Concat(before, more)
-	var grown []byte
-	if len(more)%2 == 1 {
-		grown = p.AppendString(b, string(more))
-	} else {
-		grown = p.Append(b, more...)
-	}
-	m.grew(p, x, grown, before, len(before))
+	m.grew(p, x, p.Append(b, more...), before, len(before))
 }
 
 // readAll reads what says how much it is, for which one Get will do.

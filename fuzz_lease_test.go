@@ -54,14 +54,19 @@ func (m *poolsModel) lease(p *pooledModel) {
 	m.keepNewLease(p, l, n, p.got(l.Bytes(), n, true))
 }
 
-func (m *poolsModel) tryLease(p *pooledModel) {
+// triedLease leases what TryGet returns.
+func (m *poolsModel) triedLease(p *pooledModel) {
 	n := p.size()
 	if m.crowded() {
 		return
 	}
 	want := p.refusal(n)
-	m.say("TryLease %d of %d: %v", n, p.number(), want)
-	l, err := p.TryLease(n)
+	m.say("TryGet %d of %d for a Lease: %v", n, p.number(), want)
+	b, err := p.TryGet(n)
+	var l dewpond.Lease
+	if err == nil {
+		l = p.LeaseOf(b)
+	}
 	m.keepTriedLease(p, l, err, want, n)
 }
 

@@ -759,7 +759,7 @@ func timeScript() []byte {
 
 func handleScript() []byte {
 	return []byte{
-		opLease, 0, 0, opLease, 0, 4, opTryLease, 0, 0, opRetain, 0, 0, opRetain, 0, 1, opRelease, 0, 0, opReleaseStale, 0,
+		opLease, 0, 0, opLease, 0, 4, opTriedLease, 0, 0, opRetain, 0, 0, opRetain, 0, 1, opRelease, 0, 0, opReleaseStale, 0,
 		opRelease, 0, 1, opRelease, 0, 0, opReleaseStale, 1, opLease, 0, 1, opReleaseStale, 2, opRelease, 0, 0, opReleaseStale, 0, opLease, 0, 14,
 		opBuffer, 0, opBuffer, 1, opBufferWrite, 0, 9, 0, opBufferWrite, 0, 99, 0, opBufferWrite, 0, 0, 1, opBufferWrite, 1, 0, 2, opBufferWrite, 1, 70, 3,
 		opBufferRead, 0, 50, opBufferWrite, 0, 60, 0, opBufferCut, 0, 100, opBufferRead, 0, 255, opBufferRelease, 0, 1, opBufferWrite, 0, 64, 0, opBufferWrite, 0, 200, 4, opBufferWrite, 0, 255, 0, opBufferWrite, 0, 255, 1, opBufferRelease, 1, 0,
@@ -771,7 +771,7 @@ func handleScript() []byte {
 
 func leaseScript() []byte {
 	return []byte{
-		opGet, 0, 8, opGet, 0, 0, opGet, 0, 14, opReturn, 0, 7, opReturn, 5, 0, opGet, 0, 0, opGet, 0, 9,
+		opGet, 0, 8, opGet, 0, 0, opGet, 0, 14, opPutMore, 0, 7, opPutMore, 5, 0, opGet, 0, 0, opGet, 0, 9,
 		opLeaseOf, 0, 255, opLeaseOf, 0, 40, opLeaseOf, 0, 0, opLeaseCancelled, 0, 8, opLeaseCancelled, 0, 14,
 		opSlice, 0, 0, 0, 64, opSlice, 0, 1, 128, 250, opSlice, 0, 0, 9, 3, opSlice, 1, 0, 0, 255, opTruncate, 0, 0, 16, opTruncate, 0, 4, 255, opSlice, 0, 4, 200, 250, opRetain, 0, 0,
 		opTruncate, 1, 0, 128, opTruncate, 1, 1, 100, opRelease, 1, 2, opReleaseStale, 0, opReleaseStale, 1,
@@ -788,7 +788,7 @@ func budgetScript() []byte {
 		opGet, 0, 4, opGet, 1, 0, opGet, 1, 4, opPrewarm, 0, 0, 8, opPrewarm, 1, 0, 8, opPut, 0, 0, opPut, 0, 0,
 		opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 8, opTryGet, 0, 4, opTryGet, 1, 4, opTryGet, 1, 12, opTryGet, 0, 12,
 		opPutWrong, 0, 4, 0, 0, opPutWrong, 1, 4, 0, 0, opGetDeadline, 0, 8, opGetCancelled, 0, 8, opGetCancelled, 1, 0, opGet, 0, 8, opGet, 0, 12, opPut, 0, 0,
-		opPrewarm, 0, 4, 8, opGetDeadline, 1, 0, opTryLease, 0, 4, opTrim, 1, opPut, 1, 0, opPutAll, opTryGet, 1, 4, opTryGet, 0, 8,
+		opPrewarm, 0, 4, 8, opGetDeadline, 1, 0, opTriedLease, 0, 4, opTrim, 1, opPut, 1, 0, opPutAll, opTryGet, 1, 4, opTryGet, 0, 8,
 		opGetBatch, 0, 4, 5, 0, opGetBatch, 1, 0, 5, 1, opGetBatch, 1, 4, 3, 1, opGetBatch, 0, 12, 2, 0, opGetBatch, 0, 14, 1, 1, opScope, 0, opScopeTryGet, 0, 3, opScopeTryGet, 0, 7, opScopeTryGet, 0, 2, opScopeClose, 0, opPutAll,
 	}
 }

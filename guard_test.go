@@ -308,14 +308,12 @@ func ways(p *dewpond.BytePool) map[string]func(n int) (block []byte, put func())
 	bodies := p.Bodies()
 	return map[string]func(n int) ([]byte, func()){
 		"Get":        func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Put(b) } },
-		"Return":     func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Return(&b) } },
 		"PutWritten": func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.PutWritten(b[:n/2]) } },
 		"Adopt":      func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Adopt(b) } },
 		"Adopt of a cut cap": func(n int) ([]byte, func()) {
 			b := p.Get(n)
 			return b, func() { p.Adopt(b[:n:n]) }
 		},
-		"Replace":    func(n int) ([]byte, func()) { b := p.Get(n); return b, func() { p.Replace(b, b[:0]) } },
 		"TryGet":     func(n int) ([]byte, func()) { b := must(p.TryGet(n)); return b, func() { p.Put(b) } },
 		"GetContext": func(n int) ([]byte, func()) { b := must(p.GetContext(ctx, n)); return b, func() { p.Put(b) } },
 		"GetBatch": func(n int) ([]byte, func()) {
@@ -343,11 +341,6 @@ func ways(p *dewpond.BytePool) map[string]func(n int) (block []byte, put func())
 			return l.Bytes(), l.Release
 		},
 		"Lease": func(n int) ([]byte, func()) { l := p.Lease(n); return l.Bytes(), l.Release },
-		"TryLease": func(n int) ([]byte, func()) {
-			l, err := p.TryLease(n)
-			must(nil, err)
-			return l.Bytes(), l.Release
-		},
 		"LeaseContext and parts": func(n int) ([]byte, func()) {
 			l, err := p.LeaseContext(ctx, n)
 			must(nil, err)
@@ -371,10 +364,6 @@ func ways(p *dewpond.BytePool) map[string]func(n int) (block []byte, put func())
 		},
 		"Append": func(n int) ([]byte, func()) {
 			b := p.Append(p.Get(n/4), make([]byte, n/4)...)
-			return b, func() { p.Put(b) }
-		},
-		"AppendString": func(n int) ([]byte, func()) {
-			b := p.AppendString(nil, strings.Repeat("x", n))
 			return b, func() { p.Put(b) }
 		},
 		"Grow": func(n int) ([]byte, func()) {
@@ -701,8 +690,6 @@ func discarding(t *testing.T) net.Conn {
 // slicePuts are how a slice is given back.
 var slicePuts = map[string]func(p *dewpond.SlicePool[int32], s []int32){
 	"Put":                (*dewpond.SlicePool[int32]).Put,
-	"Return":             func(p *dewpond.SlicePool[int32], s []int32) { p.Return(&s) },
-	"Replace":            func(p *dewpond.SlicePool[int32], s []int32) { p.Replace(s, s[:0]) },
 	"Adopt":              (*dewpond.SlicePool[int32]).Adopt,
 	"Adopt of a cut cap": func(p *dewpond.SlicePool[int32], s []int32) { p.Adopt(s[: 1 : cap(s)-1]) },
 	"Bodies":             func(p *dewpond.SlicePool[int32], s []int32) { p.Bodies().Put(s) },

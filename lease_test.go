@@ -87,40 +87,9 @@ func TestLeaseSizesThatCannotBeMeant(t *testing.T) {
 		sizes = append(sizes, math.MaxInt)
 	}
 	for _, n := range sizes {
-		try := func() {
-			if _, err := p.TryLease(n); err != nil && n > 0 {
-				panic(err.Error())
-			}
+		if text := panics(func() { p.Lease(n) }); !strings.Contains(text, fmt.Sprintf("Lease(%d)", n)) || !strings.Contains(text, p.Name()) {
+			t.Errorf("%d panics with %q", n, text)
 		}
-		for _, text := range []string{panics(func() { p.Lease(n) }), panics(try)} {
-			if !strings.Contains(text, fmt.Sprintf("Lease(%d)", n)) || !strings.Contains(text, p.Name()) {
-				t.Errorf("%d panics with %q", n, text)
-			}
-		}
-	}
-}
-
-func TestTryLease(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
-	a, err := p.TryLease(100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err := p.TryLease(100); !errors.Is(err, dewpond.ErrExhausted) || b != (dewpond.Lease{}) {
-		t.Errorf("past AllocRate: %v, %v", b, err)
-	}
-	a.Bytes()[0] = 1
-	if err := dewpond.Release(a); err != nil {
-		t.Error(err)
-	}
-	b, err := p.TryLease(100)
-	if err != nil || b.Bytes()[0] != 0 {
-		t.Errorf("after Release: %v", err)
-	}
-	b.Release()
-	p.Close()
-	if _, err := p.TryLease(100); err != dewpond.ErrClosed {
-		t.Errorf("after Close: %v", err)
 	}
 }
 
@@ -934,34 +903,6 @@ func TestLeaseOfLargeBuffer(t *testing.T) {
 	}
 	if s := p.Stats(); s.Dropped.Oversize != 1 || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
-	}
-}
-
-func TestReturn(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Classes: partClasses})
-	b := p.Get(100)
-	p.Return(&b)
-	if b != nil || cap(b) != 0 {
-		t.Errorf("the variable has %d bytes", cap(b))
-	}
-	p.Return(&b) // puts back nil, which does nothing
-	expect(t, p, dewpond.Stats{IdleBytes: 128})
-	if s := p.Stats(); s.Puts != 1 {
-		t.Errorf("%d Puts", s.Puts)
-	}
-	if n := allocsPerRun(100, func() { b := p.Get(100); p.Return(&b) }); n != 0 && !watched {
-		t.Errorf("%v allocations", n)
-	}
-}
-
-// A Put that panics in a report has taken the block, and the variable is nil.
-func TestReturnThatPanics(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) { panic("reported") }})
-	b := p.Get(100)
-	again := b
-	p.Return(&b)
-	if text := panics(func() { p.Return(&again) }); text != "reported" || again != nil {
-		t.Errorf("panics with %q, and the variable has %d bytes", text, cap(again))
 	}
 }
 

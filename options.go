@@ -114,15 +114,13 @@ type BytePoolOptions struct {
 	//
 	// The minimum is 100 ms. [NoDecay]: idle blocks are kept for ever, whatever the
 	// pressure. Default: 60 s.
-	IdleTimeout time.Duration
-
-	// NoCollect keeps decay of this pool from asking for a garbage collection. Otherwise it asks for
-	// one if it has let go of a quarter of the heap and of 16 MiB, and none has come by itself after
-	// some seconds, at most once in an IdleTimeout for all pools of the process: only a collection
-	// gives the memory back to the system. [Stats.Collections] counts them, DEWPOND_COLLECT=off in the
-	// environment forbids them to all pools. What one costs:
+	//
+	// If decay has released a quarter of the heap and 16 MiB, and no GC cycle runs within some
+	// seconds, it requests one, at most once in an IdleTimeout for all pools of the process: only
+	// a cycle returns the memory to the operating system. [Stats.Collections] counts them, and
+	// DEWPOND_COLLECT=off in the environment forbids them. What one costs:
 	// https://github.com/dewpond/dewpond/blob/main/docs/tuning.md#memory-that-decay-lets-go.
-	NoCollect bool
+	IdleTimeout time.Duration
 
 	// NoSecondTier has the pool free the blocks that its bounds have no room for. Otherwise these belong to
 	// the garbage collector, as in a [sync.Pool]: they are freed within two GC cycles, and a Get that
@@ -189,9 +187,6 @@ type SlicePoolOptions[T any] struct {
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: for ever.
 	// Default: 60 s.
 	IdleTimeout time.Duration
-
-	// NoCollect is the same as [BytePoolOptions.NoCollect].
-	NoCollect bool
 
 	// NoSecondTier is the same as [BytePoolOptions.NoSecondTier].
 	NoSecondTier bool
@@ -282,9 +277,6 @@ type PoolOptions[T any] struct {
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: idle
 	// objects are kept for ever. Default: 60 s.
 	IdleTimeout time.Duration
-
-	// NoCollect is the same as [BytePoolOptions.NoCollect].
-	NoCollect bool
 
 	// NoSecondTier is the same as [BytePoolOptions.NoSecondTier]. A pool with Drop has no second tier
 	// either: Drop could not be called for what the garbage collector frees.
@@ -490,7 +482,7 @@ func (o BytePoolOptions) in(bubble uint64) BytePoolOptions {
 func (o SlicePoolOptions[T]) withDefaults() (of BytePoolOptions, pointers bool, err error) {
 	of = BytePoolOptions{
 		Name: o.Name, MaxIdleBytes: o.MaxIdleBytes, MaxIdlePerClass: o.MaxIdlePerClass, Budget: o.Budget, AllocRate: o.AllocRate,
-		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoCollect: o.NoCollect, NoSecondTier: o.NoSecondTier,
+		Zero: o.Zero, Check: o.Check, OnViolation: o.OnViolation, IdleTimeout: o.IdleTimeout, NoSecondTier: o.NoSecondTier,
 	}
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -102,28 +102,6 @@ var ownership = map[string]func(t *testing.T, p *dewpond.BytePool){
 			t.Error("the row is out of date: the pool saw it")
 		}
 	},
-	"Return twice of one variable": func(t *testing.T, p *dewpond.BytePool) {
-		b := p.Get(100)
-		p.Return(&b)
-		p.Return(&b)
-		if text := panics(func() { b[0] = 1 }); !strings.Contains(text, "index out of range") {
-			t.Errorf("a use of the variable panics with %q", text)
-		}
-		expect(t, p, dewpond.Stats{IdleBytes: 128})
-	},
-	"Return of another variable": func(t *testing.T, p *dewpond.BytePool) {
-		b := p.Get(100)
-		other := b
-		p.Return(&b)
-		p.Return(&other)
-		if offHeap {
-			expect(t, p, dewpond.Stats{Dropped: dewpond.DropStats{Double: 1}, IdleBytes: 128})
-			return
-		}
-		if one, two := p.Get(100), p.Get(100); &one[0] != &two[0] {
-			t.Error("the row is out of date: the pool saw it")
-		}
-	},
 	"read after Put": func(t *testing.T, p *dewpond.BytePool) {
 		b := p.Get(100)
 		p.Put(b)

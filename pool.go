@@ -146,9 +146,7 @@ func (p *Pool[T]) init(o PoolOptions[T], entry *registry.Entry) {
 	trim, settle, shed := p.checks.errands(p.trimInTurn, settle, p.shed)
 	object := o.objectType()
 	p.decay.Init(processTicker(), o.IdleTimeout, trim, settle, decay.Part{Idle: &p.engine, Sizes: []int{1}, Unit: p.size, Shed: shed, More: func() bool { return pointerIn(object) != nil }})
-	if !o.NoCollect {
-		p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
-	}
+	p.decay.Asks(spilled, func() { p.count.collections.Add(1) })
 	if p.checks != nil {
 		p.checks.pool = p.name
 	}

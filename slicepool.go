@@ -279,14 +279,6 @@ func (p *SlicePool[T]) tryClean(s []T) bool {
 	return true
 }
 
-// Return is Put of *s, which it sets to nil, so that the caller cannot use the slice by
-// this variable any more.
-func (p *SlicePool[T]) Return(s *[]T) {
-	given := *s
-	*s = nil
-	p.Put(given)
-}
-
 // putSlow is Put for large slices, slices of a pool with a Budget or that are watched, and
 // slices that are not of this pool.
 func (p *SlicePool[T]) putSlow(s []T) {
@@ -341,17 +333,6 @@ func (p *SlicePool[T]) Adopt(s []T) {
 	b := bytesOf(s)
 	if part := p.partFor(b); cap(s) > 0 {
 		part.pool.Adopt(b)
-	}
-}
-
-// Replace is [SlicePool.Put] for a slice that may have grown, as [BytePool.Replace] is: both go
-// back, grown as by [SlicePool.Adopt] if it has moved out of what Get returned.
-func (p *SlicePool[T]) Replace(slice, grown []T) {
-	whole, moved := wholeBytes(slice), wholeBytes(grown)
-	p.Put(slice)
-	//poolvet:ignore useafterput addresses are compared, and nothing is read
-	if !within(addressOf(moved), addressOf(whole), uintptr(cap(whole))) {
-		p.Adopt(grown)
 	}
 }
 

@@ -96,18 +96,15 @@ func TestSlicesAreReused(t *testing.T) {
 		if b := p.Get(n); &b[0] != first {
 			t.Errorf("Get(%d) is not what was put back", n)
 		} else {
-			p.Return(&b)
-			if b != nil {
-				t.Error("Return leaves the variable as it was")
-			}
+			p.Put(b)
 		}
 	}
 	if s := p.Stats(); s.Gets != 18 || s.Misses != uint64(len(classes)) || s.InUseBytes != 0 {
 		t.Errorf("%+v", s)
 	}
-	p.Return(new([]entry))
+	p.Put(nil)
 	if s := p.Stats(); s.Puts != 18 {
-		t.Errorf("Return of nil is a Put: %+v", s)
+		t.Errorf("nil is a Put: %+v", s)
 	}
 }
 
@@ -689,7 +686,7 @@ func TestSlicesDoNotAllocate(t *testing.T) {
 	entries, floats := newSlices(t, dewpond.SlicePoolOptions[entry]{}), newSlices(t, dewpond.SlicePoolOptions[float64]{})
 	if n := allocsPerRun(100, func() {
 		s := entries.Get(100)
-		entries.Return(&s)
+		entries.Put(s)
 		floats.Put(floats.Get(100))
 		floats.Put(floats.Get(10_000))
 	}); n != 0 && !sanitized {

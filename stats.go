@@ -53,7 +53,7 @@ type Stats struct {
 	Guard GuardStats
 
 	Trimmed     uint64 // blocks released by decay, Trim and Close, or moved to the second tier to make room for another size
-	Collections uint64 // GC cycles that decay of this pool has requested: see BytePoolOptions.NoCollect
+	Collections uint64 // GC cycles that decay of this pool has requested, unless DEWPOND_COLLECT is off: see BytePoolOptions.IdleTimeout
 
 	IdleBytes     int64 // in blocks in the pool; with Check also in those that are being put back, which MaxIdleBytes does not bound
 	InUseBytes    int64 // in blocks handed out and not put back; right only if callers put back every block, and nothing else

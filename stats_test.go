@@ -355,8 +355,8 @@ func TestNames(t *testing.T) {
 }
 
 func TestDefault(t *testing.T) {
-	b := dewpond.Get(100)
-	dewpond.Put(b)
+	b := dewpond.Default().Get(100)
+	dewpond.Default().Put(b)
 	s := dewpond.Default().Stats()
 	if s.Name != "default" || s.Gets == 0 || s.Puts == 0 {
 		t.Errorf("Default: %+v", s)

@@ -63,16 +63,6 @@ var bytePoolMethods = map[string]func(t *testing.T, p *dewpond.BytePool) any{
 		h.Put(append(h.Get(), make([]byte, 5000)...))
 		return p.Stats().InUseBytes
 	},
-	"Replace": func(t *testing.T, p *dewpond.BytePool) any {
-		b := p.Get(64)
-		p.Replace(b, append(b, make([]byte, 1000)...))
-		return p.Stats().InUseBytes
-	},
-	"AppendString": func(t *testing.T, p *dewpond.BytePool) any {
-		b := p.AppendString(nil, "text")
-		defer p.Put(b)
-		return string(b)
-	},
 	"ReadAll": func(t *testing.T, p *dewpond.BytePool) any {
 		b, err := p.ReadAll(strings.NewReader("text"))
 		defer p.Put(b)
@@ -95,10 +85,6 @@ var bytePoolMethods = map[string]func(t *testing.T, p *dewpond.BytePool) any{
 		c := a.Retain()
 		return fmt.Sprint(len(a.Bytes()), cap(b.Bytes()), dewpond.Release(a), dewpond.Release(b), dewpond.Release(c), dewpond.Release(c))
 	},
-	"TryLease": func(t *testing.T, p *dewpond.BytePool) any {
-		l, err := p.TryLease(100)
-		return fmt.Sprint(cap(l.Bytes()), err, dewpond.Release(l))
-	},
 	"LeaseContext": func(t *testing.T, p *dewpond.BytePool) any {
 		l, err := p.LeaseContext(t.Context(), 100)
 		return fmt.Sprint(cap(l.Bytes()), err, dewpond.Release(l))
@@ -106,11 +92,6 @@ var bytePoolMethods = map[string]func(t *testing.T, p *dewpond.BytePool) any{
 	"LeaseOf": func(t *testing.T, p *dewpond.BytePool) any {
 		l := p.LeaseOf(make([]byte, 100))
 		return fmt.Sprint(cap(l.Bytes()), dewpond.Release(l), dewpond.Release(p.LeaseOf(make([]byte, 100, 128))))
-	},
-	"Return": func(t *testing.T, p *dewpond.BytePool) any {
-		b := make([]byte, 128)
-		p.Return(&b)
-		return b == nil
 	},
 	"Scope": func(t *testing.T, p *dewpond.BytePool) any {
 		s := p.Scope()
@@ -174,11 +155,6 @@ var sliceMethods = map[string]func(t *testing.T, p *dewpond.SlicePool[entry]) an
 		p.Put(dirty)
 		return p.Get(class)[class-1]
 	},
-	"Return": func(t *testing.T, p *dewpond.SlicePool[entry]) any {
-		s := p.Get(100)
-		p.Return(&s)
-		return s == nil
-	},
 	"Adopt": func(t *testing.T, p *dewpond.SlicePool[entry]) any {
 		p.Adopt(make([]entry, 100))
 		return cap(p.Get(90))
@@ -186,11 +162,6 @@ var sliceMethods = map[string]func(t *testing.T, p *dewpond.SlicePool[entry]) an
 	"Bodies": func(t *testing.T, p *dewpond.SlicePool[entry]) any {
 		b := p.Bodies()
 		b.Put(append(b.Get(), make([]entry, 500)...))
-		return p.Stats().InUseBytes
-	},
-	"Replace": func(t *testing.T, p *dewpond.SlicePool[entry]) any {
-		s := p.Get(10)
-		p.Replace(s, append(s, make([]entry, 90)...))
 		return p.Stats().InUseBytes
 	},
 	"Grow":   func(t *testing.T, p *dewpond.SlicePool[entry]) any { return cap(p.Grow(make([]entry, 4), 100)) },

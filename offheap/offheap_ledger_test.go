@@ -48,7 +48,6 @@ func TestSecondPutIsRefused(t *testing.T) {
 			l := p.Lease(100)
 			return l.Bytes()
 		},
-		"TryLease": func(t *testing.T, p *dewpond.BytePool) []byte { l := must(p.TryLease(100)); return l.Bytes() },
 	}
 	for name, way := range ways {
 		for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever} {

@@ -47,7 +47,7 @@ a block of its own.`)
 	Lease = flow.Check("lease", `find slices of a lease that are used after its Release
 
 The slice that Bytes returns belongs to the next owner then. A Release of a lease that
-was released is found as well.`)
+was released is found as well, and a Truncate whose result is dropped.`)
 
 	// Scope finds pieces that outlive their scope.
 	Scope = flow.Check("scope", `find pieces of a scope that outlive its Close

@@ -158,12 +158,12 @@ func (a *attacker) useBytes() {
 		case what == 18:
 			p.Stats()
 		case what == 19:
-			l, err := p.TryLease(n)
+			b, err := p.TryGet(n)
 			if err != nil {
 				a.allowed(err)
 				return
 			}
-			a.share(p, l)
+			a.share(p, p.LeaseOf(b))
 		case p.obeys: // what follows takes past a Budget
 			keep(p.TryGet(n))
 		case what < 32:

@@ -154,11 +154,7 @@ func (p *pondOf[T]) lend(r *round, s []T, n int) func() {
 			}
 		}
 		r.safely(p.upset, func() {
-			if stamp%2 == 0 {
-				p.Return(&s)
-			} else {
-				p.Put(s)
-			}
+			p.Put(s)
 		})
 	}
 }

@@ -16,7 +16,7 @@ func TestUnknownCheckMode(t *testing.T) {
 	const begins = "the program begins"
 	if _, ok := role(); ok {
 		fmt.Fprintln(os.Stderr, begins)
-		dewpond.Put(dewpond.Get(100))
+		dewpond.Default().Put(dewpond.Default().Get(100))
 		p := dewpond.MustBytePool(dewpond.BytePoolOptions{Check: dewpond.CheckAll})
 		p.Put(p.Get(100))
 		q := dewpond.MustPool(dewpond.PoolOptions[account]{Check: dewpond.CheckAll})

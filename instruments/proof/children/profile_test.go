@@ -39,11 +39,10 @@ var getters = map[string]func(p *dewpond.BytePool, q *dewpond.Pool[account]) any
 		return interface{ Get(int) []byte }(p).Get(100)
 	},
 	"Lease":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Lease(100) },
-	"TryLease":    func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return must(p.TryLease(100)) },
 	"Buffer":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { b := p.Buffer(); b.WriteString("x"); return b },
 	"Append":      func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { return p.Append(nil, 1) },
 	"Scope":       func(p *dewpond.BytePool, _ *dewpond.Pool[account]) any { s := p.Scope(); s.Get(100); return s },
-	"Default":     func(*dewpond.BytePool, *dewpond.Pool[account]) any { return dewpond.Get(100) },
+	"Default":     func(*dewpond.BytePool, *dewpond.Pool[account]) any { return dewpond.Default().Get(100) },
 	"Pool.Get":    func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return q.Get() },
 	"Pool.TryGet": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any { return must(q.TryGet()) },
 	"Pool.GetContext": func(_ *dewpond.BytePool, q *dewpond.Pool[account]) any {

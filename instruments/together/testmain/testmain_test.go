@@ -185,8 +185,7 @@ var scenarios = []scenario{
 			part.Release()
 		}
 		block := takeBytes(p)
-		p.Return(&block)
-		p.Return(&block)
+		p.Put(block)
 	}},
 	{name: "lease: a part is not released", want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
@@ -207,13 +206,6 @@ var scenarios = []scenario{
 		b := l.Truncate(50).Bytes()
 		l.Release()
 		b[49] = 1
-	}},
-	{name: "Return: of another variable", want: "double Put", stack: "takeBytes", play: func(t *testing.T) {
-		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
-		b := takeBytes(p)
-		other := b
-		p.Return(&b)
-		p.Return(&other)
 	}},
 	{name: "adopted: clean", play: func(t *testing.T) {
 		p := dewtest.NewBytePool(t, dewpond.BytePoolOptions{})
@@ -271,7 +263,7 @@ var scenarios = []scenario{
 	{name: "slice: clean", play: func(t *testing.T) {
 		p, q := dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[order]{}), dewtest.NewSlicePool(t, dewpond.SlicePoolOptions[float64]{})
 		s := takeOrders(p)
-		p.Return(&s)
+		p.Put(s)
 		q.Put(q.Get(100))
 	}},
 	{name: "slice: leak", want: "leak", stack: "takeOrders", play: func(t *testing.T) {
@@ -353,7 +345,7 @@ var scenarios = []scenario{
 	}},
 	{name: "Main: clean, early", main: true, early: true, play: func(t *testing.T) {
 		early.Put(takeBytes(early))
-		dewpond.Put(dewpond.Get(10))
+		dewpond.Default().Put(dewpond.Default().Get(10))
 	}},
 	{name: "Main: leak", main: true, want: "leak", stack: "takeBytes", play: func(t *testing.T) {
 		held = takeBytes(dewpond.Default())

@@ -14,7 +14,6 @@ import (
 type role struct {
 	gets    bool // its first result is out of a pool
 	puts    int  // which argument it puts back, from 1, not counting a receiver; 0: none
-	boxed   bool // the argument is the address of a variable that it sets to nil
 	moves   bool // it puts back the argument where it returns other memory
 	dewpond bool
 }
@@ -38,8 +37,6 @@ var roles = map[string]role{
 	dewpondPath + "/dewsync.Pool.Get": {gets: true},
 	dewpondPath + "/dewsync.Pool.Put": {puts: 1},
 
-	dewpondPath + ".Get":                   {gets: true, dewpond: true},
-	dewpondPath + ".Put":                   {puts: 1, dewpond: true},
 	dewpondPath + ".BytePool.Get":          {gets: true, dewpond: true},
 	dewpondPath + ".BytePool.TryGet":       {gets: true, dewpond: true},
 	dewpondPath + ".BytePool.GetContext":   {gets: true, dewpond: true},
@@ -47,9 +44,7 @@ var roles = map[string]role{
 	dewpondPath + ".BytePool.Put":          {puts: 1, dewpond: true},
 	dewpondPath + ".BytePool.PutWritten":   {puts: 1, dewpond: true},
 	dewpondPath + ".BytePool.Adopt":        {puts: 1, dewpond: true},
-	dewpondPath + ".BytePool.Return":       {puts: 1, boxed: true, dewpond: true},
 	dewpondPath + ".BytePool.Append":       {gets: true, puts: 1, moves: true, dewpond: true},
-	dewpondPath + ".BytePool.AppendString": {gets: true, puts: 1, moves: true, dewpond: true},
 	dewpondPath + ".BytePool.Grow":         {gets: true, puts: 1, moves: true, dewpond: true},
 	dewpondPath + ".BodyPool.Get":          {gets: true, dewpond: true},
 	dewpondPath + ".BodyPool.Put":          {puts: 1, dewpond: true},
@@ -58,7 +53,6 @@ var roles = map[string]role{
 	dewpondPath + ".SlicePool.GetContext":  {gets: true, dewpond: true},
 	dewpondPath + ".SlicePool.Put":         {puts: 1, dewpond: true},
 	dewpondPath + ".SlicePool.Adopt":       {puts: 1, dewpond: true},
-	dewpondPath + ".SlicePool.Return":      {puts: 1, boxed: true, dewpond: true},
 	dewpondPath + ".SlicePool.Append":      {gets: true, puts: 1, moves: true, dewpond: true},
 	dewpondPath + ".SlicePool.Grow":        {gets: true, puts: 1, moves: true, dewpond: true},
 	dewpondPath + ".SliceBodyPool.Get":     {gets: true, dewpond: true},

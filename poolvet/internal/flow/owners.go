@@ -24,11 +24,20 @@ func (a *flowPass) leases(f *ssa.Function) {
 				if v := newOwner(call); v != nil {
 					a.unreleased(call, v)
 				}
+				a.dropsTruncated(call)
 			}
 			for _, v := range a.leasesGiven(in) {
 				a.releasedAfter(in, v)
 			}
 		}
+	}
+}
+
+// dropsTruncated finds a Truncate whose result nobody has: the lease is as long as before.
+func (a *flowPass) dropsTruncated(call *ssa.Call) {
+	f := called(call.Common())
+	if f != nil && isLease(call.Type()) && f.Name() == "Truncate" && f.Pkg().Path() == dewpondPath && len(*call.Referrers()) == 0 {
+		a.report("lease", call.Pos(), nil, "the result of Truncate is dropped, and the lease is as long as before: assign it (lease)")
 	}
 }
 

@@ -32,12 +32,6 @@ func (a *calls) puts(call ssa.CallInstruction) []target {
 		if v == nil || isNil(v) || isCopied(v) {
 			return nil
 		}
-		if r.boxed {
-			if p, ok := placeOf(v); ok {
-				return []target{{place: p, inPlace: true, role: r}}
-			}
-			return nil
-		}
 		return []target{{val: v, role: r}}
 	}
 	if v := a.endedBy(c); v != nil {
@@ -173,9 +167,7 @@ func (a *walker) after(call ssa.CallInstruction, t target) *state {
 	}
 	defer a.inVariables(call, s)
 	if t.inPlace {
-		if !t.role.boxed {
-			s.places[t.place] = own
-		}
+		s.places[t.place] = own
 		if cell, ok := t.place.base.(*ssa.Alloc); ok && t.place.path == "" {
 			if v := a.lastStored(cell, call); v != nil {
 				add(v)

@@ -285,7 +285,7 @@ func (a *flowPass) wrongPut(f *ssa.Function) {
 	for _, call := range a.putCalls[f] {
 		r, ok := a.roleOf(call.Common())
 		fn := called(call.Common())
-		if !ok || !r.dewpond || r.moves || r.boxed || fn.Name() == "Adopt" {
+		if !ok || !r.dewpond || r.moves || fn.Name() == "Adopt" {
 			continue
 		}
 		name := fullName(fn)

@@ -610,15 +610,15 @@ func (a *fieldUses) stepCall(call ssa.CallInstruction, s *state) {
 	if _, builtin := c.Value.(*ssa.Builtin); builtin {
 		return
 	}
-	r, pool := a.roleOf(c)
+	_, pool := a.roleOf(c)
 	for p := range s.places {
-		if a.mayWrite(call, p) && !(pool && !r.boxed) {
+		if a.mayWrite(call, p) && !pool {
 			delete(s.places, p)
 		}
 	}
 	for k, f := range s.known {
 		for _, p := range f.at {
-			if a.mayWrite(call, p) && !(pool && !r.boxed) {
+			if a.mayWrite(call, p) && !pool {
 				delete(s.known, k)
 			}
 		}

@@ -48,7 +48,7 @@ func reuseOfBounds(r *experiment.Run) error {
 		}
 		made := 0.0
 		pool, err := dewpond.NewPool(dewpond.PoolOptions[[64]byte]{
-			New: func() *[64]byte { made++; return new([64]byte) }, Reset: func(*[64]byte) {}, MaxIdle: bound, NoCollect: true, NoSecondTier: true, IdleTimeout: dewpond.NoDecay,
+			New: func() *[64]byte { made++; return new([64]byte) }, Reset: func(*[64]byte) {}, MaxIdle: bound, NoSecondTier: true, IdleTimeout: dewpond.NoDecay,
 		})
 		if err != nil {
 			return err

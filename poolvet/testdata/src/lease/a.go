@@ -88,6 +88,14 @@ func handedOn(p *dewpond.BytePool, to chan dewpond.Lease) {
 	to <- l
 }
 
+func truncated(p *dewpond.BytePool) int {
+	l := p.Lease(10)
+	l.Truncate(3) // want `the result of Truncate is dropped`
+	n := l.Len()
+	l.Release()
+	return n
+}
+
 type message struct {
 	n    int
 	body dewpond.Lease

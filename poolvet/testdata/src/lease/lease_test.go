@@ -18,6 +18,7 @@ func TestUnderCheckAll(t *testing.T) {
 		}},
 		{"inTime", false, func(tb testing.TB, p pool) { inTime(p) }},
 		{"twice", true, func(tb testing.TB, p pool) { twice(p) }},
+		{"truncated", false, func(tb testing.TB, p pool) { truncated(p) }},
 		{"bytesLate", true, func(tb testing.TB, p pool) { bytesLate(p) }},
 		{"retained", false, func(tb testing.TB, p pool) { l := retained(p); l.Release() }},
 		{"returned", true, func(tb testing.TB, p pool) { b := returned(p); b[0] = 1 }},

@@ -53,19 +53,6 @@ func other() {
 	large.Put(b) // want `b is another pool's: it was got from small`
 }
 
-func returned() {
-	b := small.Get(64)
-	small.Return(&b)
-	small.Return(&b)
-}
-
-func returnedUse() byte {
-	b := small.Get(64)
-	c := b[1:]
-	small.Return(&b)
-	return c[0] // want `b is used after its Put`
-}
-
 func inALoop(x []byte) {
 	b := small.Get(64)[:0]
 	for _, c := range x {

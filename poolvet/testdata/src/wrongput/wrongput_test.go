@@ -31,7 +31,5 @@ func TestUnderCheckAll(t *testing.T) {
 		{"advanced", true, run(func(tb testing.TB) { advanced(io.Discard) })},
 		{"fitting", false, run(func(tb testing.TB) { fitting(long) })},
 		{"deferred", false, run(func(tb testing.TB) { deferred(long) })},
-		{"returned", false, run(func(tb testing.TB) { returned() })},
-		{"returnedUse", true, run(func(tb testing.TB) { twin.Same(tb, returnedUse(), 0) })},
 	})
 }

@@ -347,7 +347,7 @@ func (f *file) call(n *ast.CallExpr, ways []ast.Node) (Finding, bool) {
 	case name == "string" && len(n.Args) == 1:
 		return text("the line turns bytes into one"), true
 	case name == "[]byte" && len(n.Args) == 1 && types.ExprString(n.Args[0]) != "nil":
-		return Finding{Tool: Buffer, Why: "a string is copied into a slice of bytes", Use: "pool.AppendString(nil, s), and pool.Put at the end"}, true
+		return Finding{Tool: Buffer, Why: "a string is copied into a slice of bytes", Use: "append(pool.Grow(nil, len(s)), s...), and pool.Put at the end"}, true
 	case name == "any", name == "interface{}", strings.HasPrefix(name, "fmt."), strings.HasPrefix(name, "log."), strings.HasPrefix(name, "slog."):
 		return box(), true
 	}
