@@ -158,8 +158,7 @@ var all = []Program{
 			{Name: "server, 10 requests per connection", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 300_000},
 			{
 				Name: "2000 HostClients of 4 requests", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 2_000,
-				Work:   "each client has two pools of its own, and a `dewsync.Pool` that is used a few times costs more than a `sync.Pool`",
-				Memory: "each client has two pools of its own, and a `dewsync.Pool` that is used a few times costs more than a `sync.Pool`",
+				Work: "each client has two pools of its own, and of the few calls of a young `dewsync.Pool` each takes a lock",
 			},
 			{
 				Name: "500 requests at once, then 200 MB garbage", Package: ".", As: "fasthttp", File: "fasthttp.go", Ops: 10,

@@ -14,7 +14,7 @@ import (
 )
 
 // InPrograms is the day on which the public programs of docs/adoption.md were last measured.
-const InPrograms = "2026-11-27"
+const InPrograms = "2026-11-28"
 
 // Screen writes the answers of a tour on one screen, and for whom dewpond is by them: at most 50 lines of at most 80 columns.
 func Screen(w io.Writer, d bench.Document, style terminal.Style) error {
