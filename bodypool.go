@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/learn"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A BodyPool hands out blocks of a [BytePool] for bodies whose size nobody knows beforehand,
@@ -149,7 +149,7 @@ func (s *bodyPools) reportLeaks(c *checks) (n int) {
 	for _, p := range kept {
 		out := max(0, p.out.Load())
 		for range out - p.reported.Swap(out) {
-			c.report(check.Violation{Kind: check.Leak, Size: p.fits.Size(), Count: 1, Bytes: p.fits.Size(), Got: p.maker})
+			c.report(misuse.Violation{Kind: misuse.Leak, Size: p.fits.Size(), Count: 1, Bytes: p.fits.Size(), Got: p.maker})
 			n++
 		}
 	}

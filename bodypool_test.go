@@ -15,6 +15,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
 	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // appended is what a caller makes of a BodyPool's block: n bytes, moved by append if need be.
@@ -265,8 +266,8 @@ func TestBodyPoolsAreCollected(t *testing.T) {
 func TestBodyPoolLeaks(t *testing.T) {
 	onlyOnHeap(t, "there are no BodyPools off the heap")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it reports what it finds lost, and ReportLeaks does not again
-	var found []dewpond.Violation
-	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	var found []misuse.Violation
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { found = append(found, v) }})
 	h := hintOfTheTest(p)
 	for range 100 {
 		h.Put(appended(h, 5000))
@@ -284,7 +285,7 @@ func TestBodyPoolLeaks(t *testing.T) {
 		t.Fatalf("of two leaks %d are reported: %v", n, found)
 	}
 	for _, v := range found {
-		if v.Kind != dewpond.Leak || v.Count != 1 || v.Bytes != v.Size || !strings.Contains(v.String(), "hintOfTheTest") {
+		if v.Kind != misuse.Leak || v.Count != 1 || v.Bytes != v.Size || !strings.Contains(v.String(), "hintOfTheTest") {
 			t.Errorf("%v", v)
 		}
 	}

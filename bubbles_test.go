@@ -15,6 +15,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A clock is an object whose timer and channel belong to the bubble in which it was made.
@@ -518,8 +519,8 @@ func TestZeroPoolKeepsBubblesApart(t *testing.T) {
 // Misuse in a bubble is seen there.
 func TestBubblesAreChecked(t *testing.T) {
 	keepApart(t)
-	var found []dewpond.Violation
-	p := newClocks(t, dewpond.PoolOptions[clock]{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	var found []misuse.Violation
+	p := newClocks(t, dewpond.PoolOptions[clock]{Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { found = append(found, v) }})
 	synctest.Test(t, func(*testing.T) { p.use() })
 	outside := p.Get()
 	synctest.Test(t, func(*testing.T) { p.Put(outside) })
@@ -528,7 +529,7 @@ func TestBubblesAreChecked(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 	synctest.Test(t, func(*testing.T) { p.Get() })
-	if n := dewpond.Unreturned(p.Pool); n != 1 || len(found) != 1 || found[0].Kind != dewpond.Leak {
+	if n := dewpond.Unreturned(p.Pool); n != 1 || len(found) != 1 || found[0].Kind != misuse.Leak {
 		t.Errorf("%d are out, reported %v", n, found)
 	}
 }
@@ -672,7 +673,7 @@ func TestTimerHidesNoDeadlock(t *testing.T) {
 
 // Pools without waits are used by several bubbles and outside, all at once.
 func TestPoolsInParallelBubbles(t *testing.T) {
-	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { t.Error(v) }})
 	objects := newObjects(t, dewpond.PoolOptions[account]{})
 	use := func() {
 		for i := range 200 {

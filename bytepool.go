@@ -654,7 +654,7 @@ func (p *BytePool) putCharged(class sizeclass.Class, b []byte) {
 // and not the whole block, which for a receive buffer of 64 KiB with a packet in it is most of the work.
 //
 // The pool trusts its caller: what was written behind b, up to its cap, is what the next owner reads. With
-// [CheckAll] the pool looks there, and reports and clears what it finds: [WriteBeyond]. It makes no
+// [CheckAll] the pool looks there, and reports and clears what it finds: [misuse.WriteBeyond]. It makes no
 // difference with a policy other than [ZeroOnPut], and in a pool that is sampled, off the heap or of a Budget,
 // which clears the block as Put does.
 func (p *BytePool) PutWritten(b []byte) {

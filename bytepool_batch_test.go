@@ -16,6 +16,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // noneOf fails the test if an element of a batch that was refused is not nil.
@@ -653,7 +654,7 @@ func TestGetBatchPanics(t *testing.T) {
 	for idle := 1; idle <= 4; idle++ {
 		budget := dewpond.MustBudget("", 1<<20)
 		p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1024}, IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, Budget: budget,
-			OnViolation: func(dewpond.Violation) { panic("found") }}) // by no collection's tick, which would end the program
+			OnViolation: func(misuse.Violation) { panic("found") }}) // by no collection's tick, which would end the program
 		var put [][]byte
 		for range idle {
 			put = append(put, p.Get(1024))

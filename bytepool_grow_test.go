@@ -16,6 +16,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 func TestGrow(t *testing.T) {
@@ -120,7 +121,7 @@ func TestAdoptRefuses(t *testing.T) {
 			"mostly unused":  {make([]byte, 2049), dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
 			"at an odd byte": {make([]byte, 1025)[1:], dewpond.Stats{Dropped: dewpond.DropStats{Foreign: 1}}},
 		} {
-			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 64 << 10, 128 << 10}, Check: check, OnViolation: func(v dewpond.Violation) {
+			p := newPool(t, dewpond.BytePoolOptions{Classes: []int{64, 1024, 64 << 10, 128 << 10}, Check: check, OnViolation: func(v misuse.Violation) {
 				if !offHeap { // where it is Put
 					t.Error(name, v)
 				}
@@ -386,7 +387,7 @@ func TestAdoptIsChecked(t *testing.T) {
 		}},
 	} {
 		var found []string
-		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
+		p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) {
 			text, _, _ := strings.Cut(v.String(), " bytes")
 			found = append(found, strings.TrimPrefix(text, "dewpond: "))
 		}})
@@ -403,7 +404,7 @@ func TestAdoptSampled(t *testing.T) {
 	onlyOnHeap(t, "off the heap nothing is adopted")
 	t.Setenv("DEWPOND_CHECK", "sampled=1/2")
 	// Without decay no collection has a block in hand while Trim looks for it.
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckSampled, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckSampled, OnViolation: func(v misuse.Violation) { t.Error(v) }})
 	h := p.Bodies()
 	for range 500 {
 		b := p.Get(1024)

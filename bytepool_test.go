@@ -17,6 +17,7 @@ import (
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 func TestGetEveryN(t *testing.T) {
@@ -669,9 +670,9 @@ func TestPutWrittenOfForeignSlices(t *testing.T) {
 // With CheckAll a write behind what PutWritten is given is found, and the next owner does not read it.
 func TestPutWrittenLooksBehind(t *testing.T) {
 	for _, zero := range []dewpond.ZeroPolicy{dewpond.ZeroOnPut, dewpond.ZeroOnGet} {
-		var found []dewpond.Violation
+		var found []misuse.Violation
 		p := newPool(t, dewpond.BytePoolOptions{
-			Zero: zero, Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) },
+			Zero: zero, Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { found = append(found, v) },
 		})
 		b := p.Get(512)
 		copy(b, "written")
@@ -679,7 +680,7 @@ func TestPutWrittenLooksBehind(t *testing.T) {
 		b = p.Get(512)
 		b[100], b[102] = 1, 3
 		p.PutWritten(b[:7])
-		if len(found) != 1 || found[0].Kind != dewpond.WriteBeyond || found[0].Offset != 100 || !bytes.Equal(found[0].New, []byte{1, 0, 3}) ||
+		if len(found) != 1 || found[0].Kind != misuse.WriteBeyond || found[0].Offset != 100 || !bytes.Equal(found[0].New, []byte{1, 0, 3}) ||
 			found[0].Got == nil || found[0].Offence == nil {
 			t.Fatalf("found %v", found)
 		}

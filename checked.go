@@ -8,6 +8,7 @@ import (
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/late"
 	"github.com/dewpond/dewpond/internal/memory"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // checks is the part of a BytePool or a Pool that checked mode needs. It is nil with
@@ -75,7 +76,7 @@ var uselessLeakAfter = new(sync.Once)
 
 // newChecks returns checks without a quarantine for a pool on the Go heap, or nil if the
 // effective mode is CheckOff. Objects are sealed, blocks poisoned. The mode is valid.
-func newChecks(mode CheckMode, on func(Violation), classes int, objects bool) *checks {
+func newChecks(mode CheckMode, on func(misuse.Violation), classes int, objects bool) *checks {
 	mode, every := mode.effective()
 	if mode == CheckOff {
 		return nil
@@ -127,7 +128,7 @@ func (c *checks) chosen() bool { return c != nil && rand.Uint64()&c.sampleMask =
 // watches it.
 func (c *checks) reportStranger(at uintptr, size int) {
 	v := c.Stranger(at, size)
-	if v.Kind == check.ForeignPut {
+	if v.Kind == misuse.ForeignPut {
 	search:
 		for _, p := range livePools.Live() {
 			for _, other := range p.ownChecks() {

@@ -17,6 +17,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // An objectOffence is an offence in a Pool.
@@ -110,7 +111,7 @@ var objectOffences = []objectOffence{
 func TestPoolOffencesAreCaught(t *testing.T) {
 	for _, o := range objectOffences {
 		t.Run(o.name, func(t *testing.T) {
-			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(dewpond.Violation)) {
+			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(misuse.Violation)) {
 				o.options.OnViolation = tell
 				p := dewpond.MustPool(o.options)
 				defer p.Close()
@@ -144,7 +145,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 				t.Setenv("DEWPOND_CHECK", "")
 			}
 			o.Check = mode
-			o.OnViolation = func(v dewpond.Violation) { t.Error(v) }
+			o.OnViolation = func(v misuse.Violation) { t.Error(v) }
 			p := newObjects(t, o)
 			var wg go125.WaitGroup
 			for g := range 4 {
@@ -198,7 +199,7 @@ func TestPoolRefusesDoublePut(t *testing.T) {
 	p := newObjects(t, dewpond.PoolOptions[account]{
 		MaxOut: 2, Check: dewpond.CheckAll,
 		Reset: func(*account) { resets++ }, Drop: func(*account) { drops++ },
-		OnViolation: func(v dewpond.Violation) { reports++ },
+		OnViolation: func(v misuse.Violation) { reports++ },
 	})
 	a, b := must(p.TryGet()), must(p.TryGet())
 	p.Put(a)
@@ -231,7 +232,7 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 			Keep:        func(v *account) bool { panicIn("keep"); v.Name = "kept"; return fail != "refuse" },
 			Reset:       func(v *account) { panicIn("reset"); v.ID++ },
 			Drop:        func(v *account) { panicIn("drop"); v.Name = "dropped" },
-			OnViolation: func(v dewpond.Violation) { t.Error(v) },
+			OnViolation: func(v misuse.Violation) { t.Error(v) },
 		})
 		for _, fail = range []string{"keep", "reset", "drop", "refuse", ""} {
 			v := p.Get()
@@ -257,8 +258,8 @@ func TestPoolForgetsWhatItDrops(t *testing.T) {
 // One in so many is watched, and what it catches is the same.
 func TestSampledPoolCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
-	found := map[dewpond.ViolationKind]int{}
-	p := newObjects(t, dewpond.PoolOptions[account]{IdleTimeout: dewpond.NoDecay, OnViolation: func(v dewpond.Violation) {
+	found := map[misuse.Kind]int{}
+	p := newObjects(t, dewpond.PoolOptions[account]{IdleTimeout: dewpond.NoDecay, OnViolation: func(v misuse.Violation) {
 		found[v.Kind]++
 		if v.Size == 0 || !strings.HasPrefix(v.Pool, t.Name()) || v.Got == nil || v.Put == nil {
 			t.Error(v)
@@ -273,7 +274,7 @@ func TestSampledPoolCatches(t *testing.T) {
 		}
 	}
 	p.Trim()
-	if n := found[dewpond.WriteAfterPut]; n < rounds/16 || n > rounds/4 || p.Stats().Violations != uint64(n) {
+	if n := found[misuse.WriteAfterPut]; n < rounds/16 || n > rounds/4 || p.Stats().Violations != uint64(n) {
 		t.Errorf("of %d late writes to one in four: %v", rounds/2, found)
 	}
 }
@@ -286,7 +287,7 @@ func TestPoolCheckModes(t *testing.T) {
 	for env, watched := range map[string]bool{"": true, "off": false, "all": true, "ALL": false} {
 		t.Setenv("DEWPOND_CHECK", env)
 		n := 0
-		p := newObjects(t, dewpond.PoolOptions[account]{Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) { n++ }})
+		p := newObjects(t, dewpond.PoolOptions[account]{Check: dewpond.CheckAll, OnViolation: func(misuse.Violation) { n++ }})
 		v := p.Get()
 		p.Put(v)
 		v.ID++
@@ -307,7 +308,7 @@ func TestNothingIsSampledWithoutCheck(t *testing.T) {
 }
 
 // within reports whether a quantile's bounds are around a value.
-func within(t *testing.T, what string, h dewpond.Histogram, q float64, v int64) {
+func within(t *testing.T, what string, h misuse.Histogram, q float64, v int64) {
 	t.Helper()
 	if above, upTo := h.Quantile(q); v <= above || v > upTo {
 		t.Errorf("%s: quantile %v is above %d, up to %d; want %d", what, q, above, upTo, v)
@@ -581,7 +582,7 @@ func TestIdleEndsWithAnyGet(t *testing.T) {
 func TestHistogram(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "all")
 	p := newPool(t, dewpond.BytePoolOptions{})
-	var h dewpond.Histogram
+	var h misuse.Histogram
 	if above, upTo := h.Quantile(0.5); above != 0 || upTo != 0 || h.Count() != 0 || h.Sum != 0 || h.AtMost(math.MaxInt64) != 0 {
 		t.Errorf("an empty Histogram has %d up to %d", above, upTo)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -235,7 +236,7 @@ func TestOffencesAreCaught(t *testing.T) {
 		}
 		t.Run(o.name, func(t *testing.T) {
 			made(t)
-			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(dewpond.Violation)) {
+			expectCaught(t, o.kind, o.got, o.put, o.offence, func(tell func(misuse.Violation)) {
 				commitOffence(must(makePool(dewpond.BytePoolOptions{Name: "watched", OnViolation: tell})), o.commit)
 			})
 		})
@@ -246,7 +247,7 @@ func TestOffencesAreCaught(t *testing.T) {
 func commitOffence(p *dewpond.BytePool, commit func(p *dewpond.BytePool)) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(dewpond.Violation); !ok {
+			if _, ok := r.(misuse.Violation); !ok {
 				panic(r)
 			}
 		}
@@ -259,8 +260,8 @@ func commitOffence(p *dewpond.BytePool, commit func(p *dewpond.BytePool)) {
 // What ExplainFaults makes of a panic: the Violation for a fault in a block that is idle,
 // and else nothing.
 func TestExplainFaults(t *testing.T) {
-	var found []dewpond.Violation
-	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	var found []misuse.Violation
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { found = append(found, v) }})
 	panics := func(f func()) (with any) {
 		defer func() { with = recover() }()
 		defer offheap.ExplainFaults()()
@@ -288,8 +289,8 @@ func TestExplainFaults(t *testing.T) {
 		found = nil
 		b := p.Get(size)
 		p.Put(b)
-		v, ok := panics(func() { clear(b) }).(dewpond.Violation)
-		if !ok || v.Kind != dewpond.UseAfterPut || v.Size != cap(b) || v.Pool != p.Name() || len(found) != 1 {
+		v, ok := panics(func() { clear(b) }).(misuse.Violation)
+		if !ok || v.Kind != misuse.UseAfterPut || v.Size != cap(b) || v.Pool != p.Name() || len(found) != 1 {
 			t.Errorf("%d bytes: %v, %d reported", size, v, len(found))
 		}
 		again := p.Get(size) // and the pool goes on
@@ -306,7 +307,7 @@ var firstReport *atomic.Value
 
 // expectCaught has an offence committed in a pool that tells of violations, of which the first
 // must be of a kind, and have stacks that name these functions.
-func expectCaught(t *testing.T, kind, got, put, offence string, commit func(tell func(dewpond.Violation))) {
+func expectCaught(t *testing.T, kind, got, put, offence string, commit func(tell func(misuse.Violation))) {
 	t.Helper()
 	dewpond.Default() // which others use too, and which is as the environment says at its first use
 	t.Setenv("DEWPOND_CHECK", "all")
@@ -315,7 +316,7 @@ func expectCaught(t *testing.T, kind, got, put, offence string, commit func(tell
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	first := new(atomic.Value) // of its own: an earlier offence may be told of once more
 	firstReport = first
-	commit(func(v dewpond.Violation) { first.CompareAndSwap(nil, v.String()) })
+	commit(func(v misuse.Violation) { first.CompareAndSwap(nil, v.String()) })
 	report, _ := first.Load().(string)
 	if !strings.HasPrefix(report, "dewpond: "+kind+":") {
 		t.Fatalf("want a %s, got %q", kind, report)
@@ -368,7 +369,7 @@ func TestCorrectUseIsNotReported(t *testing.T) {
 		rounds = 500_000 // of some 25 operations, by 4 goroutines in 2 modes: 10^8
 	}
 	for _, mode := range []dewpond.CheckMode{dewpond.CheckAll, dewpond.CheckSampled} {
-		p := newPool(t, dewpond.BytePoolOptions{Check: mode, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+		p := newPool(t, dewpond.BytePoolOptions{Check: mode, OnViolation: func(v misuse.Violation) { t.Error(v) }})
 		var wg go125.WaitGroup
 		for g := range 4 {
 			wg.Go(func() {
@@ -437,8 +438,8 @@ func useCorrectly(t *testing.T, p *dewpond.BytePool, i int) {
 func TestSampledCatches(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "sampled=1/4")
 	var mu sync.Mutex
-	var found []dewpond.Violation
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, OnViolation: func(v dewpond.Violation) {
+	var found []misuse.Violation
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, OnViolation: func(v misuse.Violation) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, v)
@@ -455,7 +456,7 @@ func TestSampledCatches(t *testing.T) {
 		t.Errorf("%d of %d were found; Violations %d", n, rounds, s.Violations)
 	}
 	for _, v := range found {
-		if v.Kind != dewpond.WriteAfterPut || v.Size != 1024 || v.Pool != p.Name() || v.Got == nil || v.Put == nil {
+		if v.Kind != misuse.WriteAfterPut || v.Size != 1024 || v.Pool != p.Name() || v.Got == nil || v.Put == nil {
 			t.Fatal(v)
 		}
 	}
@@ -477,7 +478,7 @@ func TestCheckModes(t *testing.T) {
 	} {
 		t.Setenv("DEWPOND_CHECK", env)
 		n := 0
-		p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) { n++ }})
+		p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(misuse.Violation) { n++ }})
 		b := p.Get(100)
 		p.Put(b)
 		p.Put(b)
@@ -492,10 +493,10 @@ func TestCheckModes(t *testing.T) {
 func TestLeakAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		var found []dewpond.Violation
+		var found []misuse.Violation
 		p := newPool(t, dewpond.BytePoolOptions{
 			Check: dewpond.CheckAll, IdleTimeout: 32 * time.Second, LeakAfter: time.Minute,
-			OnViolation: func(v dewpond.Violation) {
+			OnViolation: func(v misuse.Violation) {
 				mu.Lock()
 				defer mu.Unlock()
 				found = append(found, v)
@@ -515,7 +516,7 @@ func TestLeakAfter(t *testing.T) {
 		expect("after 57 s", 0)
 		time.Sleep(6 * time.Second)
 		expect("after 63 s", 1)
-		if v := found[0]; v.Kind != dewpond.Leak || v.Age < time.Minute || !strings.Contains(v.String(), "getHere") {
+		if v := found[0]; v.Kind != misuse.Leak || v.Age < time.Minute || !strings.Contains(v.String(), "getHere") {
 			t.Error(v)
 		}
 		time.Sleep(time.Hour)
@@ -542,7 +543,7 @@ func TestLeakAfterInBubbles(t *testing.T) {
 	var reports atomic.Int64
 	o := dewpond.BytePoolOptions{
 		Check: dewpond.CheckAll, LeakAfter: time.Minute, IdleTimeout: time.Hour,
-		OnViolation: func(dewpond.Violation) { reports.Add(1) },
+		OnViolation: func(misuse.Violation) { reports.Add(1) },
 	}
 	outside := newPool(t, o)
 	outside.Put(outside.Get(1000)) // a timer outside is armed
@@ -568,7 +569,7 @@ func TestLeakIsToldLate(t *testing.T) {
 		t.Run(env, func(t *testing.T) {
 			t.Setenv("DEWPOND_CHECK", env)
 			var holding, wrong atomic.Int64
-			p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+			p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v misuse.Violation) {
 				if strings.Contains(v.String(), "putHere") || holding.Load() > 0 && strings.Contains(v.String(), "getHere") {
 					wrong.Add(1)
 				}
@@ -765,10 +766,10 @@ func TestIdleObjectsAreUsed(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Setenv("DEWPOND_CHECK", mode)
 			var mu sync.Mutex
-			var found []dewpond.Violation
+			var found []misuse.Violation
 			p := newObjects(t, dewpond.PoolOptions[worker]{
 				Reset: func(w *worker) {}, IdleTimeout: dewpond.NoDecay,
-				OnViolation: func(v dewpond.Violation) {
+				OnViolation: func(v misuse.Violation) {
 					mu.Lock() // leaks are reported by cleanups, which run side by side
 					defer mu.Unlock()
 					found = append(found, v)
@@ -792,7 +793,7 @@ func TestIdleObjectsAreUsed(t *testing.T) {
 				change(w)
 				found = nil
 				p.Trim()
-				if len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Field != field {
+				if len(found) != 1 || found[0].Kind != misuse.WriteAfterPut || found[0].Field != field {
 					t.Errorf("of a write to %s: %v", field, found)
 				}
 			}
@@ -812,8 +813,8 @@ func TestIdleElementsAreUsed(t *testing.T) {
 		} {
 			t.Run(mode+" "+name, func(t *testing.T) {
 				var mu sync.Mutex
-				var found []dewpond.Violation
-				o.IdleTimeout, o.OnViolation = dewpond.NoDecay, func(v dewpond.Violation) {
+				var found []misuse.Violation
+				o.IdleTimeout, o.OnViolation = dewpond.NoDecay, func(v misuse.Violation) {
 					mu.Lock() // leaks are reported by cleanups, which run side by side
 					defer mu.Unlock()
 					found = append(found, v)
@@ -831,7 +832,7 @@ func TestIdleElementsAreUsed(t *testing.T) {
 				p.Put(s)
 				s[99].Size++
 				p.Trim()
-				if len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Offset != 99*16+8 {
+				if len(found) != 1 || found[0].Kind != misuse.WriteAfterPut || found[0].Offset != 99*16+8 {
 					t.Errorf("of a write to an element: %v", found)
 				}
 				s = p.Get(100)
@@ -876,7 +877,7 @@ func TestIdlePoolsAreUsed(t *testing.T) {
 // The checks do not read what a goroutine may be writing. With -race that would be a race.
 func TestIdleObjectsAreUsedMeanwhile(t *testing.T) {
 	t.Setenv("DEWPOND_CHECK", "all")
-	tell := func(v dewpond.Violation) { t.Error(v) }
+	tell := func(v misuse.Violation) { t.Error(v) }
 	objects := newObjects(t, dewpond.PoolOptions[worker]{New: func() *worker { return new(worker) }, OnViolation: tell})
 	slices := newSlices(t, dewpond.SlicePoolOptions[job]{Zero: dewpond.ZeroNever, OnViolation: tell})
 	w, s := objects.Get(), slices.Get(10)
@@ -913,7 +914,7 @@ func TestSampledTakesOthersMemory(t *testing.T) {
 	onlyOnHeap(t, "a pool off it takes none")
 	t.Setenv("DEWPOND_CHECK", "sampled=1/1")
 	other := must(offheap.Options{Reserve: 1 << 20}.NewBytePool(dewpond.BytePoolOptions{Name: "other", Classes: []int{64 << 10}}))
-	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v misuse.Violation) { t.Error(v) }})
 	b := other.Get(64 << 10)
 	p.Put(b)
 	if got := p.Get(64 << 10); &got[0] != &b[0] {
@@ -937,7 +938,7 @@ func TestClosedPoolIsNotInProfile(t *testing.T) {
 	if profile := pprof.Lookup("dewpond_inuse"); profile != nil {
 		before = profile.Count()
 	}
-	p := must(makePool(dewpond.BytePoolOptions{Name: t.Name(), OnViolation: func(dewpond.Violation) {}}))
+	p := must(makePool(dewpond.BytePoolOptions{Name: t.Name(), OnViolation: func(misuse.Violation) {}}))
 	made(t)
 	var all [][]byte
 	for range 100 {
@@ -958,7 +959,7 @@ func TestCheckedDropPanics(t *testing.T) {
 	for _, maxIdle := range []int{dewpond.NoIdle, 100} {
 		p := newObjects(t, dewpond.PoolOptions[account]{
 			Check: dewpond.CheckAll, MaxIdle: maxIdle, IdleTimeout: dewpond.NoDecay, Drop: func(*account) { panic("Drop") },
-			OnViolation: func(v dewpond.Violation) { t.Error(v) },
+			OnViolation: func(v misuse.Violation) { t.Error(v) },
 		})
 		all := make([]*account, 5)
 		for i := range all {
@@ -1019,8 +1020,8 @@ func TestLostBlocksAreReported(t *testing.T) {
 				"Buffer": func(p *dewpond.BytePool) *byte { b := p.Buffer(); b.Grow(1000); return &b.AvailableBuffer()[:1][0] },
 			} {
 				t.Run(name+" "+tool+" "+timeout.String(), func(t *testing.T) {
-					told := make(chan dewpond.Violation, 100)
-					o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v dewpond.Violation) { told <- v }
+					told := make(chan misuse.Violation, 100)
+					o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v misuse.Violation) { told <- v }
 					p := newPool(t, o)
 					useBlocks(p, 300) // more than the quarantine holds
 					expectLeaks(t, loseBlocks(p, lose), told)
@@ -1068,8 +1069,8 @@ func TestLostObjectsAreReported(t *testing.T) {
 			"large": {MaxIdle: 100_000},
 		} {
 			t.Run(name+" "+timeout.String(), func(t *testing.T) {
-				told := make(chan dewpond.Violation, 100)
-				o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v dewpond.Violation) { told <- v }
+				told := make(chan misuse.Violation, 100)
+				o.Check, o.IdleTimeout, o.OnViolation = dewpond.CheckAll, timeout, func(v misuse.Violation) { told <- v }
 				p := newObjects(t, o)
 				useObjects(p, 300)
 				expectLeaks(t, loseObjects(p), told)

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A test harness collects what checked mode finds in all pools of the process.
 func ExampleOnViolation() {
-	stop := dewpond.OnViolation(func(v dewpond.Violation) { fmt.Println(v.Pool, "-", v.Kind) })
+	stop := dewpond.OnViolation(func(v misuse.Violation) { fmt.Println(v.Pool, "-", v.Kind) })
 	defer stop()
 
 	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: "frames", Check: dewpond.CheckAll})

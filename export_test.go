@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/bubble"
-	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/decay"
 	"github.com/dewpond/dewpond/internal/guardpage"
 	"github.com/dewpond/dewpond/internal/pressure"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Most tests look into one pool that does its work itself. Those of bubbles_test.go ask for parts.
@@ -145,11 +145,9 @@ func ForgetWarnings() { unknownMode, uselessLeakAfter = new(sync.Once), new(sync
 // DuringStats makes every Stats of a pool that is checked call f between two of its looks.
 func DuringStats(p StatsSource, f func()) { checksOf(p).looked = f }
 
-// Told returns what OnViolation is told of what a pool of Types has found, and what a person
-// reads of that.
-func Told[Type any](found check.Violation) (Violation, check.Report) {
-	v := (&reports{pool: "pool", advice: "advice", objects: reflect.TypeFor[Type]()}).violation(found)
-	return v, v.report()
+// Told returns what OnViolation is told of what a pool of Types has found.
+func Told[Type any](found misuse.Violation) misuse.Violation {
+	return (&reports{pool: "pool", advice: "advice", objects: reflect.TypeFor[Type]()}).violation(found)
 }
 
 // EndQuarantines does what a tick does to the quarantine of a pool that is checked.

@@ -16,6 +16,7 @@ import (
 	"github.com/dewpond/dewpond/dewtest"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -826,7 +827,7 @@ func (p *pooledModel) offended() {
 }
 
 // counted is how many misuses violations report: one may be of several leaks.
-func counted(all []dewpond.Violation) (n int) {
+func counted(all []misuse.Violation) (n int) {
 	for _, v := range all {
 		n += v.Count
 	}
@@ -855,7 +856,7 @@ func (m *poolsModel) putAndWrite() {
 	p.Trim() // which looks at all that is idle
 	switch all := p.reported(); {
 	case len(all) == before && dropped:
-	case len(all) == before+1 && all[before].Kind == dewpond.WriteAfterPut:
+	case len(all) == before+1 && all[before].Kind == misuse.WriteAfterPut:
 		p.offended()
 	default:
 		m.fail("of a write after Put is reported: %v", all[before:])

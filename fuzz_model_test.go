@@ -16,6 +16,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/percpu"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -59,7 +60,7 @@ type pooledModel struct {
 	trimmed bool // Trim or Close was called
 
 	mu      sync.Mutex
-	reports []dewpond.Violation // of a checked pool, since it was made
+	reports []misuse.Violation // of a checked pool, since it was made
 
 	want      dewpond.Stats     // Hits, Misses, Dropped.Full, OverBudget and Trimmed are not kept here
 	last      dewpond.Stats     // what they said after the last step
@@ -147,7 +148,7 @@ func (m *poolsModel) open() {
 	m.say("pool %d: %+v", len(m.pools), p.o)
 	if m.checked {
 		p.o.Check = dewpond.CheckAll
-		p.o.OnViolation = func(v dewpond.Violation) {
+		p.o.OnViolation = func(v misuse.Violation) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.reports = append(p.reports, v)
@@ -173,7 +174,7 @@ func (m *poolsModel) open() {
 	m.pools = append(m.pools, p)
 }
 
-func (p *pooledModel) reported() []dewpond.Violation {
+func (p *pooledModel) reported() []misuse.Violation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.reports

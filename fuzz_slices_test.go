@@ -13,6 +13,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A slicesModel is what a SlicePool must do for one user, who writes to every element of
@@ -28,7 +29,7 @@ type slicesModel[T comparable] struct {
 	closed bool
 
 	mu      sync.Mutex
-	reports []dewpond.Violation
+	reports []misuse.Violation
 	resets  int // the calls of Reset
 
 	stamp int
@@ -157,7 +158,7 @@ func newSlicesModel[T comparable](t *testing.T, in *script, of func(stamp int) T
 	}
 	if in.below(2) == 1 {
 		m.o.Check = dewpond.CheckAll
-		m.o.OnViolation = func(v dewpond.Violation) {
+		m.o.OnViolation = func(v misuse.Violation) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.reports = append(m.reports, v)
@@ -500,7 +501,7 @@ func (m *slicesModel[T]) putAndWrite(x *heldSlice[T], at int) {
 	m.p.Trim() // which looks at all that is idle
 	switch {
 	case len(m.reports) == before && dropped:
-	case len(m.reports) == before+1 && m.reports[before].Kind == dewpond.WriteAfterPut:
+	case len(m.reports) == before+1 && m.reports[before].Kind == misuse.WriteAfterPut:
 		m.offended()
 	default:
 		m.fail("of a write after Put is reported: %v", m.reports[before:])

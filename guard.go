@@ -11,6 +11,7 @@ import (
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/guardpage"
 	"github.com/dewpond/dewpond/internal/sizeclass"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A sampled Get does all that any Get does, and then hands out a guarded block in the place of the
@@ -167,7 +168,7 @@ func (p *BytePool) beGuarded(o BytePoolOptions) {
 func (g *guarded) Name() string { return g.pool }
 
 // Report reports a misuse of a guarded block. That of one place is reported once.
-func (g *guarded) Report(found check.Violation) {
+func (g *guarded) Report(found misuse.Violation) {
 	second := found.Offence
 	if second == nil {
 		second = found.Put

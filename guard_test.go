@@ -21,6 +21,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
 	"github.com/dewpond/dewpond/internal/guardpage"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -30,7 +31,7 @@ type guardedTest struct {
 	guard *guardpage.Guard
 	pools []dewpond.StatsSource
 	mu    sync.Mutex
-	found []dewpond.Violation
+	found []misuse.Violation
 }
 
 func guarding(t *testing.T) *guardedTest { return guardingAs(t, "touch=1000000") }
@@ -48,7 +49,7 @@ func guardingAs(t *testing.T, setting string) *guardedTest {
 
 func (t *guardedTest) pool(o dewpond.BytePoolOptions) *dewpond.BytePool {
 	t.Helper()
-	o.OnViolation = func(v dewpond.Violation) {
+	o.OnViolation = func(v misuse.Violation) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.found = append(t.found, v)
@@ -73,7 +74,7 @@ func heapPool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
 }
 
 // sweep looks at all idle blocks, and returns what was found since the last one.
-func (t *guardedTest) sweep() (found []dewpond.Violation) {
+func (t *guardedTest) sweep() (found []misuse.Violation) {
 	t.guard.Sweep()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,15 +150,15 @@ func TestGuardFindsUse(t *testing.T) {
 	uses := []struct {
 		name   string
 		use    func(t *testing.T, b []byte)
-		kind   dewpond.ViolationKind
+		kind   misuse.Kind
 		offset int
 	}{
 		{"nothing", func(*testing.T, []byte) {}, 0, -1},
-		{"read", func(_ *testing.T, b []byte) { lateSink += b[7000] }, dewpond.ReadAfterPut, 4096 - guardpage.Marked},
-		{"comparison", func(_ *testing.T, b []byte) { lateSink += byte(strings.Compare(string(b[:10]), "POST")) }, dewpond.ReadAfterPut, 0},
-		{"search in assembly", func(_ *testing.T, b []byte) { lateSink += byte(bytes.IndexByte(b, 7)) }, dewpond.ReadAfterPut, 0},
-		{"write", func(_ *testing.T, b []byte) { copy(b[100:], "late") }, dewpond.WriteAfterPut, 100},
-		{"append", func(_ *testing.T, b []byte) { _ = append(b[:5000], 'x', 'y') }, dewpond.WriteAfterPut, 5000},
+		{"read", func(_ *testing.T, b []byte) { lateSink += b[7000] }, misuse.ReadAfterPut, 4096 - guardpage.Marked},
+		{"comparison", func(_ *testing.T, b []byte) { lateSink += byte(strings.Compare(string(b[:10]), "POST")) }, misuse.ReadAfterPut, 0},
+		{"search in assembly", func(_ *testing.T, b []byte) { lateSink += byte(bytes.IndexByte(b, 7)) }, misuse.ReadAfterPut, 0},
+		{"write", func(_ *testing.T, b []byte) { copy(b[100:], "late") }, misuse.WriteAfterPut, 100},
+		{"append", func(_ *testing.T, b []byte) { _ = append(b[:5000], 'x', 'y') }, misuse.WriteAfterPut, 5000},
 		{"system call that reads", func(t *testing.T, b []byte) {
 			if n, err := w.Write(b[:100]); n != 100 || err != nil {
 				t.Errorf("Write: %d, %v", n, err)
@@ -165,13 +166,13 @@ func TestGuardFindsUse(t *testing.T) {
 			if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
 				t.Error(err)
 			}
-		}, dewpond.ReadAfterPut, 0},
+		}, misuse.ReadAfterPut, 0},
 		{"system call that writes", func(t *testing.T, b []byte) {
 			fmt.Fprint(w, "from a file")
 			if n, err := r.Read(b[10:21]); n != 11 || err != nil {
 				t.Errorf("Read: %d, %v", n, err)
 			}
-		}, dewpond.WriteAfterPut, 10},
+		}, misuse.WriteAfterPut, 10},
 	}
 	for _, u := range uses {
 		t.Run(u.name, func(t *testing.T) {
@@ -234,7 +235,7 @@ func TestGuardReportsNoOther(t *testing.T) {
 		}
 	}
 	lateSink += blocks[75][3]
-	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.ReadAfterPut {
 		t.Errorf("found %v", found)
 	}
 	for _, b := range out {
@@ -266,16 +267,16 @@ func TestGuardFindsWrongPuts(t *testing.T) {
 	g := guarding(t)
 	p, other := g.pool(dewpond.BytePoolOptions{Name: "own"}), g.pool(dewpond.BytePoolOptions{Name: "other"})
 	for _, c := range []struct {
-		kind   dewpond.ViolationKind
+		kind   misuse.Kind
 		misuse func(b []byte)
 		counts func() uint64
 		idle   bool
-		check  func(v dewpond.Violation) bool
+		check  func(v misuse.Violation) bool
 	}{
-		{dewpond.DoublePut, p.Put, func() uint64 { return p.Stats().Dropped.Double }, true, func(v dewpond.Violation) bool { return v.Put != nil }},
-		{dewpond.InteriorPut, func(b []byte) { p.Put(b[100:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Offset == 100 }},
-		{dewpond.InteriorPut, func(b []byte) { p.Put(b[256:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Offset == 256 }},
-		{dewpond.ForeignPut, other.Put, func() uint64 { return other.Stats().Dropped.Foreign }, false, func(v dewpond.Violation) bool { return v.Holder == "own" && v.Pool == "other" }},
+		{misuse.DoublePut, p.Put, func() uint64 { return p.Stats().Dropped.Double }, true, func(v misuse.Violation) bool { return v.Put != nil }},
+		{misuse.InteriorPut, func(b []byte) { p.Put(b[100:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v misuse.Violation) bool { return v.Offset == 100 }},
+		{misuse.InteriorPut, func(b []byte) { p.Put(b[256:]) }, func() uint64 { return p.Stats().Dropped.Foreign }, false, func(v misuse.Violation) bool { return v.Offset == 256 }},
+		{misuse.ForeignPut, other.Put, func() uint64 { return other.Stats().Dropped.Foreign }, false, func(v misuse.Violation) bool { return v.Holder == "own" && v.Pool == "other" }},
 	} {
 		b := g.sample(p, 1000)
 		if c.idle {
@@ -469,8 +470,8 @@ func guardedWay(t *testing.T, options dewpond.BytePoolOptions, n int, name strin
 func TestGuardedSlices(t *testing.T) {
 	g := guarding(t)
 	type point [3]float64
-	var found []dewpond.Violation
-	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	var found []misuse.Violation
+	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[point]{OnViolation: func(v misuse.Violation) { found = append(found, v) }})
 	defer p.Close()
 	if s := p.Stats(); s.Guard.Setting != "touch" {
 		t.Fatal(s.Guard.Setting)
@@ -483,7 +484,7 @@ func TestGuardedSlices(t *testing.T) {
 	p.Put(s)
 	g.sweep()
 	s[50][1] = 1
-	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut {
+	if g.sweep(); len(found) != 1 || found[0].Kind != misuse.WriteAfterPut {
 		t.Errorf("found %v", found)
 	}
 	bodies := p.Bodies()
@@ -491,7 +492,7 @@ func TestGuardedSlices(t *testing.T) {
 	s = until(g, func() []point { return append(bodies.Get(), point{}) }, bodies.Put, is)
 	bodies.Put(s)
 	lateSink += byte(s[0][0])
-	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+	if g.sweep(); len(found) != 1 || found[0].Kind != misuse.ReadAfterPut {
 		t.Errorf("of a body, found %v", found)
 	}
 }
@@ -617,17 +618,17 @@ func TestGuardFindsItsShare(t *testing.T) {
 	socket := discarding(t)
 	for _, u := range []struct {
 		name string
-		kind dewpond.ViolationKind
+		kind misuse.Kind
 		use  func(t *testing.T, b []byte)
 	}{
-		{"read", dewpond.ReadAfterPut, func(_ *testing.T, b []byte) { lateSink += b[1] }},
-		{"write", dewpond.WriteAfterPut, func(_ *testing.T, b []byte) { b[1] = 1 }},
-		{"socket write", dewpond.ReadAfterPut, func(t *testing.T, b []byte) {
+		{"read", misuse.ReadAfterPut, func(_ *testing.T, b []byte) { lateSink += b[1] }},
+		{"write", misuse.WriteAfterPut, func(_ *testing.T, b []byte) { b[1] = 1 }},
+		{"socket write", misuse.ReadAfterPut, func(t *testing.T, b []byte) {
 			if n, err := socket.Write(b); n != len(b) || err != nil {
 				t.Fatalf("Write: %d, %v", n, err)
 			}
 		}},
-		{"string comparison", dewpond.ReadAfterPut, func(_ *testing.T, b []byte) {
+		{"string comparison", misuse.ReadAfterPut, func(_ *testing.T, b []byte) {
 			if string(b[:4]) == "POST" {
 				lateSink++
 			}
@@ -715,7 +716,7 @@ func guardedReset(t *testing.T, setting, bound string, put func(p *dewpond.Slice
 	var written int32 // what owners leave in all elements
 	resets := 0
 	options := func(name string) dewpond.SlicePoolOptions[int32] {
-		o := dewpond.SlicePoolOptions[int32]{Name: name, Classes: []int{64, 100, 4000, 5000}, OnViolation: func(dewpond.Violation) {}, Reset: func(s []int32) {
+		o := dewpond.SlicePoolOptions[int32]{Name: name, Classes: []int{64, 100, 4000, 5000}, OnViolation: func(misuse.Violation) {}, Reset: func(s []int32) {
 			resets++
 			for i, v := range s {
 				if v != written {
@@ -777,12 +778,12 @@ func guardedReset(t *testing.T, setting, bound string, put func(p *dewpond.Slice
 func TestGuardedResetPanics(t *testing.T) {
 	g := guarding(t)
 	panics := false
-	var found []dewpond.Violation
+	var found []misuse.Violation
 	p := dewpond.MustSlicePool(dewpond.SlicePoolOptions[int32]{Reset: func([]int32) {
 		if panics {
 			panic("from Reset")
 		}
-	}, OnViolation: func(v dewpond.Violation) { found = append(found, v) }})
+	}, OnViolation: func(v misuse.Violation) { found = append(found, v) }})
 	defer p.Close()
 	is := func(s []int32) bool { return guardpage.IsMarked(reflect.ValueOf(s).Pointer()) }
 	s := until(g, func() []int32 { return p.Get(1000) }, p.Put, is)
@@ -800,7 +801,7 @@ func TestGuardedResetPanics(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 	lateSink += byte(s[0])
-	if g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ReadAfterPut {
+	if g.sweep(); len(found) != 1 || found[0].Kind != misuse.ReadAfterPut {
 		t.Errorf("after a read, found %v", found)
 	}
 	p.Put(until(g, func() []int32 { return p.Get(1000) }, p.Put, is))
@@ -829,7 +830,7 @@ func TestGuardedAlignment(t *testing.T) {
 			t.Fatalf("found %v", found)
 		}
 		b[size-1] = 1
-		if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.WriteAfterPut || found[0].Offset != size-1 || found[0].Size != size {
+		if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.WriteAfterPut || found[0].Offset != size-1 || found[0].Size != size {
 			t.Errorf("after a write at the end of %d bytes, found %v", size, found)
 		}
 	}
@@ -837,30 +838,30 @@ func TestGuardedAlignment(t *testing.T) {
 	b := g.sample(p, 1024)
 	p.Put(b)
 	p.Put(b)
-	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.DoublePut {
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.DoublePut {
 		t.Errorf("after a second Put, found %v", found)
 	}
 	b = g.sample(p, 9472)
 	p.Put(b[guardpage.Wide:])
-	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.InteriorPut || found[0].Offset != guardpage.Wide {
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.InteriorPut || found[0].Offset != guardpage.Wide {
 		t.Errorf("after a Put of a part, found %v", found)
 	}
 	p.Put(b)
 	b = g.sample(other, 1024)
 	p.Put(b)
-	if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.ForeignPut || found[0].Holder != "other" {
+	if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.ForeignPut || found[0].Holder != "other" {
 		t.Errorf("after a Put of another pool's, found %v", found)
 	}
 	other.Put(b)
 }
 
 // explained returns the Violation that a fault in f becomes, or nil if it does not fault.
-func explained(t *testing.T, f func()) (v *dewpond.Violation) {
+func explained(t *testing.T, f func()) (v *misuse.Violation) {
 	t.Helper()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case dewpond.Violation:
+		case misuse.Violation:
 			v = &r
 		default:
 			panic(r)
@@ -899,7 +900,7 @@ func TestGuardFaults(t *testing.T) {
 			touch = here() + 1
 			u.use(b)
 		})
-		if v == nil || v.Kind != dewpond.UseAfterPut || v.Pool != "faulting" || v.Size != 8192 {
+		if v == nil || v.Kind != misuse.UseAfterPut || v.Pool != "faulting" || v.Size != 8192 {
 			t.Errorf("%s: %+v", u.name, v)
 			continue
 		}
@@ -909,7 +910,7 @@ func TestGuardFaults(t *testing.T) {
 		if g, p := at(v.Got), at(v.Put); g != got || p != put || !passes(v.Offence, touch) {
 			t.Errorf("%s: got at line %d and put at %d, want %d and %d, and a touch at %d: %v", u.name, g, p, got, put, touch, v)
 		}
-		if found := g.sweep(); len(found) != 1 || found[0].Kind != dewpond.UseAfterPut {
+		if found := g.sweep(); len(found) != 1 || found[0].Kind != misuse.UseAfterPut {
 			t.Errorf("%s: reported %v", u.name, found)
 		}
 		if v := explained(t, func() { clear(beside) }); v != nil {

@@ -20,6 +20,7 @@ import (
 	_ "github.com/dewpond/dewpond/checks" // whose log and profile the tests read
 	"github.com/dewpond/dewpond/dewtest"
 	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -274,7 +275,7 @@ func fields(s dewpond.Stats) (f struct {
 const mostCollections = 3
 
 // expectLeaks checks that what was lost is collected by then, and reported.
-func expectLeaks[T any](t *testing.T, lost []weak.Pointer[T], told <-chan dewpond.Violation) {
+func expectLeaks[T any](t *testing.T, lost []weak.Pointer[T], told <-chan misuse.Violation) {
 	t.Helper()
 	for range mostCollections {
 		runtime.GC()
@@ -286,7 +287,7 @@ func expectLeaks[T any](t *testing.T, lost []weak.Pointer[T], told <-chan dewpon
 	}
 	for n := 0; n < len(lost); { // what is collected is reported, sooner or later
 		v := <-told
-		if n += v.Count; v.Kind != dewpond.Leak || v.Got == nil || n > len(lost) {
+		if n += v.Count; v.Kind != misuse.Leak || v.Got == nil || n > len(lost) {
 			t.Error(v)
 		}
 	}
@@ -455,30 +456,30 @@ var leavers sync.Map // of *leaver
 // committed each.
 type leaver struct {
 	sync.Mutex
-	commits map[dewpond.ViolationKind]bool
+	commits map[misuse.Kind]bool
 }
 
 // leavesOut says that a test ends with blocks or objects out: it is watched, but not for
 // leaks. It fails if nothing is out, so that it does not stay where it is not needed.
 func leavesOut(t *testing.T, what string) {
 	t.Helper()
-	commits(t, dewpond.Leak, "it says that it leaves out "+what+", and leaves out nothing")
+	commits(t, misuse.Leak, "it says that it leaves out "+what+", and leaves out nothing")
 }
 
 // releasesTwice says that a test releases leases twice: it is watched, but not for that.
 func releasesTwice(t *testing.T) {
 	t.Helper()
-	commits(t, dewpond.DoubleRelease, "it says that it releases twice, and does not")
+	commits(t, misuse.DoubleRelease, "it says that it releases twice, and does not")
 }
 
-func commits(t *testing.T, kind dewpond.ViolationKind, otherwise string) {
+func commits(t *testing.T, kind misuse.Kind, otherwise string) {
 	t.Helper()
 	if !watched {
 		return
 	}
 	l := leaverOf(t)
 	if l == nil {
-		l = &leaver{commits: map[dewpond.ViolationKind]bool{}}
+		l = &leaver{commits: map[misuse.Kind]bool{}}
 		leavers.Store(t.Name(), l)
 	}
 	l.commits[kind] = false
@@ -501,8 +502,8 @@ func leaverOf(t testing.TB) *leaver {
 }
 
 // tellOthers fails the test at any violation but those that it says it commits.
-func (l *leaver) tellOthers(t testing.TB) func(dewpond.Violation) {
-	return func(v dewpond.Violation) {
+func (l *leaver) tellOthers(t testing.TB) func(misuse.Violation) {
+	return func(v misuse.Violation) {
 		l.Lock()
 		defer l.Unlock()
 		if _, ok := l.commits[v.Kind]; !ok {
@@ -525,7 +526,7 @@ func closeAtEnd(t testing.TB, p interface {
 }
 
 // watches reports whether a pool of these options is to fail its test at any misuse.
-func watches(mode dewpond.CheckMode, on func(dewpond.Violation)) bool {
+func watches(mode dewpond.CheckMode, on func(misuse.Violation)) bool {
 	return watched && mode == dewpond.CheckOff && on == nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // What the program's own code does that a pool calls: it uses pools, panics, or ends its
@@ -23,7 +24,7 @@ type budgeted struct {
 }
 
 // newBudgeted makes pools with a Budget of so many blocks.
-func newBudgeted(t *testing.T, blocks int, mode dewpond.CheckMode, on func(dewpond.Violation)) budgeted {
+func newBudgeted(t *testing.T, blocks int, mode dewpond.CheckMode, on func(misuse.Violation)) budgeted {
 	p := budgeted{source: &panicsInFree{fakeSource: newFakeSource()}, budget: dewpond.MustBudget("", int64(blocks)<<10)}
 	p.BytePool = newPool(t, dewpond.BytePoolOptions{
 		Classes: []int{1024}, Memory: p.source, Budget: p.budget, IdleTimeout: dewpond.NoDecay, Check: mode, OnViolation: on,
@@ -86,8 +87,8 @@ func TestReportsHoldNoLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var p budgeted
 			told := 0
-			p = newBudgeted(t, 1, dewpond.CheckAll, func(v dewpond.Violation) {
-				if told++; v.Kind != dewpond.WriteAfterPut || v.Put == nil {
+			p = newBudgeted(t, 1, dewpond.CheckAll, func(v misuse.Violation) {
+				if told++; v.Kind != misuse.WriteAfterPut || v.Put == nil {
 					t.Error(v)
 				}
 				if !dewpond.Unlocked(p.budget) {
@@ -158,7 +159,7 @@ func TestPanickingReportLosesNothing(t *testing.T) {
 		for how, end := range endings {
 			t.Run(name+" "+how, func(t *testing.T) {
 				told := 0
-				p := newBudgeted(t, 1, dewpond.CheckAll, func(dewpond.Violation) { told++; end() })
+				p := newBudgeted(t, 1, dewpond.CheckAll, func(misuse.Violation) { told++; end() })
 				if returned := returns(func() { way(t, p) }); told != 1 || returned {
 					t.Errorf("reported %d times, returned: %v", told, returned)
 				}
@@ -195,7 +196,7 @@ func TestPanicsDoNotEndTrim(t *testing.T) {
 					}
 					t.Run(fmt.Sprintf("%s, %s, in Free %v, checks %v", name, how, inFree, mode), func(t *testing.T) {
 						told, want := 0, 0
-						p := newBudgeted(t, blocks, mode, func(dewpond.Violation) { told++; end() })
+						p := newBudgeted(t, blocks, mode, func(misuse.Violation) { told++; end() })
 						b := p.Get(1)
 						p.idle(blocks-1, !inFree)
 						if !inFree {
@@ -306,7 +307,7 @@ func TestPanickingCallbacksLeaveLimit(t *testing.T) {
 							Keep:        func(*account) bool { in("Keep"); return true },
 							Reset:       func(v *account) { in("Reset"); *v = account{} },
 							Drop:        func(*account) { in("Drop") },
-							OnViolation: func(dewpond.Violation) { told++; in("OnViolation") },
+							OnViolation: func(misuse.Violation) { told++; in("OnViolation") },
 						})
 						v, w := p.Get(), p.Get()
 						p.Put(w)

@@ -227,7 +227,7 @@ func (h *handle) tryPin(word uint64) bool {
 
 // Release ends this owner's use of the block, and gives the block back to the pool if no
 // other owner holds it. If this owner has released before, Release does nothing: the pool
-// counts that in [Stats.DoubleReleases], and with [BytePoolOptions.Check] reports a [DoubleRelease]. A Release of the zero Lease does
+// counts that in [Stats.DoubleReleases], and with [BytePoolOptions.Check] reports a [misuse.DoubleRelease]. A Release of the zero Lease does
 // nothing, and no pool counts it.
 func (l Lease) Release() { l.releaseOnce() }
 

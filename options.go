@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/sizeclass"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // In the options of a pool 0 stands for the default, and -1 for none of it, by one of these
@@ -84,7 +85,7 @@ type BytePoolOptions struct {
 	Check CheckMode
 
 	// OnViolation is called for each misuse that Check finds, and once for the leaks of
-	// one place that are found together: see [Violation.Count]. It may be called
+	// one place that are found together: see [misuse.Violation.Count]. It may be called
 	// concurrently: by the method that finds the misuse, after its other work, by a
 	// timer, or by a cleanup of the garbage collector, which it must not block. The pool
 	// holds no lock meanwhile, so OnViolation may call any pool, including this one. If
@@ -96,10 +97,10 @@ type BytePoolOptions struct {
 	// function is registered with [OnViolation]. A program that imports package checks has it
 	// logged with log/slog instead: the default handler and a slog.TextHandler get the
 	// stacks line by line, any other handler as attributes.
-	OnViolation func(Violation)
+	OnViolation func(misuse.Violation)
 
 	// LeakAfter is how long a block that Check watches may be out before it is reported
-	// as a [Leak]. Without it a leak is found by a garbage collection or, off the heap,
+	// as a [misuse.Leak]. Without it a leak is found by a garbage collection or, off the heap,
 	// by Close. The pool looks about 32 times in each IdleTimeout, until it is closed, so
 	// IdleTimeout must not be NoDecay. A block that is put back after the report is
 	// accepted. The reports are unreliable if several [testing/synctest] bubbles use the
@@ -181,7 +182,7 @@ type SlicePoolOptions[T any] struct {
 	Check CheckMode
 
 	// OnViolation is the same as [BytePoolOptions.OnViolation]. Default: log the misuse.
-	OnViolation func(Violation)
+	OnViolation func(misuse.Violation)
 
 	// IdleTimeout is how long the pool keeps idle slices that are not needed: see
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: for ever.
@@ -271,7 +272,7 @@ type PoolOptions[T any] struct {
 	Check CheckMode
 
 	// OnViolation is the same as [BytePoolOptions.OnViolation].
-	OnViolation func(Violation)
+	OnViolation func(misuse.Violation)
 
 	// IdleTimeout is how long the pool keeps idle objects that are not needed: see
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: idle

@@ -17,6 +17,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // An entry is an element with a pointer.
@@ -222,7 +223,7 @@ func TestSlicesWithoutPointersFollowThePolicy(t *testing.T) {
 		dewpond.ZeroOnPut: {0, 0}, dewpond.ZeroOnGet: {7, 0}, dewpond.ZeroNever: {7, 7},
 	} {
 		for _, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckAll} {
-			p := newSlices(t, dewpond.SlicePoolOptions[float64]{Zero: zero, Check: check, MaxIdlePerClass: 2, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+			p := newSlices(t, dewpond.SlicePoolOptions[float64]{Zero: zero, Check: check, MaxIdlePerClass: 2, OnViolation: func(v misuse.Violation) { t.Error(v) }})
 			s := p.Get(16)
 			for i := range s {
 				s[i] = 7
@@ -255,8 +256,8 @@ func TestSlicesAreReset(t *testing.T) {
 				s[i].Name = ""
 			}
 		}
-		o.OnViolation = func(v dewpond.Violation) {
-			if v.Kind != dewpond.ForeignPut && v.Kind != dewpond.DoublePut {
+		o.OnViolation = func(v misuse.Violation) {
+			if v.Kind != misuse.ForeignPut && v.Kind != misuse.DoublePut {
 				t.Errorf("%s: %v", name, v)
 			}
 		}
@@ -288,7 +289,7 @@ func TestSlicesWhoseResetPanics(t *testing.T) {
 		p := newSlices(t, dewpond.SlicePoolOptions[entry]{
 			Budget: budget, Check: check,
 			Reset:       func(s []entry) { panic("Reset") },
-			OnViolation: func(v dewpond.Violation) { t.Error(v) },
+			OnViolation: func(v misuse.Violation) { t.Error(v) },
 		})
 		func() {
 			s := p.Get(8)
@@ -319,7 +320,7 @@ func TestRefusedSlicesAreLeftAlone(t *testing.T) {
 	own := full(8)
 	plain := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}})
 	budgeted := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.MustBudget("", 1<<20)})
-	checked := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) {}})
+	checked := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Check: dewpond.CheckAll, OnViolation: func(misuse.Violation) {}})
 	closed := newSlices(t, dewpond.SlicePoolOptions[entry]{Classes: []int{8, 16, 100}, Budget: dewpond.MustBudget("", 1<<20)})
 	closed.Close()
 	for _, tt := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dewpond/dewpond/internal/magazine"
 	"github.com/dewpond/dewpond/internal/perclass"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Stats are counts of what a pool has done, and what it holds. They are exact if the
@@ -48,7 +49,7 @@ type Stats struct {
 
 	// Sampled has ages of blocks or objects and the sizes that were asked for, of those that checked mode
 	// watches. It is nil without Check.
-	Sampled *Sampled
+	Sampled *misuse.Sampled
 
 	Guard GuardStats
 
@@ -221,7 +222,7 @@ func (s Stats) plus(t Stats) Stats {
 	s.Violations += t.Violations
 	s.Guard.Samples += t.Guard.Samples
 	s.Guard.Rate = max(s.Guard.Rate, t.Guard.Rate)
-	s.Sampled = s.Sampled.plus(t.Sampled)
+	s.Sampled = s.Sampled.Add(t.Sampled)
 	s.Trimmed += t.Trimmed
 	s.Collections += t.Collections
 	s.IdleBytes += t.IdleBytes

@@ -14,6 +14,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/go125"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Every count, by hand, in a quiet pool.
@@ -281,9 +282,9 @@ func TestCountsNeverGoBack(t *testing.T) {
 	}
 	for _, mode := range checkModes {
 		t.Setenv("DEWPOND_CHECK", mode)
-		blocks := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20, OnViolation: func(dewpond.Violation) {}})
-		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: 100, OnViolation: func(dewpond.Violation) {}})
-		limited := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 3, OnViolation: func(dewpond.Violation) {}})
+		blocks := newPool(t, dewpond.BytePoolOptions{MaxIdleBytes: 1 << 20, OnViolation: func(misuse.Violation) {}})
+		objects := newObjects(t, dewpond.PoolOptions[account]{MaxIdle: 100, OnViolation: func(misuse.Violation) {}})
+		limited := newObjects(t, dewpond.PoolOptions[account]{MaxOut: 3, OnViolation: func(misuse.Violation) {}})
 		var users go125.WaitGroup
 		var ended atomic.Bool
 		for g := range 3 {
@@ -483,7 +484,7 @@ func TestSubKnowsEveryField(t *testing.T) {
 		}
 	}
 	stats := func(by int64) dewpond.Stats {
-		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2), Sampled: &dewpond.Sampled{Watched: uint64(by)}, Shards: []dewpond.ShardStats{{Idle: int(by), IdleBytes: 64 * by}}}
+		s := dewpond.Stats{Classes: make([]dewpond.ClassStats, 2), Sampled: &misuse.Sampled{Watched: uint64(by)}, Shards: []dewpond.ShardStats{{Idle: int(by), IdleBytes: 64 * by}}}
 		fill(reflect.ValueOf(&s).Elem(), by)
 		for i := range s.Classes {
 			fill(reflect.ValueOf(&s.Classes[i]).Elem(), by)

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/hooks"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A CheckMode says how closely a pool watches what its callers do with its blocks or
@@ -104,128 +104,31 @@ func init() {
 	setWordHooks()
 }
 
-// A ViolationKind is a kind of misuse that checked mode finds: see [CheckMode].
-type ViolationKind uint8
-
-// The numbers are package check's. Each constant names its type, so that go doc lists it there.
-
-const (
-	DoublePut     ViolationKind = ViolationKind(check.DoublePut)     // a Put of a block or object that is idle
-	WriteAfterPut ViolationKind = ViolationKind(check.WriteAfterPut) // a write to an idle block or object, found when it leaves the pool or goes to its next owner
-	ForeignPut    ViolationKind = ViolationKind(check.ForeignPut)    // a Put of a slice that this pool never handed out
-	InteriorPut   ViolationKind = ViolationKind(check.InteriorPut)   // a Put of a slice that starts inside a block
-	Leak          ViolationKind = ViolationKind(check.Leak)          // a block or object that was never put back: found when it is collected or, off the heap, at Close
-	UseAfterPut   ViolationKind = ViolationKind(check.UseAfterPut)   // a read or write of an idle block off the heap, or of one that DEWPOND_GUARD=fault guards, which faults
-	PastEnd       ViolationKind = ViolationKind(check.PastEnd)       // a read or write past the cap of a block off the heap, which faults
-	DoubleRelease ViolationKind = ViolationKind(check.DoubleRelease) // a Release of a Lease by an owner that has released
-	WriteBeyond   ViolationKind = ViolationKind(check.WriteBeyond)   // a write behind the slice that PutWritten was given
-	ReadAfterPut  ViolationKind = ViolationKind(check.ReadAfterPut)  // a read of an idle block, or a write of zeros, found by DEWPOND_GUARD
-)
-
-// String returns, for instance, "double Put".
-func (k ViolationKind) String() string { return check.Kind(k).String() }
-
-// A Violation is one misuse of a pool, or several leaks of one place.
-//
-// What leaks together, for instance all that one garbage collection finds, is one
-// Violation for each place: Count blocks with the same Got and the same Owners. With
-// CheckSampled the collector's leaks are one Violation each.
-type Violation struct {
-	Kind ViolationKind
-	Pool string        // the pool's name in statistics
-	Size int           // of the block or object, in bytes; of the largest if Count is more than 1
-	Age  time.Duration // since its Get, or since its Put if that was later; of the oldest if Count is more than 1
-
-	// Got, Put and Offence are the stacks of the Get, of the earlier Put and of the misuse,
-	// as program counters for [runtime.CallersFrames], innermost first. Each is nil if there
-	// was no such call or if it was not recorded. The first few frames are in this library.
-	// With [CheckSampled] a stack has at most 16 frames. For [WriteAfterPut], Offence is the
-	// stack that found the write. For a fault it is the stack that faulted. For
-	// [DoubleRelease], Got is the stack of what made the owner, and Put that of its first
-	// Release.
-	Got, Put, Offence []uintptr
-
-	Type  string // of a Pool's objects, as "main.Order"; "" for blocks
-	Count int    // of the blocks or objects: more than 1 for a Leak alone
-	Bytes int    // in all of them
-
-	// Offset is where something is in the block or object, in bytes: what was written
-	// ([WriteAfterPut], [WriteBeyond]), the slice that was put back ([InteriorPut]), or the byte that was
-	// touched ([UseAfterPut], [PastEnd]).
-	Offset int
-
-	Written  int    // WriteAfterPut, WriteBeyond: how many bytes there are from the first that was written to the last
-	Old, New []byte // WriteAfterPut, WriteBeyond: the first 32 of them, as they were and as they are
-	Field    string // WriteAfterPut of an object: the field at Offset, as "Account.Name"
-
-	// Holder is the name of the pool that watches the block which a foreign slice begins
-	// in ([ForeignPut]). Got and Put are that block's. It is "" if no pool knows the slice.
-	Holder string
-
-	// Owners are the owners of a leaked [Lease] that have not released, if the lease was
-	// ever retained: for each the stack of what made it. Got is the first of them unless that
-	// owner has released.
-	Owners [][]uintptr
-
-	advice string // what else may help to find the misuse
-}
-
-// String returns a report of several lines, with the stacks.
-func (v Violation) String() string { return v.report().String() }
-
-// report returns what a Violation says in the form that is written for persons. It is the inverse
-// of reports.violation: a test sees that neither forgets a field. A conversion of the struct would
-// need fields of one type, and Kind is ours here.
-func (v Violation) report() check.Report {
-	r := check.Report{
-		Violation: check.Violation{
-			Kind: check.Kind(v.Kind), Size: v.Size, Age: v.Age,
-			Got: v.Got, Put: v.Put, Offence: v.Offence,
-			Count: v.Count, Bytes: v.Bytes,
-			Offset: v.Offset, Written: v.Written, Old: v.Old, New: v.New,
-			Holder: v.Holder,
-		},
-		Pool: v.Pool, Type: v.Type, Field: v.Field, Advice: v.advice,
-	}
-	for _, o := range v.Owners {
-		r.Owners = append(r.Owners, o)
-	}
-	return r
-}
-
 // reports receives a pool's violations. It outlives the pool, because a leak may be found
 // when both the block and the pool are gone.
 type reports struct {
 	pool    string
 	objects reflect.Type // of a Pool; nil for blocks
 	advice  string       // for a WriteAfterPut
-	on      func(Violation)
+	on      func(misuse.Violation)
 	count   atomic.Uint64
 
 	logged check.Seen
 }
 
-func (r *reports) violation(found check.Violation) Violation {
-	v := Violation{
-		Kind: ViolationKind(found.Kind), Pool: r.pool, Size: found.Size, Age: found.Age,
-		Got: found.Got, Put: found.Put, Offence: found.Offence,
-		Count: found.Count, Bytes: found.Bytes,
-		Offset: found.Offset, Written: found.Written, Old: found.Old, New: found.New,
-		Holder: found.Holder,
-	}
-	for _, o := range found.Owners {
-		v.Owners = append(v.Owners, o)
-	}
+// violation returns what was found with what the pool knows of it.
+func (r *reports) violation(found misuse.Violation) misuse.Violation {
+	found.Pool = r.pool
 	if r.objects != nil {
-		v.Type = r.objects.String()
+		found.Type = r.objects.String()
 	}
-	if v.Kind == WriteAfterPut || v.Kind == ReadAfterPut {
-		v.Field, v.advice = check.FieldAt(r.objects, uintptr(v.Offset)), r.advice
+	if found.Kind == misuse.WriteAfterPut || found.Kind == misuse.ReadAfterPut {
+		found.Field, found.Advice = check.FieldAt(r.objects, uintptr(found.Offset)), r.advice
 	}
-	return v
+	return found
 }
 
-func (r *reports) report(found check.Violation) {
+func (r *reports) report(found misuse.Violation) {
 	r.count.Add(uint64(found.Count))
 	v := r.violation(found)
 	if r.on != nil {
@@ -236,14 +139,14 @@ func (r *reports) report(found check.Violation) {
 		second = v.Put
 	}
 	if told := tellAll(v); !told && r.on == nil && r.logged.First(v.Got, second) {
-		v.report().Log()
+		check.Log(v)
 	}
 }
 
 // listeners has the functions that were registered with OnViolation.
 var listeners struct {
 	mu  sync.Mutex
-	all []*func(Violation)
+	all []*func(misuse.Violation)
 }
 
 // OnViolation registers f for every misuse that checked mode finds in any pool, even in
@@ -251,7 +154,7 @@ var listeners struct {
 // [BytePoolOptions.OnViolation], under the same rules. While an f is registered, nothing
 // is logged. A call of stop ends the registration. When stop returns, f may still be
 // running. OnViolation is meant for test harnesses.
-func OnViolation(f func(Violation)) (stop func()) {
+func OnViolation(f func(misuse.Violation)) (stop func()) {
 	if f == nil {
 		panic("dewpond: OnViolation(nil): give a function to call")
 	}
@@ -261,12 +164,12 @@ func OnViolation(f func(Violation)) (stop func()) {
 	return func() {
 		listeners.mu.Lock()
 		defer listeners.mu.Unlock()
-		listeners.all = slices.DeleteFunc(slices.Clone(listeners.all), func(g *func(Violation)) bool { return g == &f })
+		listeners.all = slices.DeleteFunc(slices.Clone(listeners.all), func(g *func(misuse.Violation)) bool { return g == &f })
 	}
 }
 
 // tellAll calls every registered function, and reports whether there was one.
-func tellAll(v Violation) bool {
+func tellAll(v misuse.Violation) bool {
 	listeners.mu.Lock()
 	all := listeners.all
 	listeners.mu.Unlock()
@@ -287,4 +190,16 @@ func explain(at uintptr) (violation any, ok bool) {
 		}
 	}
 	return explainGuarded(at)
+}
+
+// sampled returns what the checks have seen.
+func (c *checks) sampled() *misuse.Sampled {
+	s := &c.Sample
+	return &misuse.Sampled{Watched: s.Watched.Load(), Out: histogramOf(&s.Out), Idle: histogramOf(&s.Idle), Asked: histogramOf(&s.Asked)}
+}
+
+// histogramOf returns the counts of h.
+func histogramOf(h *check.Histogram) (of misuse.Histogram) {
+	of.Counts, of.Sum = h.Load()
+	return of
 }

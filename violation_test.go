@@ -19,8 +19,8 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
-	"github.com/dewpond/dewpond/internal/check"
 	"github.com/dewpond/dewpond/internal/go125"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A mistake is one that CheckAll reports, and what a person reads of it beside the stacks. An
@@ -204,8 +204,8 @@ func TestReportsAreReadable(t *testing.T) {
 	onlyOnHeap(t, "off it what is written late faults")
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
-			var found []dewpond.Violation
-			add := func(v dewpond.Violation) { found = append(found, v) }
+			var found []misuse.Violation
+			add := func(v misuse.Violation) { found = append(found, v) }
 			p := must(makePool(dewpond.BytePoolOptions{Name: "mine", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: add}))
 			defer p.Close()
 			other := must(makePool(dewpond.BytePoolOptions{Name: "other", Check: dewpond.CheckAll, IdleTimeout: dewpond.NoDecay, OnViolation: add}))
@@ -243,8 +243,8 @@ func TestReportsAreReadable(t *testing.T) {
 // What a person reads is in the fields of a Violation too.
 func TestViolationFields(t *testing.T) {
 	onlyOnHeap(t, "off it what is written late faults")
-	var v dewpond.Violation // by the test's own calls: without decay no collection looks at what is idle
-	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(found dewpond.Violation) { v = found }})
+	var v misuse.Violation // by the test's own calls: without decay no collection looks at what is idle
+	p := newPool(t, dewpond.BytePoolOptions{IdleTimeout: dewpond.NoDecay, Check: dewpond.CheckAll, OnViolation: func(found misuse.Violation) { v = found }})
 	other := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll})
 	b := p.Get(1000)
 	p.Put(b)
@@ -272,8 +272,8 @@ func TestViolationFields(t *testing.T) {
 func TestLostBlocksAreReportedTogether(t *testing.T) {
 	onlyOnHeap(t, "no collection finds them")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	told := make(chan dewpond.Violation, 1000)
-	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { told <- v }})
+	told := make(chan misuse.Violation, 1000)
+	p := newPool(t, dewpond.BytePoolOptions{Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { told <- v }})
 	for range 1000 {
 		getHere(p, 1000)
 	}
@@ -284,7 +284,7 @@ func TestLostBlocksAreReportedTogether(t *testing.T) {
 		v := <-told
 		reports++
 		leaks += v.Count
-		if v.Kind != dewpond.Leak || v.Bytes != v.Count*1024 {
+		if v.Kind != misuse.Leak || v.Bytes != v.Count*1024 {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -298,8 +298,8 @@ func TestDoubleReleaseIsReported(t *testing.T) {
 	for _, env := range []string{"all", "sampled=1/1"} {
 		t.Setenv("DEWPOND_CHECK", env)
 		var mu sync.Mutex
-		var found []dewpond.Violation
-		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) {
+		var found []misuse.Violation
+		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v misuse.Violation) {
 			mu.Lock()
 			defer mu.Unlock()
 			found = append(found, v)
@@ -308,7 +308,7 @@ func TestDoubleReleaseIsReported(t *testing.T) {
 			t.Helper()
 			for _, v := range found {
 				text := v.String()
-				if v.Kind != dewpond.DoubleRelease || v.Size != 128 || !strings.Contains(stackBelow(text, titles.got), made) || !strings.Contains(stackBelow(text, titles.put), released) {
+				if v.Kind != misuse.DoubleRelease || v.Size != 128 || !strings.Contains(stackBelow(text, titles.got), made) || !strings.Contains(stackBelow(text, titles.put), released) {
 					t.Errorf("%s, %s: want a lease made in %q and released in %q: %v", env, what, made, released, v)
 				}
 			}
@@ -366,8 +366,8 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 	onlyOnHeap(t, "no collection finds them")
 	for _, env := range []string{"all", "sampled=1/1"} {
 		t.Setenv("DEWPOND_CHECK", env)
-		told := make(chan dewpond.Violation, 100)
-		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v dewpond.Violation) { told <- v }})
+		told := make(chan misuse.Violation, 100)
+		p := newPool(t, dewpond.BytePoolOptions{OnViolation: func(v misuse.Violation) { told <- v }})
 		for range 10 {
 			l := leaseHere(p)
 			retainHere(l)
@@ -377,7 +377,7 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 			select {
 			case v := <-told:
 				n += v.Count
-				if v.Kind != dewpond.Leak || len(v.Owners) != 1 || !strings.Contains(fmt.Sprint(v), "retainHere") || !strings.Contains(fmt.Sprint(v), ", and released, at\n") {
+				if v.Kind != misuse.Leak || len(v.Owners) != 1 || !strings.Contains(fmt.Sprint(v), "retainHere") || !strings.Contains(fmt.Sprint(v), ", and released, at\n") {
 					t.Errorf("%s: %v", env, v)
 				}
 			default:
@@ -387,22 +387,16 @@ func TestRetainedLeaksAreReported(t *testing.T) {
 	}
 }
 
-// A Violation says all that the checks have found, and its text is made of all that it says.
+// A pool reports all that the checks have found, and says whose it is.
 func TestViolationsSayAllThatIsFound(t *testing.T) {
-	var found check.Violation
+	var found misuse.Violation
 	next := int64(0)
 	fill(t, reflect.ValueOf(&found).Elem(), &next)
-	found.Kind, found.Offset = check.WriteAfterPut, 8
-	v, report := dewpond.Told[struct{ A, B int64 }](found)
-	if !reflect.DeepEqual(report.Violation, found) {
-		t.Errorf("of\n%+v\nthis is read:\n%+v", found, report.Violation)
-	}
-	for _, s := range []reflect.Value{reflect.ValueOf(v), reflect.ValueOf(report)} {
-		for i := range s.NumField() {
-			if s.Field(i).IsZero() {
-				t.Errorf("%v: nothing sets the field %s", s.Type(), s.Type().Field(i).Name)
-			}
-		}
+	found.Kind, found.Offset = misuse.WriteAfterPut, 8
+	want := found
+	want.Pool, want.Type, want.Field, want.Advice = "pool", "struct { A int64; B int64 }", "B", "advice"
+	if v := dewpond.Told[struct{ A, B int64 }](found); !reflect.DeepEqual(v, want) {
+		t.Errorf("of\n%+v\nthis is reported:\n%+v", found, v)
 	}
 }
 
@@ -434,8 +428,8 @@ func fill(t *testing.T, v reflect.Value, next *int64) {
 // pool's own OnViolation, until it is stopped.
 func TestOnViolation(t *testing.T) {
 	var heard []string
-	hear := func(who string) func(dewpond.Violation) {
-		return func(v dewpond.Violation) {
+	hear := func(who string) func(misuse.Violation) {
+		return func(v misuse.Violation) {
 			if v.Pool == "heard" || v.Pool == "heard-2" {
 				heard = append(heard, who+" "+v.Kind.String())
 			}
@@ -465,8 +459,8 @@ func TestOnViolation(t *testing.T) {
 func TestReportLeaks(t *testing.T) {
 	notWatched(t, "it looks at what a pool without checks reports")
 	leaks := 0
-	count := func(v dewpond.Violation) {
-		if leaks++; v.Kind != dewpond.Leak || v.Got == nil || v.Put != nil || v.Offence != nil {
+	count := func(v misuse.Violation) {
+		if leaks++; v.Kind != misuse.Leak || v.Got == nil || v.Put != nil || v.Offence != nil {
 			t.Error(v)
 		}
 	}

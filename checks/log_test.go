@@ -12,25 +12,26 @@ import (
 	"testing"
 
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
-var written = check.Report{
-	Violation: check.Violation{Kind: check.WriteAfterPut, Size: 64, Offset: 8, Written: 2, Old: []byte{0, 1}, New: []byte("hi"), Owners: []check.Stack{two()}, Got: one()},
-	Pool:      "p", Type: "T", Field: "A", Advice: "look there",
+var written = misuse.Violation{
+	Kind: misuse.WriteAfterPut, Size: 64, Offset: 8, Written: 2, Old: []byte{0, 1}, New: []byte("hi"), Owners: [][]uintptr{two()}, Got: one(),
+	Pool: "p", Type: "T", Field: "A", Advice: "look there",
 }
 
-func one() check.Stack { return thisStack() }
-func two() check.Stack { return thisStack() }
+func one() []uintptr { return thisStack() }
+func two() []uintptr { return thisStack() }
 
 //go:noinline
-func thisStack() check.Stack {
+func thisStack() []uintptr {
 	room := make([]uintptr, 1)
 	return room[:runtime.Callers(2, room)]
 }
 
 // logged returns what the default logger writes of a Report by a handler, or by its own if
 // that is nil.
-func logged(r check.Report, handler func(*bytes.Buffer) slog.Handler) string {
+func logged(r misuse.Violation, handler func(*bytes.Buffer) slog.Handler) string {
 	var text bytes.Buffer
 	if handler == nil {
 		defer log.SetOutput(os.Stderr)
@@ -41,7 +42,7 @@ func logged(r check.Report, handler func(*bytes.Buffer) slog.Handler) string {
 		defer slog.SetDefault(slog.Default())
 		slog.SetDefault(slog.New(handler(&text)))
 	}
-	r.Log()
+	check.Log(r)
 	return text.String()
 }
 
@@ -55,7 +56,7 @@ func TestLogAsItIs(t *testing.T) {
 // A text handler gets a record for each line and each frame.
 func TestLogAsText(t *testing.T) {
 	text := logged(written, func(to *bytes.Buffer) slog.Handler { return slog.NewTextHandler(to, nil) })
-	if n := strings.Count(text, "\n"); n != strings.Count(text, "level=ERROR") || n != len(written.Rest())+1 {
+	if n := strings.Count(text, "\n"); n != strings.Count(text, "level=ERROR") || n != len(written.Details())+1 {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
 	for _, want := range []string{
@@ -75,7 +76,7 @@ func TestLogAsText(t *testing.T) {
 // Any other handler gets one record with a field for each thing that there is, and none for
 // what there is not.
 func TestLogAsFields(t *testing.T) {
-	read := func(r check.Report) (m map[string]any) {
+	read := func(r misuse.Violation) (m map[string]any) {
 		text := logged(r, func(to *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(to, nil) })
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
 			t.Fatalf("%v:\n%s", err, text)
@@ -97,7 +98,7 @@ func TestLogAsFields(t *testing.T) {
 	if owners, ok := m["owners"].([]any); !ok || len(owners) != 1 {
 		t.Errorf("owners are %v", m["owners"])
 	}
-	m = read(check.Report{Violation: check.Violation{Kind: check.Leak, Size: 64, Count: 2, Bytes: 128}, Pool: "p"})
+	m = read(misuse.Violation{Kind: misuse.Leak, Size: 64, Count: 2, Bytes: 128, Pool: "p"})
 	if m["count"] != 2. || m["bytes"] != 128. {
 		t.Errorf("%v", m)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewsync"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 type request struct {
@@ -32,7 +32,7 @@ func TestChecked(t *testing.T) {
 			p := &dewsync.Pool{New: func() any { return new(request) }}
 			v := p.Get().(*request)
 			putTwice(p, v)
-			if len(*found) != 1 || (*found)[0].Kind != dewpond.DoublePut || stats(t, p).Dropped.Double != 1 {
+			if len(*found) != 1 || (*found)[0].Kind != misuse.DoublePut || stats(t, p).Dropped.Double != 1 {
 				t.Fatalf("of a double Put: %v", *found)
 			}
 			double := (*found)[0]
@@ -45,7 +45,7 @@ func TestChecked(t *testing.T) {
 			*found = nil
 			v.Path = "/late"
 			trim(p)
-			if len(*found) != 1 || (*found)[0].Kind != dewpond.WriteAfterPut || (*found)[0].Field != "Path" {
+			if len(*found) != 1 || (*found)[0].Kind != misuse.WriteAfterPut || (*found)[0].Field != "Path" {
 				t.Errorf("of a late write: %v", *found)
 			}
 			runtime.KeepAlive(v)
@@ -191,7 +191,7 @@ func TestTimers(t *testing.T) {
 	v := p.Get()
 	p.Put(v)
 	p.Put(v)
-	if len(*found) != 1 || (*found)[0].Kind != dewpond.DoublePut {
+	if len(*found) != 1 || (*found)[0].Kind != misuse.DoublePut {
 		t.Errorf("of a second Put: %v", *found)
 	}
 }

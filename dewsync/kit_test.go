@@ -6,6 +6,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewsync"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // onBoth runs a test with the layout of interfaces that this Go has, and as if it were not known.
@@ -44,10 +45,10 @@ func trim(p *dewsync.Pool) {
 
 // check sets DEWPOND_CHECK for pools that are first used during the test, and returns what
 // they report.
-func check(t *testing.T, mode string) (found *[]dewpond.Violation) {
+func check(t *testing.T, mode string) (found *[]misuse.Violation) {
 	t.Setenv("DEWPOND_CHECK", mode)
-	found = new([]dewpond.Violation)
-	t.Cleanup(dewpond.OnViolation(func(v dewpond.Violation) { *found = append(*found, v) }))
+	found = new([]misuse.Violation)
+	t.Cleanup(dewpond.OnViolation(func(v misuse.Violation) { *found = append(*found, v) }))
 	return found
 }
 

@@ -40,6 +40,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/hooks"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // NewBytePool makes a pool with CheckAll that fails the test at any misuse, and closes
@@ -87,7 +88,7 @@ func NewSlicePool[T any](tb testing.TB, o dewpond.SlicePoolOptions[T]) *dewpond.
 }
 
 // newReporter sets the options that each pool of this package has, and returns what it reports to.
-func newReporter(tb testing.TB, name *string, check *dewpond.CheckMode, onViolation *func(dewpond.Violation)) *reporter {
+func newReporter(tb testing.TB, name *string, check *dewpond.CheckMode, onViolation *func(misuse.Violation)) *reporter {
 	r := &reporter{tb: tb, also: *onViolation}
 	*check, *onViolation = dewpond.CheckAll, r.report
 	if *name == "" {
@@ -99,7 +100,7 @@ func newReporter(tb testing.TB, name *string, check *dewpond.CheckMode, onViolat
 // A reporter fails a test for its pool's violations.
 type reporter struct {
 	tb   testing.TB
-	also func(dewpond.Violation)
+	also func(misuse.Violation)
 
 	mu     sync.Mutex // held while tb is used
 	told   tally
@@ -107,7 +108,7 @@ type reporter struct {
 	over   bool // tb must not be used any more
 }
 
-func (r *reporter) report(v dewpond.Violation) {
+func (r *reporter) report(v misuse.Violation) {
 	if r.also != nil {
 		r.also(v)
 	}
@@ -117,7 +118,7 @@ func (r *reporter) report(v dewpond.Violation) {
 		fmt.Fprintf(os.Stderr, "dewtest: after the end of %s: %v\n", r.tb.Name(), v)
 		return
 	}
-	r.leaked = r.leaked || v.Kind == dewpond.Leak
+	r.leaked = r.leaked || v.Kind == misuse.Leak
 	if r.told.first(v) {
 		r.tb.Errorf("%v", v)
 	}

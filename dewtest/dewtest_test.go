@@ -12,6 +12,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 type order struct {
@@ -45,7 +46,7 @@ func (f *failures) end() {
 func TestOptions(t *testing.T) {
 	f := &failures{name: "Some/test"}
 	heard := 0
-	p := dewtest.NewBytePool(f, dewpond.BytePoolOptions{Classes: []int{64, 1024}, OnViolation: func(dewpond.Violation) { heard++ }})
+	p := dewtest.NewBytePool(f, dewpond.BytePoolOptions{Classes: []int{64, 1024}, OnViolation: func(misuse.Violation) { heard++ }})
 	q := dewtest.NewPool(f, dewpond.PoolOptions[order]{Name: "orders", New: func() *order { return &order{ID: 7} }, Reset: func(*order) {}})
 	if b := p.Get(65); cap(b) != 1024 || p.Name() != "Some/test" {
 		t.Errorf("cap %d, %s", cap(b), p.Name())
@@ -133,7 +134,7 @@ func TestEndWaitsForTheCollector(t *testing.T) {
 			f := &failures{name: "leaky"}
 			begun, goOn, ended := make(chan bool), make(chan bool), make(chan bool)
 			play := func(*testing.T) {
-				loseBlock(dewtest.NewBytePool(f, dewpond.BytePoolOptions{OnViolation: func(dewpond.Violation) {
+				loseBlock(dewtest.NewBytePool(f, dewpond.BytePoolOptions{OnViolation: func(misuse.Violation) {
 					close(begun)
 					<-goOn
 				}}))
@@ -155,7 +156,7 @@ func TestEndWaitsForTheCollector(t *testing.T) {
 func TestEndWaitsForATimer(t *testing.T) {
 	for want, misuse := range map[string]func(tb testing.TB, sleep func()) (after func()){
 		"leak": func(tb testing.TB, sleep func()) (after func()) {
-			p := dewtest.NewBytePool(tb, dewpond.BytePoolOptions{LeakAfter: time.Minute, OnViolation: func(dewpond.Violation) { sleep() }})
+			p := dewtest.NewBytePool(tb, dewpond.BytePoolOptions{LeakAfter: time.Minute, OnViolation: func(misuse.Violation) { sleep() }})
 			b := p.Get(100)
 			return func() { p.Put(b) }
 		},

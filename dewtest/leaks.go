@@ -8,7 +8,7 @@ import (
 )
 
 // ReportLeaks reports every block or object of a pool that is out and watched (see
-// [dewpond.BytePoolOptions.Check]) as a [dewpond.Leak], those of one place together, and
+// [dewpond.BytePoolOptions.Check]) as a [misuse.Leak], those of one place together, and
 // returns how many it reported. It reports none twice, and what is put back later is still
 // accepted. It does not wait for the report of a leak that the collector has found just now,
 // so that OnViolation may call it. It is for the end of a test or of a program, when all must

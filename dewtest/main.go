@@ -9,6 +9,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/internal/hooks"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // variable overrides the option Check of every pool.
@@ -50,7 +51,7 @@ func run(m interface{ Run() int }) int {
 	var mu sync.Mutex
 	var told tally
 	found := before
-	dewpond.OnViolation(func(v dewpond.Violation) {
+	dewpond.OnViolation(func(v misuse.Violation) {
 		mu.Lock()
 		defer mu.Unlock()
 		found += uint64(v.Count)

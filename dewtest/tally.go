@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A tally knows which misuses have been told of, so that one mistake in a loop is one report.
@@ -17,12 +17,12 @@ type tally struct {
 
 // A place is where the same misuse has happened again and again.
 type place struct {
-	first dewpond.Violation
+	first misuse.Violation
 	more  int // misuses after the first report
 }
 
 // first adds a violation, and reports whether it is the first of its place.
-func (t *tally) first(v dewpond.Violation) bool {
+func (t *tally) first(v misuse.Violation) bool {
 	key := fmt.Sprint(v.Kind, v.Got, v.Owners, v.Offence)
 	if p := t.places[key]; p != nil {
 		p.more += v.Count
@@ -49,12 +49,12 @@ func (t *tally) rest() (lines []string) {
 
 // where returns the innermost frame outside the library of the call that was wrong or, where
 // that is not known, of the one before it.
-func where(v dewpond.Violation) string {
+func where(v misuse.Violation) string {
 	stack := v.Offence
 	switch {
-	case v.Kind == dewpond.WriteAfterPut:
+	case v.Kind == misuse.WriteAfterPut:
 		stack = v.Put
-	case v.Kind == dewpond.Leak:
+	case v.Kind == misuse.Leak:
 		stack = v.Got
 	}
 	frames := runtime.CallersFrames(stack)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -13,7 +14,7 @@ import (
 // back.
 func ExampleExplainFaults() {
 	pool, err := offheap.Options{Reserve: 64 << 20}.NewBytePool(dewpond.BytePoolOptions{
-		Name: "frames", Check: dewpond.CheckAll, OnViolation: func(dewpond.Violation) {}, // it is printed below
+		Name: "frames", Check: dewpond.CheckAll, OnViolation: func(misuse.Violation) {}, // it is printed below
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -25,7 +26,7 @@ func ExampleExplainFaults() {
 		return b[0]
 	}
 	defer func() {
-		v := recover().(dewpond.Violation)
+		v := recover().(misuse.Violation)
 		fmt.Println(v.Kind, "of pool", v.Pool, "at offset", v.Offset)
 	}()
 	b := pool.Get(100)

@@ -18,7 +18,7 @@ import (
 //
 // ExplainFaults turns the goroutine's faults into panics, as [debug.SetPanicOnFault]
 // does, until end is called. end must be called directly by a defer statement, not by
-// another function. It recovers the panic of a fault, reports the [dewpond.Violation] to
+// another function. It recovers the panic of a fault, reports the [misuse.Violation] to
 // the pool's OnViolation, and panics again with the Violation, whose String has the stacks
 // of the Get, the Put and the fault. It passes on any other panic with its value.
 //

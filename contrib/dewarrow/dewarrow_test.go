@@ -14,11 +14,12 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewarrow"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // newAllocator returns an allocator whose pool is watched: misuse and leaks fail the test.
 func newAllocator(t *testing.T) *dewarrow.Allocator {
-	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) { t.Error(v) }})
+	a, err := dewarrow.New(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) { t.Error(v) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewarrow"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 var (
@@ -37,8 +38,8 @@ func init() {
 	if os.Getenv("DEWPOND_GUARD") != "" {
 		check = dewpond.CheckOff // what is checked is not guarded
 	}
-	dewpondAllocator, err = dewarrow.New(dewpond.BytePoolOptions{Name: "upstream", Check: check, OnViolation: func(v dewpond.Violation) {
-		if v.Kind == dewpond.Leak {
+	dewpondAllocator, err = dewarrow.New(dewpond.BytePoolOptions{Name: "upstream", Check: check, OnViolation: func(v misuse.Violation) {
+		if v.Kind == misuse.Leak {
 			return // of the tests without the checked allocator
 		}
 		fmt.Println(v)

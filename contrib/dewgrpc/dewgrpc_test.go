@@ -14,6 +14,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewgrpc"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 func TestEcho(t *testing.T) {
@@ -74,11 +75,11 @@ func TestCodecFails(t *testing.T) {
 func TestClientsLeaveMidway(t *testing.T) {
 	var mu sync.Mutex
 	var left []string
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) {
 		mu.Lock()
 		defer mu.Unlock()
 		s := v.String()
-		if ofGRPC := strings.Contains(s, "readDataFrame") || strings.Contains(s, "prepareMsg"); v.Kind != dewpond.Leak || !ofGRPC {
+		if ofGRPC := strings.Contains(s, "readDataFrame") || strings.Contains(s, "prepareMsg"); v.Kind != misuse.Leak || !ofGRPC {
 			left = append(left, s)
 		}
 	}})

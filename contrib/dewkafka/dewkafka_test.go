@@ -10,6 +10,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewkafka"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -131,8 +132,8 @@ func TestMisusesNothing(t *testing.T) {
 func TestClientsLeaveMidway(t *testing.T) {
 	cluster := produce(t, kgo.ZstdCompression(), 50)
 	defer cluster.Close()
-	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v dewpond.Violation) {
-		if v.Kind != dewpond.Leak {
+	pool := dewpond.MustBytePool(dewpond.BytePoolOptions{Name: t.Name(), Check: dewpond.CheckAll, OnViolation: func(v misuse.Violation) {
+		if v.Kind != misuse.Leak {
 			t.Error(v)
 		}
 	}})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/contrib/dewprom"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 func pool(t testing.TB, o dewpond.BytePoolOptions) *dewpond.BytePool {
@@ -142,8 +143,8 @@ func TestCountersNeverGoBack(t *testing.T) {
 	budget := dewpond.MustBudget("shared", 4<<20)
 	for i, check := range []dewpond.CheckMode{dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll} {
 		pools = append(pools,
-			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), Check: check, MaxIdlePerClass: 50, OnViolation: func(dewpond.Violation) {}}),
-			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool of a Budget ", i), Check: check, Budget: budget, OnViolation: func(dewpond.Violation) {}}))
+			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), Check: check, MaxIdlePerClass: 50, OnViolation: func(misuse.Violation) {}}),
+			pool(t, dewpond.BytePoolOptions{Name: fmt.Sprint("pool of a Budget ", i), Check: check, Budget: budget, OnViolation: func(misuse.Violation) {}}))
 	}
 	objects := dewpond.MustPool(dewpond.PoolOptions[[100]byte]{Name: "objects", MaxOut: 8})
 	defer objects.Close()

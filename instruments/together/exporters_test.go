@@ -17,6 +17,7 @@ import (
 	"github.com/dewpond/dewpond/contrib/dewotel"
 	"github.com/dewpond/dewpond/contrib/dewprom"
 	"github.com/dewpond/dewpond/internal/metric"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // The three exporters give the same numbers, series by series.
@@ -26,7 +27,7 @@ func TestExportersAgree(t *testing.T) {
 		o := dewpond.BytePoolOptions{Name: fmt.Sprint("pool ", i), MaxIdlePerClass: 10, IdleTimeout: dewpond.NoDecay} // decay would make the age of idle blocks move
 		if i > 0 {
 			o.Budget = budget
-			o.Check, o.OnViolation = dewpond.CheckAll, func(dewpond.Violation) {} // which has histograms
+			o.Check, o.OnViolation = dewpond.CheckAll, func(misuse.Violation) {} // which has histograms
 		}
 		p := dewpond.MustBytePool(o)
 		defer p.Close()

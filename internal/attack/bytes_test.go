@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -45,7 +46,7 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 		Zero:            pick(rng, dewpond.ZeroOnPut, dewpond.ZeroOnGet, dewpond.ZeroNever),
 		Check:           pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
 		IdleTimeout:     pick[time.Duration](rng, 0, -1, 100*time.Millisecond),
-		OnViolation:     func(dewpond.Violation) {},
+		OnViolation:     func(misuse.Violation) {},
 	}
 	if place%2 == 0 {
 		p.o.Budget = r.budgets[place/2%2]
@@ -56,8 +57,8 @@ func (r *round) newBytePond(rng *rand.Rand, place int) *bytePond {
 	if p.o.IdleTimeout < 0 && !leftOut[panickingViolation] && rng.IntN(2) == 0 {
 		var calls atomic.Int64
 		upset := p.upset
-		p.o.OnViolation = func(v dewpond.Violation) {
-			if v.Kind != dewpond.Leak && calls.Add(1)%3 == 0 {
+		p.o.OnViolation = func(v misuse.Violation) {
+			if v.Kind != misuse.Leak && calls.Add(1)%3 == 0 {
 				upset.Store(true)
 				panic(errPanic)
 			}

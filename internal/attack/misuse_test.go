@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // misuse makes a pool of each kind, whose blocks and objects no other attacker has,
@@ -12,11 +13,11 @@ import (
 // now and then.
 func (a *attacker) misuse() {
 	var calls atomic.Int64
-	report := func(upset *atomic.Bool) func(dewpond.Violation) {
-		return func(v dewpond.Violation) {
+	report := func(upset *atomic.Bool) func(misuse.Violation) {
+		return func(v misuse.Violation) {
 			// The collector reports a Leak, in a goroutine of the runtime, which must
 			// not panic.
-			if v.Kind != dewpond.Leak && calls.Add(1)%2 == 0 && !leftOut[panickingViolation] {
+			if v.Kind != misuse.Leak && calls.Add(1)%2 == 0 && !leftOut[panickingViolation] {
 				upset.Store(true)
 				panic(errPanic)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // An object is what the attack's typed pools hold. Its pool makes each field but mind
@@ -68,7 +69,7 @@ func (r *round) newObjectPond(rng *rand.Rand, place int) *objectPond {
 		MaxOut:      pick(rng, 0, 2, 5, 40),
 		IdleTimeout: idle,
 		Check:       pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
-		OnViolation: func(dewpond.Violation) {
+		OnViolation: func(misuse.Violation) {
 			if !leftOut[panickingViolation] {
 				mood()
 			}

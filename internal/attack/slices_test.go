@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A slicePond is a SlicePool of some type, as the round uses it.
@@ -67,7 +68,7 @@ func newPondOf[T comparable](r *round, rng *rand.Rand, place int, stamp func(uin
 		AllocRate:       pick(rng, 0, 0, 5000),
 		Check:           pick(rng, dewpond.CheckOff, dewpond.CheckOff, dewpond.CheckSampled, dewpond.CheckAll),
 		IdleTimeout:     pick[time.Duration](rng, 0, -1, 100*time.Millisecond),
-		OnViolation:     func(dewpond.Violation) {},
+		OnViolation:     func(misuse.Violation) {},
 	}
 	if rng.IntN(2) == 0 {
 		p.o.Budget = r.budgets[place%2]

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 	"weak"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A Checker watches blocks of one pool. All methods are safe for concurrent use. The
@@ -25,7 +27,7 @@ type Checker struct {
 	Layout  *Layout // of the objects, or of the elements of the blocks, that are sealed. Set it before any call.
 	MayLose bool    // owners may lose any block, which is no leak: see Excuse. Set it before any call.
 	Sample  Sample
-	report  func(Violation)
+	report  func(misuse.Violation)
 	sampled bool // few blocks are watched, and the program has no time to spare
 	shards  [shards]shard
 	pages   pages // of all blocks, unless few are watched
@@ -56,7 +58,7 @@ type shard struct {
 // says that one block in very many is watched: then stacks are recorded in nanoseconds,
 // see package callers, and one watched block in eight is in the profile, which records
 // a stack of its own.
-func New(sampled bool, report func(Violation)) *Checker {
+func New(sampled bool, report func(misuse.Violation)) *Checker {
 	c := &Checker{report: report, sampled: sampled, marks: new(marks)}
 	if sampled {
 		c.marks.at = make(map[uintptr]time.Time)
@@ -90,7 +92,7 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 		return
 	}
 	r := s.at[at]
-	var found *Violation
+	var found *misuse.Violation
 	now := time.Now()
 	if r != nil && r.state == idle && r.size == len(block) {
 		c.Sample.Idle.since(r.putAt, now)
@@ -99,7 +101,7 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	switch {
 	case r == nil || r.state == out || r.size != len(block): // new, or at the address of a lost block
 		if r != nil && r.hasCleanup && r.leaks() { // before its cleanup has run
-			found = r.violation(Leak, nil)
+			found = r.violation(misuse.Leak, nil)
 		}
 		r = c.track(s, at, block, heap)
 	case !c.verify(r, block):
@@ -120,7 +122,7 @@ func (c *Checker) Get(at uintptr, block []byte, heap bool) {
 	}
 	defer c.begin().end()
 	s.mu.Unlock()
-	if found.Kind == Leak {
+	if found.Kind == misuse.Leak {
 		c.reportLost(*found)
 	} else {
 		c.report(*found)
@@ -162,7 +164,7 @@ func (c *Checker) putOrAdopt(at uintptr, size int, adopted []byte) Verdict {
 	var room pcs
 	stack := c.callers(&room)
 	if r.state == idle {
-		v := r.violation(DoublePut, stack)
+		v := r.violation(misuse.DoublePut, stack)
 		s.mu.Unlock()
 		c.report(*v)
 		return Refused
@@ -246,18 +248,18 @@ func (c *Checker) Seal(at uintptr, object []byte) {
 
 // Stranger returns the violation of a foreign Put: of a slice of the inside of a watched
 // block, or of one that the pool never handed out. Its Offence is the stack of the caller.
-func (c *Checker) Stranger(at uintptr, size int) Violation {
+func (c *Checker) Stranger(at uintptr, size int) misuse.Violation {
 	offence := exactly()
 	if v := c.Around(at); v != nil && v.Offset > 0 {
-		v.Kind, v.Offence = InteriorPut, offence
+		v.Kind, v.Offence = misuse.InteriorPut, offence
 		return *v
 	}
-	return Violation{Kind: ForeignPut, Size: size, Count: 1, Bytes: size, Offence: offence}
+	return misuse.Violation{Kind: misuse.ForeignPut, Size: size, Count: 1, Bytes: size, Offence: offence}
 }
 
 // Around returns what is known of the watched block that an address is in, as a Violation of
 // no kind, or nil.
-func (c *Checker) Around(at uintptr) (found *Violation) {
+func (c *Checker) Around(at uintptr) (found *misuse.Violation) {
 	for _, start := range c.near(at) {
 		c.look(start, func(r *record) {
 			if offset := at - r.address; offset < uintptr(r.size) {
@@ -272,7 +274,7 @@ func (c *Checker) Around(at uintptr) (found *Violation) {
 // Forget ends the watch of an idle block, because it leaves the pool or joins the
 // blocks that are not watched. If the block is not intact Forget returns the violation,
 // because its caller may hold locks and must report it later.
-func (c *Checker) Forget(at uintptr, block []byte) (found *Violation) {
+func (c *Checker) Forget(at uintptr, block []byte) (found *misuse.Violation) {
 	kept := !c.marks.isGiven(at)
 	c.unmark(at, kept)
 	s := c.shard(at)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/go125/synctest"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Await waits for what one Checker has found and not told of yet, or for what all have.
@@ -26,14 +27,14 @@ func TestAwait(t *testing.T) {
 		},
 		"a report that panics": func(c *Checker) {
 			defer func() { _ = recover() }()
-			c.Errand(func() { c.report(Violation{}); panic("after it") })
+			c.Errand(func() { c.report(misuse.Violation{}); panic("after it") })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				var told atomic.Int64
-				c := New(false, func(Violation) {
+				c := New(false, func(misuse.Violation) {
 					time.Sleep(time.Hour)
 					told.Add(1)
 				})

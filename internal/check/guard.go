@@ -1,6 +1,10 @@
 package check
 
-import "os"
+import (
+	"os"
+
+	"github.com/dewpond/dewpond/misuse"
+)
 
 // A Guard makes blocks fault on any access. That may lose their content.
 type Guard interface {
@@ -37,19 +41,19 @@ func (c *Checker) verify(r *record, block []byte) bool {
 // Fault returns the violation that caused a fault at an address: an access to a block
 // that is idle, or to the page behind a block. It returns nil if neither explains the
 // fault. The violation's Offence is the stack of the caller.
-func (c *Checker) Fault(at uintptr) *Violation {
+func (c *Checker) Fault(at uintptr) *misuse.Violation {
 	if c.Guard == nil {
 		return nil
 	}
 	offence := exactly()
-	var found *Violation
+	var found *misuse.Violation
 	nearest := uintptr(os.Getpagesize())
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
 		for _, r := range s.at {
 			away, kind := r.away(at)
-			if away < nearest && (kind == PastEnd || r.state == idle) {
+			if away < nearest && (kind == misuse.PastEnd || r.state == idle) {
 				nearest, found = away, r.violation(kind, offence)
 				found.Offset = int(at - r.address)
 			}
@@ -61,12 +65,12 @@ func (c *Checker) Fault(at uintptr) *Violation {
 
 // away returns how many bytes an address is from a block, and what kind of violation a
 // fault there is.
-func (r *record) away(at uintptr) (bytes uintptr, kind Kind) {
+func (r *record) away(at uintptr) (bytes uintptr, kind misuse.Kind) {
 	switch end := r.address + uintptr(r.size); {
 	case at >= end:
-		return at - end, PastEnd
+		return at - end, misuse.PastEnd
 	case at < r.address: // less than a page away: on the block's first page
-		return r.address - at, UseAfterPut
+		return r.address - at, misuse.UseAfterPut
 	}
-	return 0, UseAfterPut
+	return 0, misuse.UseAfterPut
 }

@@ -3,6 +3,8 @@ package check
 import (
 	"os"
 	"testing"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A fakeGuard records what it guards, and clears its content.
@@ -49,7 +51,7 @@ func TestBury(t *testing.T) {
 	d.Poison(at(b), b)
 	b[7] = 0
 	d.getHere(b)
-	d.expect(t, WriteAfterPut, "getHere", "putHere", "getHere")
+	d.expect(t, misuse.WriteAfterPut, "getHere", "putHere", "getHere")
 }
 
 // The kind of a fault depends on the block that it is nearest to.
@@ -63,14 +65,14 @@ func TestFault(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		at   uintptr
-		kind Kind
+		kind misuse.Kind
 		none bool
 	}{
-		{"the idle block", at(idle), UseAfterPut, false},
-		{"its last byte", at(idle) + 99, UseAfterPut, false},
-		{"its first page", at(idle) - 16, UseAfterPut, false},
-		{"behind it", at(idle) + 100, PastEnd, false},
-		{"behind the other", at(out) + 100, PastEnd, false},
+		{"the idle block", at(idle), misuse.UseAfterPut, false},
+		{"its last byte", at(idle) + 99, misuse.UseAfterPut, false},
+		{"its first page", at(idle) - 16, misuse.UseAfterPut, false},
+		{"behind it", at(idle) + 100, misuse.PastEnd, false},
+		{"behind the other", at(out) + 100, misuse.PastEnd, false},
 		{"inside the other", at(out) + 50, 0, true},
 		{"far from both", at(out) + uintptr(3*page), 0, true},
 	} {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"math"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -25,18 +24,6 @@ func Bucket(v int64) int {
 	}
 	e := bits.Len64(below) - 1
 	return min((e-1)*4+int(below>>(e-2)&3), Buckets-1)
-}
-
-// UpTo returns the largest value of a bucket. The last bucket has no bound.
-func UpTo(bucket int) int64 {
-	next := bucket + 1
-	switch {
-	case next >= Buckets:
-		return math.MaxInt64
-	case next < 4:
-		return int64(next)
-	}
-	return int64(4+next%4) << (next/4 - 1)
 }
 
 // Add counts a value.

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unique"
 	"weak"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 type counter struct {
@@ -183,7 +185,7 @@ func TestSealLeavesOut(t *testing.T) {
 	d.Layout = LayoutOf(reflect.TypeFor[element]())
 	b := make([]byte, 2*24)
 	d.getHere(b)
-	idle := func(change func()) []Violation {
+	idle := func(change func()) []misuse.Violation {
 		d.putHere(b)
 		d.Seal(at(b), b)
 		change()
@@ -199,7 +201,7 @@ func TestSealLeavesOut(t *testing.T) {
 	}
 	for _, tt := range []struct{ write, offset, written int }{{0, 0, 1}, {23, 23, 1}, {24, 24, 1}, {47, 47, 1}} {
 		found := idle(func() { b[tt.write], b[10], b[35] = 2, b[10]+1, b[35]+1 })
-		if len(found) != 1 || found[0].Kind != WriteAfterPut || found[0].Offset != tt.offset || found[0].Written != tt.written ||
+		if len(found) != 1 || found[0].Kind != misuse.WriteAfterPut || found[0].Offset != tt.offset || found[0].Written != tt.written ||
 			!slices.Equal(found[0].Old, []byte{0}) || !slices.Equal(found[0].New, []byte{2}) {
 			t.Errorf("of a write at %d: %+v", tt.write, found)
 		}

@@ -5,24 +5,26 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // One violation stands for the leaks of one place, that of the most bytes first.
 func TestByPlace(t *testing.T) {
-	leak := func(size int, age time.Duration, got uintptr, owners ...Stack) Violation {
-		return Violation{Kind: Leak, Size: size, Age: age, Count: 1, Bytes: size, Got: Stack{got, 7}, Owners: owners}
+	leak := func(size int, age time.Duration, got uintptr, owners ...[]uintptr) misuse.Violation {
+		return misuse.Violation{Kind: misuse.Leak, Size: size, Age: age, Count: 1, Bytes: size, Got: Stack{got, 7}, Owners: owners}
 	}
-	places := byPlace([]Violation{
+	places := byPlace([]misuse.Violation{
 		leak(64, 3, 1), leak(512, 1, 2), leak(128, 5, 1), leak(64, 4, 1),
 		leak(64, 1, 1, Stack{9}), leak(64, 2, 1, Stack{9}), leak(64, 1, 1, Stack{8}),
 	})
-	want := []Violation{
-		{Kind: Leak, Size: 512, Age: 1, Count: 1, Bytes: 512, Got: Stack{2, 7}},
-		{Kind: Leak, Size: 128, Age: 5, Count: 3, Bytes: 256, Got: Stack{1, 7}},
-		{Kind: Leak, Size: 64, Age: 2, Count: 2, Bytes: 128, Got: Stack{1, 7}, Owners: []Stack{{9}}},
-		{Kind: Leak, Size: 64, Age: 1, Count: 1, Bytes: 64, Got: Stack{1, 7}, Owners: []Stack{{8}}},
+	want := []misuse.Violation{
+		{Kind: misuse.Leak, Size: 512, Age: 1, Count: 1, Bytes: 512, Got: Stack{2, 7}},
+		{Kind: misuse.Leak, Size: 128, Age: 5, Count: 3, Bytes: 256, Got: Stack{1, 7}},
+		{Kind: misuse.Leak, Size: 64, Age: 2, Count: 2, Bytes: 128, Got: Stack{1, 7}, Owners: [][]uintptr{{9}}},
+		{Kind: misuse.Leak, Size: 64, Age: 1, Count: 1, Bytes: 64, Got: Stack{1, 7}, Owners: [][]uintptr{{8}}},
 	}
-	if !slices.EqualFunc(places, want, func(a, b Violation) bool {
+	if !slices.EqualFunc(places, want, func(a, b misuse.Violation) bool {
 		return a.Size == b.Size && a.Age == b.Age && a.Count == b.Count && a.Bytes == b.Bytes && comparePlaces(a, b) == 0
 	}) {
 		t.Errorf("got %+v\nwant %+v", places, want)
@@ -51,7 +53,7 @@ func TestOutByPlace(t *testing.T) {
 // block knows none of them.
 func TestOwners(t *testing.T) {
 	d, b := newDesk(), make([]byte, 64)
-	owners := func() []Stack {
+	owners := func() [][]uintptr {
 		t.Helper()
 		d.Out(0, time.Now())
 		found := d.take()
@@ -84,11 +86,11 @@ func TestOwners(t *testing.T) {
 		t.Error("a second Release is taken for the first")
 	}
 	d.ReleasedAgain(second, 0)
-	d.expect(t, DoubleRelease, "retainHere", "releaseHere", "TestOwners")
+	d.expect(t, misuse.DoubleRelease, "retainHere", "releaseHere", "TestOwners")
 	d.ReleasedAgain(first, 0)
-	d.expect(t, DoubleRelease, "getHere", "TestOwners", "TestOwners")
+	d.expect(t, misuse.DoubleRelease, "getHere", "TestOwners", "TestOwners")
 	d.ReleasedAgain(nil, 64)
-	d.expect(t, DoubleRelease, "", "", "TestOwners")
+	d.expect(t, misuse.DoubleRelease, "", "", "TestOwners")
 	d.putHere(b)
 	Poison(b)
 	d.getHere(b)

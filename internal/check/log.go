@@ -6,11 +6,13 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A Logger says what there is to say, in the place of standard error.
 type Logger struct {
-	Report func(Report)
+	Report func(misuse.Violation)
 	Note   func(text, key, value string) // a mistake in a setting
 	Inform func(text, key, value string) // what a setting does
 }
@@ -27,16 +29,16 @@ var stderr io.Writer = os.Stderr
 // advertised has said once that there is a Logger and a profile to be had.
 var advertised sync.Once
 
-// Log passes a Report to the Logger, or writes it to standard error, at once, for other
+// Log passes a Violation to the Logger, or writes it to standard error, at once, for other
 // goroutines write there too.
-func (r Report) Log() {
+func Log(v misuse.Violation) {
 	if l := logger.Load(); l != nil {
-		l.Report(r)
+		l.Report(v)
 		return
 	}
-	text := r.String() + "\n"
+	text := v.String() + "\n"
 	advertised.Do(func() {
-		text += "(To have this in log/slog, and the pprof profile dewpond_inuse, import _ \"" + library + "/checks\".)\n"
+		text += "(To have this in log/slog, and the pprof profile dewpond_inuse, import _ \"github.com/dewpond/dewpond/checks\".)\n"
 	})
 	io.WriteString(stderr, text)
 }
@@ -61,27 +63,4 @@ func Inform(text, key, value string) {
 
 func write(text, key, value string) {
 	fmt.Fprintf(stderr, "dewpond: %s: %s is %q\n", text, key, value)
-}
-
-// Rest returns a report without its first line, each frame in a line.
-func (r Report) Rest() []string {
-	lines := r.details()
-	for _, s := range r.stacks() {
-		lines = append(lines, s.title+" at")
-		for _, f := range Lines(s.stack) {
-			lines = append(lines, "    "+f)
-		}
-	}
-	if r.Advice != "" {
-		lines = append(lines, r.Advice)
-	}
-	return lines
-}
-
-// Lines returns a line for each frame of a stack: the function and the place.
-func Lines(s Stack) (lines []string) {
-	for _, f := range s.Frames() {
-		lines = append(lines, fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line))
-	}
-	return lines
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Without package checks a report goes to standard error as it is, and the first says what else there
@@ -14,9 +16,9 @@ func TestLogToStandardError(t *testing.T) {
 	before := stderr
 	defer func() { stderr = before }()
 	stderr, advertised = &text, sync.Once{}
-	r := Report{Violation: Violation{Kind: DoublePut, Size: 64, Got: one(), Put: two()}, Pool: "p"}
-	r.Log()
-	r.Log()
+	r := misuse.Violation{Kind: misuse.DoublePut, Size: 64, Got: Here(), Put: Here(), Pool: "p"}
+	Log(r)
+	Log(r)
 	hint := `import _ "github.com/dewpond/dewpond/checks"`
 	if got := text.String(); !strings.HasPrefix(got, r.String()+"\n") || !strings.HasSuffix(got, ")\n"+r.String()+"\n") || strings.Count(got, hint) != 1 {
 		t.Errorf("two reports are\n%s", got)
@@ -29,9 +31,9 @@ func TestLogToStandardError(t *testing.T) {
 	}
 	text.Reset()
 	var reports, notes, information int
-	SetLogger(&Logger{func(Report) { reports++ }, func(string, string, string) { notes++ }, func(string, string, string) { information++ }})
+	SetLogger(&Logger{func(misuse.Violation) { reports++ }, func(string, string, string) { notes++ }, func(string, string, string) { information++ }})
 	defer SetLogger(nil)
-	r.Log()
+	Log(r)
 	Note("a mistake", "value", "x")
 	Inform("it works", "value", "x")
 	if reports != 1 || notes != 1 || information != 1 || text.Len() != 0 {

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // awaitLost waits until no block is watched: all are lost, and their owners were excused.
@@ -152,14 +154,14 @@ func TestExcuseEnds(t *testing.T) {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-	d.expect(t, Leak, "getHere", "", "")
+	d.expect(t, misuse.Leak, "getHere", "", "")
 }
 
 // A leak is reported by a goroutine of the runtime's, which a search for leaked goroutines sees until
 // the report is made. The document has the line that ignores it.
 func TestReportingGoroutineIsDocumented(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
-	c := New(false, func(Violation) {
+	c := New(false, func(misuse.Violation) {
 		begun <- true
 		<-end
 	})

@@ -3,6 +3,8 @@ package check
 import (
 	"container/list"
 	"time"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // An Owner is one owner of a leased block that is watched: what made it and, once it has
@@ -71,7 +73,7 @@ func (c *Checker) ReleasedFirst(at uintptr) *Owner {
 // ReleasedAgain reports that an owner releases a second time. o is nil if nothing is known
 // of it. size is that of the block, if the owner does not know it.
 func (c *Checker) ReleasedAgain(o *Owner, size int) {
-	v := Violation{Kind: DoubleRelease, Offence: exactly()}
+	v := misuse.Violation{Kind: misuse.DoubleRelease, Offence: exactly()}
 	if o != nil {
 		s := c.shard(o.at)
 		s.mu.Lock()
@@ -85,7 +87,7 @@ func (c *Checker) ReleasedAgain(o *Owner, size int) {
 
 // ownersLeft returns what made each owner of a leased block that has not released, if there
 // ever were several. The shard is locked.
-func (r *record) ownersLeft() (stacks []Stack) {
+func (r *record) ownersLeft() (stacks [][]uintptr) {
 	if r.owners == nil || r.owners.Len() == 0 {
 		return nil
 	}

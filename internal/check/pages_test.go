@@ -3,11 +3,13 @@ package check
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // What overlaps a slice is found among few blocks, however many are watched.
 func TestPagesLookAtFew(t *testing.T) {
-	c := New(false, func(Violation) {})
+	c := New(false, func(misuse.Violation) {})
 	const blocks, size = 20_000, 64
 	var all [][]byte
 	for range blocks {

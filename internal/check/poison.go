@@ -3,6 +3,8 @@ package check
 import (
 	"bytes"
 	"slices"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // poisonByte is the byte that idle blocks are filled with. It is unlikely as text, length
@@ -54,14 +56,14 @@ func (r *record) broken(block []byte) (offset int, is, was []byte) {
 const shown = 32
 
 // written returns the violation of an idle block that is not intact. Its shard is locked.
-func (r *record) written(block []byte, offence Stack) *Violation {
-	v := r.violation(WriteAfterPut, offence)
+func (r *record) written(block []byte, offence Stack) *misuse.Violation {
+	v := r.violation(misuse.WriteAfterPut, offence)
 	if !r.sealed {
-		v.changed(block, 0, func(int) byte { return poisonByte })
+		changed(v, block, 0, func(int) byte { return poisonByte })
 		return v
 	}
 	offset, is, was := r.broken(block)
-	v.changed(is, 0, func(i int) byte { return was[i] })
+	changed(v, is, 0, func(i int) byte { return was[i] })
 	v.Offset += offset
 	return v
 }
@@ -80,15 +82,15 @@ func (c *Checker) WrittenBeyond(at uintptr, b []byte) {
 		s.mu.Unlock()
 		return
 	}
-	v := r.violation(WriteBeyond, offence)
+	v := r.violation(misuse.WriteBeyond, offence)
 	s.mu.Unlock()
-	v.changed(block, len(b), func(int) byte { return 0 })
+	changed(v, block, len(b), func(int) byte { return 0 })
 	clear(block[len(b):])
 	c.report(*v)
 }
 
 // changed says what is not as it was in a block, from an offset on.
-func (v *Violation) changed(block []byte, from int, was func(i int) byte) {
+func changed(v *misuse.Violation, block []byte, from int, was func(i int) byte) {
 	first, last := from, len(block)-1
 	for first < last && block[first] == was(first) {
 		first++

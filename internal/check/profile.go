@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A Profile has every watched block that is out or has leaked, by the stack of its Get. It is a
@@ -60,8 +62,8 @@ func newSite(pc uintptr) (s site) {
 		f, more = frames.Next()
 		switch {
 		case f.Function == library+"/internal/check.(*Checker).Get", f.Function == library+"/internal/check.(*Checker).callers":
-		case wrapper(f): // the runtime does not count it either
-		case inside(f.Function):
+		case isWrapper(f): // the runtime does not count it either
+		case misuse.Inside(f.Function):
 			s.frames++
 		default:
 			s.caller = true

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"time"
 	"weak"
+
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A record is what is known of a watched block. The lock of its shard guards it.
@@ -171,7 +173,7 @@ func (b collectedBlock) collected() {
 		s.mu.Unlock()
 		return
 	}
-	v := r.violation(Leak, nil)
+	v := r.violation(misuse.Leak, nil)
 	defer b.checker.begin().end()
 	s.mu.Unlock()
 	b.checker.reportLost(*v)
@@ -196,16 +198,16 @@ func sameClock(a, b time.Time) bool { return (a == a.Round(0)) == (b == b.Round(
 
 // violation describes an offence against a block, with copies of all stacks. The shard is
 // locked.
-func (r *record) violation(kind Kind, offence Stack) *Violation {
+func (r *record) violation(kind misuse.Kind, offence Stack) *misuse.Violation {
 	since := r.gotAt
 	if r.state == idle {
 		since = r.putAt
 	}
-	v := &Violation{
+	v := &misuse.Violation{
 		Kind: kind, Size: r.size, Age: time.Since(since), Count: 1, Bytes: r.size,
 		Got: r.got.clone(), Put: r.put.clone(), Offence: offence.clone(),
 	}
-	if kind == Leak {
+	if kind == misuse.Leak {
 		v.Owners = r.ownersLeft()
 	}
 	return v

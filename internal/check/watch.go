@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/late"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A Keeper is the pool whose blocks a Watch watches.
@@ -47,7 +48,7 @@ type Watch struct {
 // NewWatch returns a Watch of so many classes, with a quarantine that takes nothing until
 // its Bytes are set. Blocks are poisoned while they are idle, or sealed if that is what their
 // next owner cannot have. report is called for each violation, without locks held.
-func NewWatch(all, sealed bool, classes int, report func(Violation)) *Watch {
+func NewWatch(all, sealed bool, classes int, report func(misuse.Violation)) *Watch {
 	return &Watch{
 		Checker: New(!all, report),
 		all:     all,
@@ -159,7 +160,7 @@ func (w *Watch) Leaks(age time.Duration, now time.Time, l *late.List) (n, left i
 }
 
 // later has a violation, if there is one, reported when the list ends.
-func (w *Watch) later(found *Violation, l *late.List) {
+func (w *Watch) later(found *misuse.Violation, l *late.List) {
 	if found != nil {
 		violation := *found
 		l.Add(func() { w.report(violation) })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/internal/late"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A fakeKeeper notes what a Watch asks of it.
@@ -46,9 +47,9 @@ func (k *fakeKeeper) take() (did []string) {
 
 // newWatch returns a Watch of two classes whose quarantine holds so many blocks of 64
 // bytes, its Keeper, and what it reports.
-func newWatch(all, sealed bool, blocks int) (w *Watch, k *fakeKeeper, found *[]Kind) {
-	found = new([]Kind)
-	w = NewWatch(all, sealed, 2, func(v Violation) { *found = append(*found, v.Kind) })
+func newWatch(all, sealed bool, blocks int) (w *Watch, k *fakeKeeper, found *[]misuse.Kind) {
+	found = new([]misuse.Kind)
+	w = NewWatch(all, sealed, 2, func(v misuse.Violation) { *found = append(*found, v.Kind) })
 	w.Quarantine.Bytes = 64 * blocks
 	k = &fakeKeeper{w: w}
 	w.Keeper = k
@@ -133,7 +134,7 @@ func TestWatchEnds(t *testing.T) {
 				}
 			}
 			w.Flush()
-			if watched := w.Put(b.At, 64) != Unknown; watched != all || all && len(*found) != 1 || !all && (len(*found) != 1 || (*found)[0] != WriteAfterPut) {
+			if watched := w.Put(b.At, 64) != Unknown; watched != all || all && len(*found) != 1 || !all && (len(*found) != 1 || (*found)[0] != misuse.WriteAfterPut) {
 				t.Errorf("all %v, sealed %v: watched %v, found %v", all, sealed, watched, *found)
 			}
 		}
@@ -156,7 +157,7 @@ func TestEmpty(t *testing.T) {
 	if w.InQuarantine(0)+w.InQuarantine(1) != 0 || *found != nil {
 		t.Errorf("%d and %d are in quarantine; reported too early: %v", w.InQuarantine(0), w.InQuarantine(1), *found)
 	}
-	if l.End(); !slices.Equal(*found, []Kind{WriteAfterPut, WriteAfterPut}) {
+	if l.End(); !slices.Equal(*found, []misuse.Kind{misuse.WriteAfterPut, misuse.WriteAfterPut}) {
 		t.Errorf("found %v", *found)
 	}
 	w.Retire(w.idle(0))
@@ -181,7 +182,7 @@ func TestLeaks(t *testing.T) {
 	if n, left := w.Leaks(0, now, &l); n != 1 || left != 0 || *found != nil {
 		t.Errorf("%d have leaked, %d not yet; reported too early: %v", n, left, *found)
 	}
-	if l.End(); !slices.Equal(*found, []Kind{Leak}) {
+	if l.End(); !slices.Equal(*found, []misuse.Kind{misuse.Leak}) {
 		t.Errorf("found %v", *found)
 	}
 }

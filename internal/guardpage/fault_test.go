@@ -10,7 +10,7 @@ import (
 	"time"
 	"weak"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // hides fails unless the pages that are hidden are those of the queue.
@@ -155,7 +155,7 @@ func TestFaultIsExplained(t *testing.T) {
 	out := g.Get(make([]byte, 100), p)
 	block := put(t, g, p, 9000)
 	owner, v := g.Fault(addressOf(block) + 5000)
-	if owner != Owner(p) || v == nil || v.Kind != check.UseAfterPut || v.Offset != 5000 || v.Size != 9000 || v.Got == nil || v.Put == nil || v.Offence == nil {
+	if owner != Owner(p) || v == nil || v.Kind != misuse.UseAfterPut || v.Offset != 5000 || v.Size != 9000 || v.Got == nil || v.Put == nil || v.Offence == nil {
 		t.Errorf("%v, %+v", owner, v)
 	}
 	for _, at := range []uintptr{0, addressOf(out), addressOf(block) + 9000, addressOf(block) - Marked, ^uintptr(0)} {

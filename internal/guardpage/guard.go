@@ -29,6 +29,7 @@ import (
 	"github.com/dewpond/dewpond/internal/bubble"
 	"github.com/dewpond/dewpond/internal/callers"
 	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 const (
@@ -67,7 +68,7 @@ func IsMarked(at uintptr) bool { return at&(2*Marked-1) == Marked }
 // An Owner is the pool whose callers get guarded blocks.
 type Owner interface {
 	Name() string
-	Report(check.Violation) // is called without locks
+	Report(misuse.Violation) // is called without locks
 }
 
 // A Guard has the guarded blocks of a process. All its methods are safe for concurrent use.
@@ -248,7 +249,7 @@ const (
 // Put takes back the guarded block that begins at an address, and returns the pool's own that it
 // has stood for, which takes its place in what is left of the caller's Put. anyCap allows that its
 // cap was cut. If the Put is a misuse, the caller reports that once it has counted it.
-func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdict, misuse *check.Violation) {
+func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdict, found *misuse.Violation) {
 	if g.known.Load() == 0 {
 		return nil, Unknown, nil
 	}
@@ -261,19 +262,19 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 	switch {
 	case r == nil:
 		g.mu.Unlock()
-		if misuse = g.Inside(b); misuse != nil {
-			return nil, Foreign, misuse
+		if found = g.Inside(b); found != nil {
+			return nil, Foreign, found
 		}
 		return nil, Unknown, nil
 	case r.isIdle():
-		misuse = r.violation(check.DoublePut, true)
+		found = r.violation(misuse.DoublePut, true)
 		g.mu.Unlock()
-		return nil, Double, misuse
+		return nil, Double, found
 	case r.owner != owner:
-		misuse = r.violation(check.ForeignPut, true)
-		misuse.Holder = r.owner.Name()
+		found = r.violation(misuse.ForeignPut, true)
+		found.Holder = r.owner.Name()
 		g.mu.Unlock()
-		return nil, Foreign, misuse
+		return nil, Foreign, found
 	case cap(b) != r.size && !anyCap:
 		g.mu.Unlock()
 		return nil, Foreign, nil
@@ -296,7 +297,7 @@ func (g *Guard) Put(b []byte, anyCap bool, owner Owner) (instead []byte, v Verdi
 
 // Inside returns the misuse if a slice that is put back begins inside a guarded block, and not where
 // that does, or nil.
-func (g *Guard) Inside(b []byte) (misuse *check.Violation) {
+func (g *Guard) Inside(b []byte) (found *misuse.Violation) {
 	if g.known.Load() == 0 {
 		return nil
 	}
@@ -307,9 +308,9 @@ func (g *Guard) Inside(b []byte) (misuse *check.Violation) {
 	if r == nil || r.at == at {
 		return nil
 	}
-	misuse = r.violation(check.InteriorPut, true)
-	misuse.Offset = int(at - r.at)
-	return misuse
+	found = r.violation(misuse.InteriorPut, true)
+	found.Offset = int(at - r.at)
+	return found
 }
 
 // around returns the record of the block that has the byte at an address, or nil. It looks at all
@@ -333,8 +334,8 @@ func (g *Guard) around(at uintptr) *record {
 
 // violation returns what is known of a block as a Violation of a kind. byCaller says that the
 // caller's stack is that of the offence.
-func (r *record) violation(kind check.Kind, byCaller bool) *check.Violation {
-	v := &check.Violation{Kind: kind, Size: r.size, Count: 1, Bytes: r.size, Got: r.got.all()}
+func (r *record) violation(kind misuse.Kind, byCaller bool) *misuse.Violation {
+	v := &misuse.Violation{Kind: kind, Size: r.size, Count: 1, Bytes: r.size, Got: r.got.all()}
 	if r.isIdle() {
 		v.Put, v.Age = r.putBy.all(), time.Since(r.put)
 	}
@@ -437,19 +438,19 @@ func (g *Guard) dropAll() {
 // Fault returns the misuse behind a fault at an address, and whose the block is, or nil. The misuse's
 // Offence is the stack of the caller, by the runtime's walk: one by frame pointers misses a function
 // that has faulted.
-func (g *Guard) Fault(at uintptr) (owner Owner, misuse *check.Violation) {
+func (g *Guard) Fault(at uintptr) (owner Owner, found *misuse.Violation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.around(at)
 	if r == nil || !r.isIdle() {
 		return nil, nil
 	}
-	misuse = r.violation(check.UseAfterPut, false)
-	misuse.Offset = int(at - r.at)
+	found = r.violation(misuse.UseAfterPut, false)
+	found.Offset = int(at - r.at)
 	var here stack
 	here.n = runtime.Callers(2, here.pcs[:])
-	misuse.Offence = here.all()
-	return r.owner, misuse
+	found.Offence = here.all()
+	return r.owner, found
 }
 
 // turnOff ends guarding for good.

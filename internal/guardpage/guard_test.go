@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A pool is an Owner that notes what it is told.
 type pool struct {
 	name  string
-	found []check.Violation
+	found []misuse.Violation
 }
 
-func (p *pool) Name() string             { return p.name }
-func (p *pool) Report(v check.Violation) { p.found = append(p.found, v) }
+func (p *pool) Name() string              { return p.name }
+func (p *pool) Report(v misuse.Violation) { p.found = append(p.found, v) }
 
 // fake is a system with pages of a size, that says what is noted of them.
 type fake struct {
@@ -130,7 +130,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("bytes beside a block of %d are found, of pages of %d", size, page)
 			}
 			f.touch(block[size-1:])
-			if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != check.ReadAfterPut || p.found[0].Offset > size {
+			if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != misuse.ReadAfterPut || p.found[0].Offset > size {
 				t.Errorf("found %v", p.found)
 			}
 			p.found = nil
@@ -339,7 +339,7 @@ func TestHeapDump(t *testing.T) {
 	}
 	block := put(t, g, p, 5000)
 	block[10]++
-	if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != check.WriteAfterPut || p.found[0].Offset != 10 {
+	if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != misuse.WriteAfterPut || p.found[0].Offset != 10 {
 		t.Errorf("after it, found %v", p.found)
 	}
 	for range 3 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // unasking is a system that makes huge pages unasked, and a Guard there.
@@ -75,7 +75,7 @@ func TestRegion(t *testing.T) {
 		late := put(t, g, p, 100)
 		f.touch(late)
 		copy(late, "late")
-		if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != check.WriteAfterPut || string(p.found[0].New) != "late" {
+		if g.Sweep(); len(p.found) != 1 || p.found[0].Kind != misuse.WriteAfterPut || string(p.found[0].New) != "late" {
 			t.Errorf("found %v", p.found)
 		}
 		for range 2 * len(g.region.taken) { // one is cut where the late writer has written

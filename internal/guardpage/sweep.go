@@ -3,13 +3,13 @@ package guardpage
 import (
 	"time"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A finding is a block that was used while it was idle.
 type finding struct {
 	owner Owner
-	check.Violation
+	misuse.Violation
 }
 
 type findings []finding
@@ -99,7 +99,7 @@ func (g *Guard) look(r *record) findings {
 		g.turnOff("mincore fails: " + err.Error())
 		return nil
 	}
-	var touched *check.Violation
+	var touched *misuse.Violation
 	first, last := -1, -1
 	for page, is := range resident {
 		if !is {
@@ -107,7 +107,7 @@ func (g *Guard) look(r *record) findings {
 		}
 		from := page * g.sys.pageSize
 		if touched == nil {
-			touched = r.violation(check.ReadAfterPut, false)
+			touched = r.violation(misuse.ReadAfterPut, false)
 			touched.Offset = max(0, from-r.mark)
 		}
 		for i, b := range r.pages[from : from+g.sys.pageSize] {
@@ -123,7 +123,7 @@ func (g *Guard) look(r *record) findings {
 		return nil
 	}
 	if first >= 0 {
-		touched.Kind, touched.Offset, touched.Written = check.WriteAfterPut, first-r.mark, last+1-first
+		touched.Kind, touched.Offset, touched.Written = misuse.WriteAfterPut, first-r.mark, last+1-first
 		touched.New = make([]byte, min(mostBytes, touched.Written))
 		for i := range touched.New {
 			if resident[(first+i)/g.sys.pageSize] {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A slowOwner takes its time for a report.
@@ -16,7 +16,7 @@ type slowOwner struct {
 
 func (*slowOwner) Name() string { return "slow" }
 
-func (o *slowOwner) Report(check.Violation) {
+func (o *slowOwner) Report(misuse.Violation) {
 	close(o.begun)
 	<-o.end
 	o.reported.Store(true)

@@ -2,7 +2,9 @@
 // dewpond does not have. Package dewpond sets its functions when the program starts.
 package hooks
 
-import "reflect"
+import (
+	"reflect"
+)
 
 // A Word is where an object of package dewsync begins, whose type only the running program
 // knows. Its pools are each a *dewpond.Pool[Word].
@@ -22,7 +24,7 @@ var (
 	AwaitReports func(p any)
 
 	// Fault reports the misuse behind a fault at an address, and returns it as a
-	// dewpond.Violation: see offheap.ExplainFaults. ok is false if no live pool with
+	// a Violation of package misuse: see offheap.ExplainFaults. ok is false if no live pool with
 	// CheckAll has a block there, nor any pool an idle one that is guarded so that it faults.
 	Fault func(at uintptr) (violation any, ok bool)
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/pressure"
 )
 
@@ -112,7 +113,7 @@ func (r *reader) sampled(s *dewpond.Stats) bool {
 	return r.times(out, of.Out, s.Name) && r.times(idle, of.Idle, s.Name) && r.sizes(asked, of.Asked, s.Name)
 }
 
-func (r *reader) times(m *Metric, h dewpond.Histogram, pool string) bool {
+func (r *reader) times(m *Metric, h misuse.Histogram, pool string) bool {
 	r.begin()
 	for bound := int64(leastTime); bound <= mostTime; bound *= 2 {
 		r.bucket(h, bound, 1e9)
@@ -120,7 +121,7 @@ func (r *reader) times(m *Metric, h dewpond.Histogram, pool string) bool {
 	return r.histogram(m, h, 1e9, pool)
 }
 
-func (r *reader) sizes(m *Metric, h dewpond.Histogram, pool string) bool {
+func (r *reader) sizes(m *Metric, h misuse.Histogram, pool string) bool {
 	r.begin()
 	for bound := int64(leastSize); bound <= mostSize; bound *= 2 {
 		for quarter := range int64(4) {
@@ -133,14 +134,14 @@ func (r *reader) sizes(m *Metric, h dewpond.Histogram, pool string) bool {
 func (r *reader) begin() { r.sample.Buckets = r.sample.Buckets[:0] }
 
 // bucket adds a bucket, unless nothing is in it or below, or above the one before it.
-func (r *reader) bucket(h dewpond.Histogram, bound int64, unit float64) {
+func (r *reader) bucket(h misuse.Histogram, bound int64, unit float64) {
 	n, all := h.AtMost(bound), r.sample.Buckets
 	if n > 0 && (len(all) == 0 || all[len(all)-1].Count < h.Count()) {
 		r.sample.Buckets = append(all, Bucket{float64(bound) / unit, n})
 	}
 }
 
-func (r *reader) histogram(m *Metric, h dewpond.Histogram, unit float64, pool string) bool {
+func (r *reader) histogram(m *Metric, h misuse.Histogram, unit float64, pool string) bool {
 	r.sample.Sum = float64(h.Sum) / unit
 	return r.say(m, float64(h.Count()), pool)
 }

@@ -25,18 +25,18 @@ const ownModule = "own module"
 // package that needs it; an arrow upwards needs a better reason than that.
 var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
-	{"cmd/dewpond/...", []string{".", "dewsync", "offheap", "pressure", "instruments/kit/...", ownModule}},
-	{"instruments/together/...", []string{".", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
-	{"contrib/dewecho/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
-	{"contrib/dewgin/...", []string{".", "contrib/dewhttp", "internal/turns", ownModule}},
-	{"contrib/...", []string{".", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upload", "internal/upstream", ownModule}},
-	{"examples/matchmaker/...", []string{".", "checks", "offheap", "pressure", "contrib/...", "instruments/kit/...", ownModule}},
-	{"examples/...", []string{".", "offheap", "pressure", ownModule}},
-	{"instruments/lab/...", []string{".", "offheap", "pressure", "contrib/...", "examples/matchmaker/...", "instruments/kit/...", "instruments/load/...", "instruments/lab/..."}},
+	{"cmd/dewpond/...", []string{".", "misuse", "dewsync", "offheap", "pressure", "instruments/kit/...", ownModule}},
+	{"instruments/together/...", []string{".", "misuse", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
+	{"contrib/dewecho/...", []string{".", "misuse", "contrib/dewhttp", "internal/turns", ownModule}},
+	{"contrib/dewgin/...", []string{".", "misuse", "contrib/dewhttp", "internal/turns", ownModule}},
+	{"contrib/...", []string{".", "misuse", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upload", "internal/upstream", ownModule}},
+	{"examples/matchmaker/...", []string{".", "misuse", "checks", "offheap", "pressure", "contrib/...", "instruments/kit/...", ownModule}},
+	{"examples/...", []string{".", "misuse", "offheap", "pressure", ownModule}},
+	{"instruments/lab/...", []string{".", "misuse", "offheap", "pressure", "contrib/...", "examples/matchmaker/...", "instruments/kit/...", "instruments/load/...", "instruments/lab/..."}},
 	{"instruments/load/report", []string{"instruments/kit/...", "instruments/load", "instruments/internal/rates"}}, // no flags, and nothing that runs
-	{"instruments/load/...", []string{".", "offheap", "pressure", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
-	{"instruments/internal/...", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
-	{"instruments/cmd/dewload", []string{".", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
+	{"instruments/load/...", []string{".", "misuse", "offheap", "pressure", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
+	{"instruments/internal/...", []string{".", "misuse", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
+	{"instruments/cmd/dewload", []string{".", "misuse", "instruments/kit/...", "instruments/load/...", "instruments/internal/..."}},
 	{"poolvet/...", []string{ownModule}}, // it names the pools that it knows, and imports none
 	{"tools/release", nil},               // it reads modules as files, and no package imports it
 
@@ -47,23 +47,24 @@ var layers = []layer{
 	{"instruments/proof/...", []string{"..."}},
 
 	// The library.
-	{"dewtest", []string{".", "offheap", "internal/go125", "internal/hooks"}},
-	{"dewsync", []string{".", "internal/hooks", "internal/magazine"}},
-	{"offheap", []string{".", "internal/arena", "internal/hooks", "internal/memory"}},
+	{"dewtest", []string{".", "misuse", "offheap", "internal/go125", "internal/hooks"}},
+	{"dewsync", []string{".", "misuse", "internal/hooks", "internal/magazine"}},
+	{"offheap", []string{".", "misuse", "internal/arena", "internal/hooks", "internal/memory"}},
 	{"pressure", []string{"internal/pressure"}},
-	{"checks", []string{"internal/check"}},
+	{"misuse", nil}, // what users see of internal/check
+	{"checks", []string{"internal/check", "misuse"}},
 	{".", []string{ // not internal/arena: memory comes through internal/memory
 		"internal/admission", "internal/atomics", "internal/bubble", "internal/check", "internal/decay", "internal/guardpage", "internal/hooks", "internal/late", "internal/learn",
 		"internal/magazine", "internal/memory",
-		"internal/perclass", "internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass",
+		"internal/perclass", "internal/percpu", "internal/pressure", "internal/registry", "internal/semaphore", "internal/sizeclass", "misuse",
 	}},
 	{"internal/admission", []string{
 		"internal/atomics", "internal/bubble", "internal/late", "internal/magazine", "internal/memory", "internal/perclass",
 	}},
 	{"internal/arena", []string{"internal/atomics", "internal/memory"}},
 	{"internal/magazine", []string{"internal/atomics", "internal/late", "internal/perclass", "internal/percpu"}},
-	{"internal/check", []string{"internal/bubble", "internal/callers", "internal/late"}},
-	{"internal/guardpage", []string{"internal/bubble", "internal/callers", "internal/check"}},
+	{"internal/check", []string{"internal/bubble", "internal/callers", "internal/late", "misuse"}},
+	{"internal/guardpage", []string{"internal/bubble", "internal/callers", "internal/check", "misuse"}},
 	{"internal/atomics", nil},
 	{"internal/bubble", nil},
 	{"internal/callers", nil},
@@ -79,9 +80,9 @@ var layers = []layer{
 	{"internal/semaphore", []string{"internal/atomics", "internal/bubble"}},
 	{"internal/sizeclass", nil},
 
-	{"internal/metric", []string{".", "pressure"}},            // what exporters export
-	{"internal/upload", []string{"."}},                        // how web adapters read bodies
-	{"internal/attack", []string{".", "offheap", "pressure"}}, // a test alone, and as a user sees them
+	{"internal/metric", []string{".", "misuse", "pressure"}},            // what exporters export
+	{"internal/upload", []string{"."}},                                  // how web adapters read bodies
+	{"internal/attack", []string{".", "misuse", "offheap", "pressure"}}, // a test alone, and as a user sees them
 
 	{"internal/go125/...", nil}, // for tests and dewtest alone
 	{"internal/turns", nil},     // for benchmarks alone

@@ -23,6 +23,7 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/dewtest"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -368,7 +369,7 @@ var scenarios = []scenario{
 		found := make(chan bool)
 		p := dewpond.MustBytePool(dewpond.BytePoolOptions{
 			LeakAfter: time.Nanosecond, IdleTimeout: 100 * time.Millisecond,
-			OnViolation: func(dewpond.Violation) {
+			OnViolation: func(misuse.Violation) {
 				close(found)
 				for stacks := make([]byte, 1<<20); !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("check.(*errand).wait(")); {
 					runtime.Gosched()
@@ -393,7 +394,7 @@ var scenarios = []scenario{
 		b[0] = 1
 	}},
 	{name: "Main: violation of a closed pool that has its own OnViolation", main: true, want: "write after Put", stack: "takeOrder", play: func(t *testing.T) {
-		p := dewpond.MustPool(dewpond.PoolOptions[order]{OnViolation: func(dewpond.Violation) {}})
+		p := dewpond.MustPool(dewpond.PoolOptions[order]{OnViolation: func(misuse.Violation) {}})
 		v := takeOrder(p)
 		p.Put(v)
 		v.ID = 7

@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/dewpond/dewpond/internal/check"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // tallied is the file that DEWPOND_TALLY names, which several processes append to.
@@ -19,4 +19,4 @@ var tallied = sync.OnceValue(func() *os.File {
 
 func tallySample() { fmt.Fprintln(tallied(), "sample") }
 
-func tallyUse(v check.Violation) { fmt.Fprintf(tallied(), "use\n%v\n", check.Report{Violation: v}) }
+func tallyUse(v misuse.Violation) { fmt.Fprintf(tallied(), "use\n%v\n", v) }

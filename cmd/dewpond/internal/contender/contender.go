@@ -17,6 +17,7 @@ import (
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/tool"
 	"github.com/dewpond/dewpond/instruments/kit/palette"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // Largest is the size of the largest block that a scenario may ask for: the largest class of
@@ -66,7 +67,7 @@ type Options struct {
 	Budget *dewpond.Budget
 	// Check and OnViolation are dewpond's. The other contenders watch nothing.
 	Check       dewpond.CheckMode
-	OnViolation func(dewpond.Violation)
+	OnViolation func(misuse.Violation)
 }
 
 // A Pool is a contender at work. It may also be an [Idler], a [Misser], an [Enginer], a [Refuser]

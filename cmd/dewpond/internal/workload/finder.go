@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/dewpond/dewpond"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // A finder holds each report of misuse to the seed that it is about. Only what a pool reports
@@ -38,7 +38,7 @@ func (f *finder) end() {
 }
 
 // report is the pool's OnViolation.
-func (f *finder) report(v dewpond.Violation) {
+func (f *finder) report(v misuse.Violation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.seedOf(v)
@@ -52,13 +52,13 @@ func (f *finder) report(v dewpond.Violation) {
 
 // seedOf returns the seed of a report, or nil. A write is known by its mark. What is found at once is
 // the misuse that is under way, if the stack goes through it: other goroutines use the pool too.
-func (f *finder) seedOf(v dewpond.Violation) *seed {
+func (f *finder) seedOf(v misuse.Violation) *seed {
 	switch {
-	case v.Kind == dewpond.WriteAfterPut:
+	case v.Kind == misuse.WriteAfterPut:
 		return f.writes[string(v.New)]
 	case f.now == nil || !passes(v.Offence, misusing):
 		return nil
-	case v.Kind == dewpond.DoublePut && f.now.misdeed == doublePut, v.Kind == dewpond.UseAfterPut && f.now.misdeed != doublePut:
+	case v.Kind == misuse.DoublePut && f.now.misdeed == doublePut, v.Kind == misuse.UseAfterPut && f.now.misdeed != doublePut:
 		return f.now
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/instruments/kit/result"
+	"github.com/dewpond/dewpond/misuse"
 )
 
 // misused has 40 seeds of each kind, and so little traffic that no seed's block gets another owner
@@ -121,13 +121,13 @@ func TestMisuseFalseReports(t *testing.T) {
 	}
 }
 
-type liar struct{ on func(dewpond.Violation) }
+type liar struct{ on func(misuse.Violation) }
 
 func (p liar) View() contender.View      { return p }
 func (p liar) Get(n int) contender.Block { return contender.Block{Bytes: make([]byte, n)} }
 func (p liar) Put(contender.Block) {
 	if p.on != nil {
-		p.on(dewpond.Violation{Kind: dewpond.Leak})
+		p.on(misuse.Violation{Kind: misuse.Leak})
 	}
 }
 func (p liar) Loop(int, int) {}
@@ -142,8 +142,8 @@ func TestFinder(t *testing.T) {
 			t.Errorf("%d found and %d false, want %d and %d", found, f.wrong, wantFound, wantWrong)
 		}
 	}
-	written := func(mark string) dewpond.Violation {
-		return dewpond.Violation{Kind: dewpond.WriteAfterPut, New: []byte(mark)}
+	written := func(mark string) misuse.Violation {
+		return misuse.Violation{Kind: misuse.WriteAfterPut, New: []byte(mark)}
 	}
 	f.report(written("w0000001"))
 	counts(0, 1) // not written yet
@@ -172,13 +172,13 @@ func TestFinder(t *testing.T) {
 }
 
 // A reporter calls each Put a double Put, with its stack.
-type reporter struct{ on func(dewpond.Violation) }
+type reporter struct{ on func(misuse.Violation) }
 
 func (r reporter) Get(int) contender.Block { return contender.Block{} }
 func (r reporter) Loop(int, int)           {}
 func (r reporter) Put(contender.Block) {
 	pcs := make([]uintptr, 32)
-	r.on(dewpond.Violation{Kind: dewpond.DoublePut, Offence: pcs[:runtime.Callers(1, pcs)]})
+	r.on(misuse.Violation{Kind: misuse.DoublePut, Offence: pcs[:runtime.Callers(1, pcs)]})
 }
 
 // Each seed is put back before it is misused, and not later than that.

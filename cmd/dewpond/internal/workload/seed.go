@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
@@ -64,7 +64,7 @@ func (s *seed) use(view contender.View, size int) {
 func (s *seed) misuse(view contender.View) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, fault := r.(dewpond.Violation); !fault {
+			if _, fault := r.(misuse.Violation); !fault {
 				panic(r)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // All returns the experiments in the order in which they run.
 func All() []experiment.Experiment {
 	return []experiment.Experiment{
-		misuse,
+		misused,
 		bufferCap,
 		hitRate,
 		reuseCurve,

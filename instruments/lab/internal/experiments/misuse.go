@@ -8,11 +8,12 @@ import (
 
 	"github.com/dewpond/dewpond"
 	"github.com/dewpond/dewpond/instruments/lab/internal/experiment"
+	"github.com/dewpond/dewpond/misuse"
 	"github.com/dewpond/dewpond/offheap"
 )
 
-// misuse does to each pool what a caller must not do, and looks at what comes of it.
-var misuse = experiment.Experiment{
+// misused does to each pool what a caller must not do, and looks at what comes of it.
+var misused = experiment.Experiment{
 	ID:       "misuse",
 	Question: "What do sync.Pool and dewpond do when a caller breaks the rules?",
 	Claims: []experiment.Claim{{
@@ -133,13 +134,13 @@ func misusablePool(name string) misusable {
 		}
 	}
 	var reports atomic.Uint64
-	options := dewpond.BytePoolOptions{Name: "misused", OnViolation: func(dewpond.Violation) { reports.Add(1) }}
+	options := dewpond.BytePoolOptions{Name: "misused", OnViolation: func(misuse.Violation) { reports.Add(1) }}
 	if name == "dewpond checked" || name == panicking {
 		options.Check = dewpond.CheckAll
 	}
 	if name == panicking {
-		options.OnViolation = func(v dewpond.Violation) {
-			if v.Kind != dewpond.Leak { // a collection finds that, when nobody is there to see it
+		options.OnViolation = func(v misuse.Violation) {
+			if v.Kind != misuse.Leak { // a collection finds that, when nobody is there to see it
 				panic(v.String())
 			}
 		}

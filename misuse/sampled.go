@@ -1,14 +1,10 @@
-package dewpond
+package misuse
 
-import (
-	"math"
-
-	"github.com/dewpond/dewpond/internal/check"
-)
+import "math"
 
 // Sampled is what the checks of a pool have seen of the blocks or objects that they watch: with
-// [CheckSampled] of one Get in 1024, hit or miss, chosen as if at random, so that it stands for all; with
-// [CheckAll] of every Get.
+// CheckSampled of one Get in 1024, hit or miss, chosen as if at random, so that it stands for all; with
+// CheckAll of every Get.
 type Sampled struct {
 	Watched uint64 // Gets whose block or object is watched
 
@@ -41,21 +37,15 @@ func (s *Sampled) Sub(previous *Sampled) *Sampled {
 	return &Sampled{s.Watched - previous.Watched, s.Out.Sub(previous.Out), s.Idle.Sub(previous.Idle), s.Asked.Sub(previous.Asked)}
 }
 
-// plus returns what was seen in two parts of a pool.
-func (s *Sampled) plus(t *Sampled) *Sampled {
+// Add returns what was seen in two parts of a pool. Either may be nil.
+func (s *Sampled) Add(t *Sampled) *Sampled {
 	switch {
 	case s == nil:
 		return t
 	case t == nil:
 		return s
 	}
-	return &Sampled{s.Watched + t.Watched, s.Out.plus(t.Out), s.Idle.plus(t.Idle), s.Asked.plus(t.Asked)}
-}
-
-// sampled returns what the checks have seen.
-func (c *checks) sampled() *Sampled {
-	s := &c.Sample
-	return &Sampled{s.Watched.Load(), histogramOf(&s.Out), histogramOf(&s.Idle), histogramOf(&s.Asked)}
+	return &Sampled{s.Watched + t.Watched, s.Out.Add(t.Out), s.Idle.Add(t.Idle), s.Asked.Add(t.Asked)}
 }
 
 // A Histogram is how many values there are of which size. It counts them in buckets, four for each power
@@ -63,11 +53,6 @@ func (c *checks) sampled() *Sampled {
 type Histogram struct {
 	Counts [160]uint64 // values in each bucket; [Histogram.AtMost] and [Histogram.Quantile] know their bounds
 	Sum    uint64      // of all values, exactly
-}
-
-func histogramOf(h *check.Histogram) (of Histogram) {
-	of.Counts, of.Sum = h.Load()
-	return of
 }
 
 // Count returns how many values there are.
@@ -81,7 +66,7 @@ func (h Histogram) Count() (n uint64) {
 // AtMost returns how many values are v or less. It is exact where a bucket ends in v: at each power of two,
 // and at 5, 6 and 7 quarters of one. Otherwise it leaves out those of the bucket that v is in.
 func (h Histogram) AtMost(v int64) (n uint64) {
-	for i := 0; i < len(h.Counts) && check.UpTo(i) <= v; i++ {
+	for i := 0; i < len(h.Counts) && endOf(i) <= v; i++ {
 		n += h.Counts[i]
 	}
 	return n
@@ -92,12 +77,12 @@ func (h Histogram) AtMost(v int64) (n uint64) {
 func (h Histogram) Quantile(q float64) (above, upTo int64) {
 	rank := uint64(max(1, math.Ceil(q*float64(h.Count()))))
 	for i, c := range h.Counts {
-		upTo = check.UpTo(i)
+		end := endOf(i)
 		if c >= rank {
-			return above, upTo
+			return above, end
 		}
 		rank -= c
-		above = upTo
+		above = end
 	}
 	return 0, 0
 }
@@ -111,11 +96,26 @@ func (h Histogram) Sub(previous Histogram) Histogram {
 	return h
 }
 
-// plus returns the values of both.
-func (h Histogram) plus(other Histogram) Histogram {
+// Add returns the values of both.
+func (h Histogram) Add(other Histogram) Histogram {
 	for i := range h.Counts {
 		h.Counts[i] += other.Counts[i]
 	}
 	h.Sum += other.Sum
 	return h
+}
+
+// buckets is how many buckets a Histogram has, four for each power of two.
+const buckets = len(Histogram{}.Counts)
+
+// endOf returns the largest value of a bucket. The last bucket has no bound.
+func endOf(bucket int) int64 {
+	next := bucket + 1
+	switch {
+	case next >= buckets:
+		return math.MaxInt64
+	case next < 4:
+		return int64(next)
+	}
+	return int64(4+next%4) << (next/4 - 1)
 }
