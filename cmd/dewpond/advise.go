@@ -2,10 +2,10 @@ package main
 
 // adviseCommand has a subcommand for each question. Each is in a file of its own.
 type adviseCommand struct {
-	Sites adviseSitesCommand `cmd:"" default:"withargs" help:"The default: which allocations to pool, with what, and what that buys."`
+	Sites adviseSitesCommand `cmd:"" default:"withargs" help:"Recommend which allocations to pool, with what, and predict what that buys (default)."`
 
-	Settings adviseSettingsCommand `cmd:"" help:"What other values of GOGC and GOMEMLIMIT would make of a program."`
+	Settings adviseSettingsCommand `cmd:"" help:"Predict a program's GC cost and heap for other values of GOGC and GOMEMLIMIT."`
 
-	Capacity adviseCapacityCommand `cmd:"" help:"How much memory a program needs for a rate of requests."`
-	CPU      adviseCPUCommand      `cmd:"" name:"cpu" help:"What memory costs by a CPU profile: allocation, marking, sweeping, clearing, pools, locks, page faults."`
+	Capacity adviseCapacityCommand `cmd:"" help:"Predict how much memory a program needs at a request rate."`
+	CPU      adviseCPUCommand      `cmd:"" name:"cpu" help:"Attribute a CPU profile to memory: allocation, marking, sweeping, clearing, pools, locks, page faults."`
 }

@@ -19,12 +19,12 @@ import (
 type adviseCapacityCommand struct {
 	processFlags
 
-	Rate    float64       `required:"" placeholder:"N" help:"The requests a second that the program shall serve."`
-	Latency time.Duration `required:"" placeholder:"TIME" help:"How long a request is under way, such as 42ms: the mean, at that rate."`
-	Now     *float64      `placeholder:"N" help:"The requests a second that it served while the sources were collected (as --rate)."`
+	Rate    amount.Rate   `required:"" placeholder:"N/s" help:"Requests per second to serve, such as 1500/s."`
+	Latency time.Duration `required:"" placeholder:"TIME" help:"Mean time that a request takes at that rate, such as 42ms."`
+	Now     *amount.Rate  `placeholder:"N/s" help:"Requests per second that it served while the sources were collected (default: --rate)."`
 	PID     int           `name:"pid" placeholder:"N" help:"The program's process on this machine: the CPU limit of its cgroups is printed."`
-	Check   bool          `help:"Exit with 1 if what lives would take 70 % of the memory limit or more."`
-	Held    string        `placeholder:"BYTES" help:"What a request holds while it is under way, the stack of its goroutine with it (all that it allocates, which is the most)."`
+	Check   bool          `help:"Exit with 1 if live memory would take 70 % of the memory limit or more."`
+	Held    string        `placeholder:"BYTES" help:"Bytes that a request holds while it runs, its goroutine's stack included (default: all that it allocates, the upper bound)."`
 }
 
 // Help says how the answer is reckoned, and what the JSON has.
@@ -52,14 +52,14 @@ Exit codes: 0 done, 1 --check found too little room below the memory limit, 2 th
 
 // Run reads the sources, and says how much memory the program needs.
 func (c *adviseCapacityCommand) Run() error {
-	ask := capacity.Ask{Rate: c.Rate, Latency: c.Latency, Now: c.Rate, Held: -1}
-	errs := []error{checkRate("rate", c.Rate)}
+	ask := capacity.Ask{Rate: float64(c.Rate), Latency: c.Latency, Now: float64(c.Rate), Held: -1}
+	errs := []error{checkRate("rate", float64(c.Rate))}
 	if c.Latency <= 0 {
 		errs = append(errs, fmt.Errorf("--latency: %v: give how long a request is under way, such as 42ms", c.Latency))
 	}
 	if c.Now != nil {
-		ask.Now = *c.Now
-		errs = append(errs, checkRate("now", *c.Now))
+		ask.Now = float64(*c.Now)
+		errs = append(errs, checkRate("now", float64(*c.Now)))
 	}
 	if c.Held != "" {
 		held, err := amount.Parse(c.Held)

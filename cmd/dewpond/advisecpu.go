@@ -25,8 +25,8 @@ import (
 type adviseCPUCommand struct {
 	Source string `arg:"" name:"source" help:"A CPU profile, or the URL of a program's /debug/pprof, which is profiled then."`
 
-	Seconds int    `default:"30" placeholder:"N" help:"How long the program is profiled, and what Linux counts of it (${default})."`
-	PID     int    `name:"pid" placeholder:"N" help:"The program's process on this machine: what Linux counts of it is printed beside, over --seconds."`
+	Seconds int    `default:"30" placeholder:"N" help:"Profile the program for N seconds (default ${default})."`
+	PID     int    `name:"pid" placeholder:"N" help:"The program's process on this machine: Linux's counts for it during --seconds are printed too."`
 	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; the schema is above."`
 
 	// What the other questions have and this one refuses.

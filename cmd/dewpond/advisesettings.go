@@ -26,19 +26,19 @@ import (
 type processFlags struct {
 	Source []string `arg:"" name:"source" help:"The URL of a program, or files: a gctrace (- is standard input), an execution trace, or samples of its metrics in the order of time."`
 
-	Seconds int    `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
-	GOGC    string `name:"gogc" placeholder:"N" help:"The program's GOGC, or off, where its metrics do not say it."`
-	Limit   string `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT, where its metrics do not say it; 0 is none."`
+	Seconds int    `default:"30" placeholder:"N" help:"Watch a URL for N seconds (default ${default})."`
+	GOGC    string `name:"gogc" placeholder:"N" help:"The program's GOGC, or off (default: what its metrics say)."`
+	Limit   string `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT; 0 is none (default: what its metrics say)."`
 	JSON    string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; the schema is above."`
 }
 
 type adviseSettingsCommand struct {
 	processFlags
 
-	Rate     *float64 `placeholder:"N" help:"The requests that the program served a second: the collections for each are printed."`
-	TryLimit string   `placeholder:"BYTES" help:"The memory limit of the row with GOGC=off (the program's own, or else twice the memory that its heap takes at most)."`
-	MinGain  float64  `default:"5" placeholder:"PERCENT" help:"Do not advise a setting that saves less of the collector's CPU (${default} %)."`
-	Check    bool     `help:"Exit with 1 if a larger GOGC saves --min-gain or more, or if what lives takes 70 % of the memory limit."`
+	Rate     *amount.Rate `placeholder:"N/s" help:"Requests per second that the program served, such as 1500/s: GC cycles per request are printed."`
+	TryLimit string       `placeholder:"BYTES" help:"Memory limit of the row with GOGC=off (default: the program's own, otherwise twice its peak heap)."`
+	MinGain  float64      `default:"5" placeholder:"PERCENT" help:"Recommend only settings that save at least PERCENT of the GC's CPU time (default ${default} %)."`
+	Check    bool         `help:"Exit with 1 if a larger GOGC saves --min-gain or more, or if live memory takes 70 % of the memory limit."`
 }
 
 // Help says what the sources are, and what the JSON has.
@@ -80,8 +80,8 @@ func (c *adviseSettingsCommand) Run() error {
 		errs = append(errs, errMinGain(c.MinGain))
 	}
 	if c.Rate != nil {
-		ask.Requests = *c.Rate
-		errs = append(errs, checkRate("rate", *c.Rate))
+		ask.Requests = float64(*c.Rate)
+		errs = append(errs, checkRate("rate", float64(*c.Rate)))
 	}
 	if c.TryLimit != "" {
 		var err error
@@ -123,7 +123,7 @@ func checkRate(flag string, rate float64) error {
 	if rate >= leastRequests && rate <= mostRequests {
 		return nil
 	}
-	return fmt.Errorf("--%s: %v: give the requests a second, such as 1500, from %v to %v", flag, rate, leastRequests, mostRequests)
+	return fmt.Errorf("--%s: %v: give requests per second, such as 1500/s, from %v to %v", flag, rate, leastRequests, mostRequests)
 }
 
 func asJSON[D any](w io.Writer, d D) error { return json.NewEncoder(w).Encode(d) }

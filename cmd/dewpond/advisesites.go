@@ -26,17 +26,17 @@ import (
 )
 
 type adviseSitesCommand struct {
-	Source []string `arg:"" name:"source" help:"The URL of a program's /debug/pprof, or files: profiles of the heap (two, or one with a duration), a CPU profile, a gctrace, and what heap?debug=1 has answered. Each is told by what is in it."`
+	Source []string `arg:"" name:"source" help:"The URL of a program's /debug/pprof, or files: profiles of the heap (two, or one with a duration), a CPU profile, a gctrace, and what heap?debug=1 has answered. The format of each file is detected."`
 
-	Seconds int     `default:"30" placeholder:"N" help:"How long a URL is watched (${default})."`
-	CPU     bool    `name:"cpu-profile" default:"true" negatable:"" help:"Have a URL take a CPU profile of that time as well."`
-	Src     string  `default:"." type:"path" placeholder:"DIR" help:"The source of the program, in which the kinds of allocations are looked up (the current module)."`
-	MinGain float64 `default:"5" placeholder:"PERCENT" help:"Do not advise what saves less of the collector's CPU (${default} %)."`
+	Seconds int     `default:"30" placeholder:"N" help:"Watch a URL for N seconds (default ${default})."`
+	CPU     bool    `name:"cpu-profile" default:"true" negatable:"" help:"Also take a CPU profile of the URL."`
+	Src     string  `default:"." type:"path" placeholder:"DIR" help:"Directory of the program's source, to recognize kinds of allocations (default: the current module)."`
+	MinGain float64 `default:"5" placeholder:"PERCENT" help:"Report only sites that save at least PERCENT of the GC's CPU time (default ${default} %)."`
 	Check   bool    `help:"Exit with 1 if a site saves --min-gain or more."`
-	Stacks  bool    `help:"Also print what calls each site."`
-	GOGC    string  `name:"gogc" placeholder:"N" help:"The program's GOGC, or off, if it is not as its metrics say, or 100."`
-	Limit   string  `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT, if it is not as its metrics say, or none."`
-	Idle    string  `placeholder:"BYTES" help:"Reckon with so many idle bytes in each pool, and not with what lives now."`
+	Stacks  bool    `help:"Also print the callers of each site."`
+	GOGC    string  `name:"gogc" placeholder:"N" help:"The program's GOGC, or off (default: what its metrics say, otherwise 100)."`
+	Limit   string  `name:"memory-limit" placeholder:"BYTES" help:"The program's GOMEMLIMIT (default: what its metrics say, otherwise none)."`
+	Idle    string  `placeholder:"BYTES" help:"Assume that each pool keeps BYTES idle (default: estimated from live memory)."`
 	JSON    string  `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON; the schema is above."`
 }
 

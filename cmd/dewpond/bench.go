@@ -11,25 +11,25 @@ import (
 
 // benchCommand has a subcommand for the tour and for each scenario, in a file of its name.
 type benchCommand struct {
-	Tour   tourCommand   `cmd:"" default:"withargs" help:"The default: short rounds of seven scenarios, and what follows for you on one screen."`
-	Micro  microCommand  `cmd:"" help:"Get and Put to the nanosecond, and dewpond's tools beside what they replace."`
-	Mixed  mixedCommand  `cmd:"" help:"Many goroutines: operations a second, and the tail of Get and Put."`
-	Churn  churnCommand  `cmd:"" help:"What decay costs the tail of steady traffic, and memory over time."`
-	Burst  burstCommand  `cmd:"" help:"How much of a burst survives the collector, and one burst over time."`
-	Beyond beyondCommand `cmd:"" help:"Bursts beyond the idle bound: what they allocate, processor time and memory."`
-	Flood  floodCommand  `cmd:"" help:"Ten times the traffic that a bound allows: memory, what is refused, and the tail of the rest."`
-	Misuse misuseCommand `cmd:"" help:"How much seeded misuse is found: double Put, and writes and reads after Put."`
-	Window windowCommand `cmd:"" help:"The time of a push into a full window of messages in a map."`
-	Rivals rivalsCommand `cmd:"" help:"dewpond, dewsync, sync.Pool and libraries in one table: time, P99, memory and collections."`
+	Tour   tourCommand   `cmd:"" default:"withargs" help:"Run short rounds of seven scenarios, and say on one screen what follows for you (default)."`
+	Micro  microCommand  `cmd:"" help:"Time Get and Put to the nanosecond, and dewpond's tools next to what they replace."`
+	Mixed  mixedCommand  `cmd:"" help:"Measure throughput and the tail of Get and Put with many goroutines."`
+	Churn  churnCommand  `cmd:"" help:"Measure what decay costs the tail of steady traffic, and memory over time."`
+	Burst  burstCommand  `cmd:"" help:"Measure how much of a burst survives GC cycles, and one burst over time."`
+	Beyond beyondCommand `cmd:"" help:"Measure bursts past the idle bound: bytes allocated, CPU time and memory."`
+	Flood  floodCommand  `cmd:"" help:"Offer ten times the traffic that a bound allows: memory, refusals, and the tail of the rest."`
+	Misuse misuseCommand `cmd:"" help:"Count how much planted misuse is found: double Put, and writes and reads after Put."`
+	Window windowCommand `cmd:"" help:"Time a push into a full window of messages in a map."`
+	Rivals rivalsCommand `cmd:"" help:"Compare dewpond, dewsync, sync.Pool and libraries in one table: time, P99, memory and GC cycles."`
 }
 
 // benchFlags are the flags of every scenario. A flag that was not given is a nil pointer, for
 // which the scenario's own default holds. plan.go reads them.
 type benchFlags struct {
-	Contenders []string `placeholder:"NAME" help:"Which pools take part. Ratios are to syncpool-class, the control is nop: keep both."`
-	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. A comparison in words needs ${enough}."`
+	Contenders []string `placeholder:"NAME" help:"Pools to measure. Keep syncpool-class and nop, which ratios need."`
+	Rounds     *int     `placeholder:"N" help:"Rounds of each contender, each in a process of its own. A verdict needs ${enough}."`
 	Duration   *string  `placeholder:"TIME" help:"Length of one round's measured window, such as 500ms."`
-	Quick      bool     `help:"A few short rounds: figures in about 10 s, without a comparison in words."`
+	Quick      bool     `help:"A few short rounds: figures in about 10 s, without a verdict."`
 	outputFlags
 }
 

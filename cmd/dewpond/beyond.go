@@ -10,10 +10,10 @@ import (
 type beyondCommand struct {
 	benchFlags
 
-	Mix     *string `placeholder:"SIZE:100" help:"Size of the blocks (${beyond_mix})."`
-	Blocks  *int    `placeholder:"N" help:"Blocks of a burst (${beyond_blocks})."`
-	Bursts  *int    `placeholder:"N" help:"Bursts of a round (${beyond_bursts})."`
-	Written *string `placeholder:"BYTES" help:"How much of each block is written (${beyond_written})."`
+	Mix     *string `placeholder:"SIZE:100" help:"Size of the blocks (default ${beyond_mix})."`
+	Blocks  *int    `placeholder:"N" help:"Blocks of a burst (default ${beyond_blocks})."`
+	Bursts  *int    `placeholder:"N" help:"Bursts of a round (default ${beyond_bursts})."`
+	Written *string `placeholder:"BYTES" help:"Write BYTES of each block (default ${beyond_written})."`
 
 	MemoryLimit *string `placeholder:"BYTES" help:"GOMEMLIMIT of each round, such as 2GiB (default: that of the environment)."`
 	Collections *int    `placeholder:"N" help:"Run N GC cycles between two bursts (default 0)."`

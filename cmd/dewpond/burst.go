@@ -5,12 +5,12 @@ import "github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 type burstCommand struct {
 	benchFlags
 
-	Mix         *string `placeholder:"SIZE:100" help:"Size of the blocks (${burst_mix})."`
-	Blocks      *int    `placeholder:"N" help:"Blocks held at once (${burst_blocks})."`
-	Collections *int    `placeholder:"N" help:"Garbage collections between two bursts (${burst_collections})."`
-	Garbage     *string `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (${burst_garbage})."`
-	Live        *string `placeholder:"BYTES" help:"Heap kept alive beside the pool, such as 1GiB (none)."`
-	IdleTimeout *string `placeholder:"TIME" help:"dewpond's IdleTimeout (dewpond's default, 60s)."`
+	Mix         *string `placeholder:"SIZE:100" help:"Size of the blocks (default ${burst_mix})."`
+	Blocks      *int    `placeholder:"N" help:"Blocks held at once (default ${burst_blocks})."`
+	Collections *int    `placeholder:"N" help:"GC cycles between two bursts (default ${burst_collections})."`
+	Garbage     *string `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default ${burst_garbage})."`
+	Live        *string `placeholder:"BYTES" help:"Keep BYTES of other heap alive, such as 1GiB (default: none)."`
+	IdleTimeout *string `placeholder:"TIME" help:"dewpond's IdleTimeout (default 60s)."`
 }
 
 func (c *burstCommand) Run() error { return c.bench(workload.Burst, c.read) }

@@ -1,18 +1,21 @@
 package main
 
-import "github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+import (
+	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
+)
 
 type churnCommand struct {
 	benchFlags
 
-	Goroutines  *int     `placeholder:"N" help:"Goroutines of the steady traffic (${churn_goroutines})."`
-	Rate        *float64 `placeholder:"N" help:"Their operations a second, all together (${churn_rate})."`
-	Mix         *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${churn_mix})."`
-	Blocks      *int     `placeholder:"N" help:"Blocks held by each burst (${churn_blocks})."`
-	Every       *string  `placeholder:"TIME" help:"From one burst to the next (${churn_every})."`
-	IdleTimeout *string  `placeholder:"TIME" help:"dewpond's IdleTimeout (${churn_idle_timeout}: far below dewpond's default of 60s on purpose, so that decay acts)."`
-	Garbage     *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (${churn_garbage})."`
-	Live        *string  `placeholder:"BYTES" help:"Heap kept alive beside the pool, such as 1GiB (${churn_live})."`
+	Goroutines  *int         `placeholder:"N" help:"Goroutines of the steady traffic (default ${churn_goroutines})."`
+	Rate        *amount.Rate `placeholder:"N/s" help:"Operations per second of all goroutines together, such as 50000/s (default ${churn_rate}/s)."`
+	Mix         *string      `placeholder:"SIZE:PERCENT,..." help:"Block sizes, and the percentage of requests for each (default ${churn_mix})."`
+	Blocks      *int         `placeholder:"N" help:"Blocks held by each burst (default ${churn_blocks})."`
+	Every       *string      `placeholder:"TIME" help:"Time between two bursts (default ${churn_every})."`
+	IdleTimeout *string      `placeholder:"TIME" help:"dewpond's IdleTimeout (default ${churn_idle_timeout}, far below dewpond's own 60s, so that decay acts)."`
+	Garbage     *string      `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default ${churn_garbage})."`
+	Live        *string      `placeholder:"BYTES" help:"Keep BYTES of other heap alive, such as 1GiB (default ${churn_live})."`
 }
 
 func (c *churnCommand) Run() error { return c.bench(workload.Churn, c.read) }

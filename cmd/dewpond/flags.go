@@ -94,14 +94,14 @@ func (r *flagReader) live(given *string, s *workload.Spec) {
 	}
 }
 
-func (r *flagReader) rate(given *float64, s *workload.Spec) {
+func (r *flagReader) rate(given *amount.Rate, s *workload.Spec) {
 	if given == nil {
 		return
 	}
 	if !(*given >= 1 && *given <= mostRate) {
-		r.add("rate", fmt.Errorf("%v: give 1 to %d a second", *given, mostRate))
+		r.add("rate", fmt.Errorf("%v/s: give 1/s to %d/s", *given, mostRate))
 	}
-	s.Rate = *given
+	s.Rate = float64(*given)
 }
 
 func (r *flagReader) every(given *string, what string, s *workload.Spec) {

@@ -13,12 +13,12 @@ const mostFloodHold = 10 * time.Second
 type floodCommand struct {
 	benchFlags
 
-	Limit      *string  `placeholder:"BYTES" help:"The bound: bytes that may be out at once (${flood_limit})."`
-	Times      *float64 `placeholder:"N" help:"The traffic, in multiples of what the bound allows (${flood_times})."`
-	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${flood_mix})."`
-	Hold       *string  `placeholder:"TIME" help:"How long a request holds its block (${flood_hold})."`
-	Goroutines *int     `placeholder:"N" help:"Requests at once, at most: what arrives beyond is dropped, so that memory does not run out (${flood_goroutines})."`
-	Garbage    *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (none)."`
+	Limit      *string  `placeholder:"BYTES" help:"Bound on the bytes in use (default ${flood_limit})."`
+	Times      *float64 `placeholder:"N" help:"Offer N times the traffic that the bound allows (default ${flood_times})."`
+	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes, and the percentage of requests for each (default ${flood_mix})."`
+	Hold       *string  `placeholder:"TIME" help:"Hold each block for TIME (default ${flood_hold})."`
+	Goroutines *int     `placeholder:"N" help:"At most N requests at a time. Further arrivals are dropped (default ${flood_goroutines})."`
+	Garbage    *string  `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default: none)."`
 }
 
 func (c *floodCommand) Run() error { return c.bench(workload.Flood, c.read) }

@@ -19,8 +19,8 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
 	Bench  benchCommand  `cmd:"" help:"Compare byte pools on this machine: make, sync.Pool, well-known libraries, dewpond."`
-	Advise adviseCommand `cmd:"" help:"What to pool in a program, and what it will buy."`
-	Top    topCommand    `cmd:"" help:"Show the pools of a running program, as they change."`
+	Advise adviseCommand `cmd:"" help:"Recommend what to pool in a program, and predict what that buys."`
+	Top    topCommand    `cmd:"" help:"Show the pools of a running program, live."`
 	Round  roundCommand  `cmd:"" hidden:"" help:"Run one round in this process: bench starts it for each round."`
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 
 const (
@@ -15,11 +16,11 @@ const (
 type misuseCommand struct {
 	benchFlags
 
-	Seeds      *int     `placeholder:"N" help:"Seeds of each kind of misuse (${misuse_seeds})."`
-	Late       *string  `placeholder:"TIME" help:"How long after its Put a block is misused, at most (${misuse_late})."`
-	Goroutines *int     `placeholder:"N" help:"Goroutines of the steady traffic (${misuse_goroutines})."`
-	Rate       *float64 `placeholder:"N" help:"Their operations a second, all together (${misuse_rate})."`
-	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for, by the seeds too (${misuse_mix})."`
+	Seeds      *int         `placeholder:"N" help:"Plant N misuses of each kind (default ${misuse_seeds})."`
+	Late       *string      `placeholder:"TIME" help:"Misuse a block at most TIME after its Put (default ${misuse_late})."`
+	Goroutines *int         `placeholder:"N" help:"Goroutines of the steady traffic (default ${misuse_goroutines})."`
+	Rate       *amount.Rate `placeholder:"N/s" help:"Operations per second of all goroutines together, such as 50000/s (default ${misuse_rate}/s)."`
+	Mix        *string      `placeholder:"SIZE:PERCENT,..." help:"Block sizes, and the percentage of requests for each (default ${misuse_mix})."`
 }
 
 func (c *misuseCommand) Run() error { return c.bench(workload.Misuse, c.read) }

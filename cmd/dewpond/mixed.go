@@ -5,18 +5,19 @@ import (
 	"fmt"
 
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 )
 
 type mixedCommand struct {
 	benchFlags
 
-	Goroutines *int     `placeholder:"N" help:"Goroutines at work (${mixed_goroutines})."`
-	Mix        *string  `placeholder:"SIZE:PERCENT,..." help:"Block sizes and how often each is asked for (${mixed_mix})."`
-	Hold       *string  `placeholder:"HOW" help:"Between Get and Put do nothing (none), let other goroutines run (yield), pass the block to another one that puts it back (pass), or wait (a duration)."`
-	Garbage    *string  `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (none)."`
-	Mode       *string  `placeholder:"MODE" help:"closed: the next operation follows the last. open: operations arrive by the clock, and waiting counts (closed)."`
-	Rate       *float64 `placeholder:"N" help:"Open mode: arrivals a second (${open_rate})."`
-	Sample     *int     `placeholder:"N" help:"Closed mode: time one operation in N (${mixed_sample}). Open mode times all."`
+	Goroutines *int         `placeholder:"N" help:"Goroutines at work (default ${mixed_goroutines})."`
+	Mix        *string      `placeholder:"SIZE:PERCENT,..." help:"Block sizes, and the percentage of requests for each (default ${mixed_mix})."`
+	Hold       *string      `placeholder:"HOW" help:"What to do between Get and Put: nothing (none), let other goroutines run (yield), pass the block to a goroutine that puts it back (pass), or wait (a duration)."`
+	Garbage    *string      `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default: none)."`
+	Mode       *string      `placeholder:"MODE" help:"Load model: closed (each goroutine starts an operation when its last one ends) or open (operations arrive on a fixed schedule, and waiting counts) (default closed)."`
+	Rate       *amount.Rate `placeholder:"N/s" help:"Open mode: arrivals per second, such as 50000/s (default ${open_rate}/s)."`
+	Sample     *int         `placeholder:"N" help:"Closed mode: time one operation in N (${mixed_sample}). Open mode times all."`
 }
 
 func (c *mixedCommand) Run() error { return c.bench(workload.Mixed, c.read) }

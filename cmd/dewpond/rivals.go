@@ -18,10 +18,10 @@ import (
 )
 
 type rivalsCommand struct {
-	Cells      []string `placeholder:"NAME" help:"Which uses of a pool are measured (all: ${cells})."`
-	Contenders []string `placeholder:"NAME" help:"Which pools take part (${rivals}). Ratios are to syncpool and of dewpond to each, the control is nop: keep these."`
-	Rounds     *int     `placeholder:"N" help:"Rounds of each contender in each cell, each in a process of its own. A comparison in words needs ${enough}."`
-	Quick      bool     `help:"One short round: figures in less than a minute, without intervals or a comparison in words."`
+	Cells      []string `placeholder:"NAME" help:"Measure these uses of a pool (default: all: ${cells})."`
+	Contenders []string `placeholder:"NAME" help:"Pools to measure (default ${rivals}). Keep syncpool, dewpond and nop, which ratios need."`
+	Rounds     *int     `placeholder:"N" help:"Rounds of each contender in each cell, each in a process of its own. A verdict needs ${enough}."`
+	Quick      bool     `help:"One short round: figures in less than a minute, without intervals or a verdict."`
 	JSON       string   `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/schema.md describes it)."`
 	HTML       string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with pictures of all ratios: one file that loads no others."`
 	Markdown   string   `name:"markdown" type:"path" placeholder:"FILE" help:"Also write the tables as Markdown: first what dewpond loses by more than ${most} times, as rows for a README."`

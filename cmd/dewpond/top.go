@@ -20,10 +20,10 @@ const (
 )
 
 type topCommand struct {
-	URL   string        `arg:"" name:"url" help:"Where the program serves its metrics: http://localhost:8080, or with the path of /debug/vars or of Prometheus's page."`
-	Sort  string        `enum:"misses,growth,bytes" default:"misses" help:"What comes first: ${enum}."`
-	Every time.Duration `default:"1s" help:"Time between two looks."`
-	Once  bool          `help:"Print one table, of what has been counted since the pools were made, and exit."`
+	URL   string        `arg:"" name:"url" help:"Address of the program's metrics, such as localhost:8080, or a URL with the path of /debug/vars or /metrics."`
+	Sort  string        `enum:"misses,growth,bytes" default:"misses" help:"Sort by ${enum} (default ${default})."`
+	Every time.Duration `default:"1s" help:"Refresh interval (default ${default})."`
+	Once  bool          `help:"Print one table, of everything counted since the pools were made, and exit."`
 }
 
 // Help says what the program must do, and what the keys do.

@@ -5,10 +5,10 @@ import "github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 type windowCommand struct {
 	benchFlags
 
-	Mix     *string `placeholder:"SIZE:100" help:"Size of the messages (${window_mix})."`
-	Blocks  *int    `placeholder:"N" help:"Messages in the window (${window_blocks})."`
-	Garbage *string `placeholder:"BYTES" help:"Unrelated garbage to make each second, such as 100MB (none)."`
-	Sample  *int    `placeholder:"N" help:"Time one push in N (${window_sample})."`
+	Mix     *string `placeholder:"SIZE:100" help:"Size of the messages (default ${window_mix})."`
+	Blocks  *int    `placeholder:"N" help:"Messages in the window (default ${window_blocks})."`
+	Garbage *string `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default: none)."`
+	Sample  *int    `placeholder:"N" help:"Time one push in N (default ${window_sample})."`
 }
 
 func (c *windowCommand) Run() error { return c.bench(workload.Window, c.read) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dewpond/dewpond/instruments/kit"
+	"github.com/dewpond/dewpond/instruments/kit/amount"
 	"github.com/dewpond/dewpond/instruments/kit/columns"
 	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
@@ -27,10 +28,10 @@ import (
 type floodCommand struct {
 	backendFlags
 
-	Rate        float64  `placeholder:"N" help:"Requests a second before the flood, which has four times as many. By itself: a third of what before takes."`
-	Quick       bool     `help:"A tenth of the time: 17 s each instead of 170."`
-	Connections int      `default:"512" placeholder:"N" help:"Connections of the users, in all (${default})."`
-	Only        []string `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
+	Rate        amount.Rate `placeholder:"N/s" help:"Requests per second before the flood, which has four times as many (default: a third of what before takes)."`
+	Quick       bool        `help:"A tenth of the time: 17 s each instead of 170."`
+	Connections int         `default:"512" placeholder:"N" help:"Connections of the users, in all (${default})."`
+	Only        []string    `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
 
 	program
 
@@ -102,7 +103,7 @@ func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err 
 	if err != nil {
 		return err
 	}
-	rate := c.Rate
+	rate := float64(c.Rate)
 	if rate == 0 {
 		rate = max(1, throughput/3)
 	}
@@ -135,7 +136,7 @@ func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err 
 func (c *floodCommand) check(before *compareCommand) error {
 	switch {
 	case c.Rate < 0 || 4*c.Rate > 1e6:
-		return fmt.Errorf("--rate %v: give requests a second, above 0 and at most 250000, or leave it out", c.Rate)
+		return fmt.Errorf("--rate %v/s: give requests per second, above 0 and at most 250000/s, or leave it out", float64(c.Rate))
 	case c.Connections < 1:
 		return fmt.Errorf("--connections %d: give 1 or more, such as 512", c.Connections)
 	}
