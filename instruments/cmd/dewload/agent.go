@@ -23,12 +23,12 @@ import (
 
 // agentCommand takes part in runs of others.
 type agentCommand struct {
-	NATS  string   `name:"nats" required:"" placeholder:"URL" help:"Where the coordinator is, such as nats://127.0.0.1:4222."`
-	Token string   `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"What the coordinator has printed with --listen; better in the environment, where other users do not see it."`
-	Allow []string `placeholder:"HOST:PORT" help:"Where this agent makes requests, beside loopback. It makes none elsewhere, whatever a plan says."`
-	Once  bool     `help:"End after one run."`
+	NATS  string   `name:"nats" required:"" placeholder:"URL" help:"Address of the coordinator, such as nats://127.0.0.1:4222."`
+	Token string   `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"Token that the coordinator printed with --listen. Prefer the environment variable: other users can see flags."`
+	Allow []string `placeholder:"HOST:PORT" help:"Allow requests to HOST:PORT, in addition to loopback. The agent makes no others, whatever a plan says."`
+	Once  bool     `help:"Exit after one run."`
 
-	Grace time.Duration `default:"30s" placeholder:"TIME" help:"How long to go on with a run whose coordinator says nothing: another one may --resume it. Then the agent stops, keeps what it has counted, and waits again."`
+	Grace time.Duration `default:"30s" placeholder:"TIME" help:"Continue a run for TIME without a message from its coordinator (default ${default}), so that another one can --resume it. Then stop, keep the counts, and wait again."`
 }
 
 func (c *agentCommand) Run() error {
@@ -44,14 +44,14 @@ func (c *agentCommand) Run() error {
 
 // swarmFlags spread a run over agents.
 type swarmFlags struct {
-	Agents  int           `placeholder:"N" help:"Spread the load over so many agents: processes here, or with --nats those that wait there (dewload agent)."`
-	NATS    string        `name:"nats" placeholder:"URL" help:"A NATS with JetStream at which agents wait. By itself one is started here, on loopback."`
-	Token   string        `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"What the NATS of --nats asks for, if it asks; better in the environment, where other users do not see it."`
-	Listen  string        `placeholder:"HOST:PORT" help:"Let agents on other machines come to the NATS within: over TLS, and with a token that is printed once."`
-	Join    time.Duration `default:"30s" placeholder:"TIME" help:"How long agents may take to come."`
-	Silence time.Duration `default:"10s" placeholder:"TIME" help:"How long an agent may say nothing before it is lost."`
-	OnLoss  string        `default:"report" enum:"report,abort" help:"What is done when an agent is lost: report (and go on), or abort."`
-	Resume  string        `placeholder:"RUN" help:"Go on with a run whose coordinator ended. Give --nats and the same scenario."`
+	Agents  int           `placeholder:"N" help:"Distribute the load over N agents: local processes or, with --nats, waiting agents (dewload agent)."`
+	NATS    string        `name:"nats" placeholder:"URL" help:"NATS server with JetStream where agents wait (default: start one on loopback)."`
+	Token   string        `env:"DEWLOAD_TOKEN" placeholder:"TOKEN" help:"Token of the NATS server given by --nats. Prefer the environment variable: other users can see flags."`
+	Listen  string        `placeholder:"HOST:PORT" help:"Accept agents from other machines on HOST:PORT, over TLS. The token that they need is printed once."`
+	Join    time.Duration `default:"30s" placeholder:"TIME" help:"Wait up to TIME for agents to connect (default ${default})."`
+	Silence time.Duration `default:"10s" placeholder:"TIME" help:"Consider an agent lost after TIME without a message (default ${default})."`
+	OnLoss  string        `default:"report" enum:"report,abort" help:"What to do when an agent is lost: report (and continue) or abort (default ${default})."`
+	Resume  string        `placeholder:"RUN" help:"Resume a run whose coordinator ended. Requires --nats and the same scenario."`
 }
 
 // check returns an error where flags do not go together.

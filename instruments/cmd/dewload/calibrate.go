@@ -16,9 +16,9 @@ import (
 
 // calibrateCommand weighs the scales.
 type calibrateCommand struct {
-	Only   []string `enum:"truth,collector,limits,rivals" placeholder:"PART" help:"Only these parts: truth, collector, limits, rivals."`
-	Rounds int      `default:"1" placeholder:"N" help:"Of each tool of rivals, in turns; medians are printed. 6 take four minutes."`
-	Scale  float64  `hidden:"" default:"1" help:"Of all times; tests shorten them."`
+	Only   []string `enum:"truth,collector,limits,rivals" placeholder:"PART" help:"Run only these parts: truth, collector, limits, rivals."`
+	Rounds int      `default:"1" placeholder:"N" help:"Run each tool of rivals N times, interleaved, and print medians (default ${default}). 6 take four minutes."`
+	Scale  float64  `hidden:"" default:"1" help:"Multiply all times; tests shorten them."`
 }
 
 // Help says what is printed.

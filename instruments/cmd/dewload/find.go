@@ -16,10 +16,10 @@ import (
 
 // findCommand finds the highest rate that holds.
 type findCommand struct {
-	Scenario string `arg:"" placeholder:"URL|FILE" help:"A URL, or a scenario file in YAML or JSON. Its rate, or --rate, is the lowest that is tried."`
-	SLO      string `name:"slo" placeholder:"TEXT" help:"What a rate must keep, such as 'p99 < 100ms' or 'match p99 < 50ms'. By itself: three times the P99 of the lowest rate."`
-	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON: of the rate that was found, and a row of each that was tried. With - it goes to standard output, and the report to standard error."`
-	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: percentiles over the rate, and the rate that was found."`
+	Scenario string `arg:"" placeholder:"URL|FILE" help:"A URL, or a scenario file in YAML or JSON. Its rate, or --rate, is the lowest rate tried."`
+	SLO      string `name:"slo" placeholder:"TEXT" help:"SLO that a rate must meet, such as 'p99 < 100ms' or 'match p99 < 50ms' (default: three times the P99 of the lowest rate)."`
+	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON: those of the rate found, and a row for each rate tried. With - it goes to standard output, and the report to standard error."`
+	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: percentiles by rate, and the rate found."`
 	command.ScenarioFlags
 	fileFlags
 }

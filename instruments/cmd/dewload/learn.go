@@ -19,10 +19,10 @@ import (
 
 // learnCommand learns a scenario.
 type learnCommand struct {
-	Logs   []string `arg:"" name:"log" placeholder:"LOG" help:"What --requests wrote, or a service's session log in the same form (docs/load.md describes it)."`
-	Output string   `default:"learned.yaml" type:"path" placeholder:"FILE" help:"The scenario file to write. Lists of ids that it draws from are beside it."`
-	Target string   `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The scenario's target, which no log has."`
-	Force  bool     `help:"Overwrite a scenario that is there."`
+	Logs   []string `arg:"" name:"log" placeholder:"LOG" help:"A log written by --requests, or a service's session log in the same format (see docs/load.md)."`
+	Output string   `default:"learned.yaml" type:"path" placeholder:"FILE" help:"Scenario file to write. The lists of ids that it draws from are written next to it."`
+	Target string   `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Target of the scenario: a log does not contain it."`
+	Force  bool     `help:"Overwrite an existing scenario."`
 }
 
 // Help says what is learned.

@@ -10,18 +10,21 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	kit "github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/load/command"
 )
 
 type commands struct {
-	Run       runCommand       `cmd:"" default:"withargs" help:"Run a URL or a scenario file. The default."`
-	Find      findCommand      `cmd:"" help:"Find the highest rate that a target holds."`
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Run       runCommand       `cmd:"" default:"withargs" help:"Run a URL or a scenario file (default)."`
+	Find      findCommand      `cmd:"" help:"Find the highest rate that a target sustains."`
 	Learn     learnCommand     `cmd:"" help:"Learn a scenario from a log of sessions."`
-	Model     modelCommand     `cmd:"" help:"What queueing theory expects of a service, by a formula and by a simulation."`
-	Choose    chooseCommand    `cmd:"" help:"Which tool to take: it is not always this one."`
-	Report    reportCommand    `cmd:"" help:"Make the report again from files, or compare them."`
-	Calibrate calibrateCommand `cmd:"" help:"Weigh the scales: targets whose answers are known, and the rate at which the generator gives up."`
-	Agent     agentCommand     `cmd:"" help:"Wait for runs of a coordinator on another machine, and make a part of their load."`
+	Model     modelCommand     `cmd:"" help:"Predict a service's waiting times by queueing theory and by simulation."`
+	Choose    chooseCommand    `cmd:"" help:"Recommend a load generator for a task."`
+	Report    reportCommand    `cmd:"" help:"Render reports from result files, or compare results."`
+	Calibrate calibrateCommand `cmd:"" help:"Check dewload's own accuracy against targets with known latency, and find its highest rate."`
+	Agent     agentCommand     `cmd:"" help:"Run as an agent: wait for a coordinator and generate a share of its load."`
 	Child     childCommand     `cmd:"" hidden:"" help:"Serve run with --agents."`
 	Target    targetCommand    `cmd:"" hidden:"" help:"Serve calibrate."`
 }
@@ -31,7 +34,8 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	parser := kong.Must(&commands{},
 		kong.Name("dewload"),
-		kong.Description("Puts user sessions on a service by the clock, and tells its own faults from the target's."),
+		kong.Vars{"version": kit.Version("dewload")},
+		kong.Description("Generate load from user sessions on a fixed schedule, and separate the generator's errors from the target's."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
 	ctx, err := parser.Parse(args)

@@ -17,12 +17,12 @@ import (
 
 // modelCommand says what queueing theory expects of a service.
 type modelCommand struct {
-	Rate    command.Rate  `required:"" placeholder:"N" help:"Arrivals a second, such as 200 or 200/s."`
-	Service time.Duration `required:"" placeholder:"TIME" help:"Mean time that a slot takes for one, without the wait."`
-	Slots   int           `required:"" placeholder:"N" help:"How many are served at once, such as connections to a database."`
-	Shape   string        `default:"exponential" enum:"exponential,constant,lognormal,measured" help:"Of the simulation's service times: exponential, constant, lognormal (sigma 1), or measured, from --result."`
-	Result  string        `type:"path" placeholder:"RESULT.json" help:"What --json wrote: shown beside the model."`
-	Seed    uint64        `default:"1" placeholder:"N" help:"Of the simulation."`
+	Rate    command.Rate  `required:"" placeholder:"N/s" help:"Arrivals per second, such as 200/s."`
+	Service time.Duration `required:"" placeholder:"TIME" help:"Mean service time of a request, without waiting."`
+	Slots   int           `required:"" placeholder:"N" help:"Requests served at a time, such as connections to a database."`
+	Shape   string        `default:"exponential" enum:"exponential,constant,lognormal,measured" help:"Distribution of the simulation's service times: exponential, constant, lognormal (sigma 1), or measured, from --result (default ${default})."`
+	Result  string        `type:"path" placeholder:"RESULT.json" help:"A result written by --json, to show next to the model."`
+	Seed    uint64        `default:"1" placeholder:"N" help:"Seed of the simulation (default ${default})."`
 }
 
 // simulated is how many arrivals the simulation has.

@@ -15,8 +15,8 @@ import (
 // reportCommand makes reports from results.
 type reportCommand struct {
 	HTML    string   `name:"html" type:"path" placeholder:"FILE" help:"Also write the report with charts: one file that loads no others."`
-	HGRM    string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write the latency distributions of one result, that HdrHistogram's plotter opens."`
-	Results []string `arg:"" placeholder:"RESULT.json" help:"What --json wrote. Several are compared: paired round by round where they are rounds of two commands, and otherwise side by side."`
+	HGRM    string   `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write the latency distributions of one result, for HdrHistogram's plotter."`
+	Results []string `arg:"" placeholder:"RESULT.json" help:"Results written by --json. Several are compared: paired round by round if they are rounds of two commands, otherwise side by side."`
 }
 
 // A shown is what a report is made of: one result, or several that are compared.

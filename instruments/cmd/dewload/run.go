@@ -14,8 +14,8 @@ import (
 
 // runCommand runs one scenario.
 type runCommand struct {
-	Scenario string `arg:"" optional:"" placeholder:"URL|FILE" help:"A URL, or a scenario file in YAML or JSON. ws:// opens a WebSocket, and grpc://HOST/package.Service/Method calls; wss:// and grpcs:// are over TLS."`
-	Example  bool   `help:"Print a scenario file with most of what one can say, and do nothing else."`
+	Scenario string `arg:"" optional:"" placeholder:"URL|FILE" help:"A URL, or a scenario file in YAML or JSON. ws:// opens a WebSocket, grpc://HOST/package.Service/Method calls a method; wss:// and grpcs:// use TLS."`
+	Example  bool   `help:"Print an example scenario that uses most fields, and exit."`
 	command.Flags
 	fileFlags
 	swarmFlags
@@ -23,7 +23,7 @@ type runCommand struct {
 
 // fileFlags say how a scenario file is read.
 type fileFlags struct {
-	DataRoot string `type:"path" placeholder:"DIR" help:"Let the scenario draw from files below this directory. By itself it reads those below its own, and none elsewhere."`
+	DataRoot string `type:"path" placeholder:"DIR" help:"Allow the scenario to read files below DIR (default: the scenario's own directory)."`
 }
 
 // Help returns the end of the command's help.

@@ -13,12 +13,12 @@ import (
 
 // A Need is what the load shall be.
 type Need struct {
-	Rate     amount.Rate `placeholder:"N" help:"Requests a second, such as 200 or 200/s; 0 is as many as the target takes."`
-	Protocol string      `default:"http/1.1" placeholder:"NAME" help:"http/1.1, h2c, h2, websocket or grpc."`
-	Session  bool        `help:"Steps that depend on each other, and not the same request again and again."`
-	Tail     bool        `help:"P99 and beyond must be what users would have."`
-	Script   bool        `help:"Logic that needs a language."`
-	Agents   int         `default:"1" placeholder:"N" help:"Machines that make the load."`
+	Rate     amount.Rate `placeholder:"N/s" help:"Requests per second, such as 200/s; 0 is as many as the target takes."`
+	Protocol string      `default:"http/1.1" placeholder:"NAME" help:"Protocol: http/1.1, h2c, h2, websocket or grpc."`
+	Session  bool        `help:"The load is sessions of dependent steps, not one request repeated."`
+	Tail     bool        `help:"P99 and beyond must be what users would see."`
+	Script   bool        `help:"The scenario needs a programming language."`
+	Agents   int         `default:"1" placeholder:"N" help:"Generate the load on N machines."`
 }
 
 // An Answer is one tool and why.

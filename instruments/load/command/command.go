@@ -27,16 +27,16 @@ import (
 type Flags struct {
 	ScenarioFlags
 
-	Threshold []string `sep:"none" placeholder:"TEXT" help:"What must hold, beside the scenario's own: 'STEP p99 < 100ms', 'errors < 0.1%', 'achieved >= 99%', 'dropped = 0'. STEP is session for all of it."`
-	Abort     *string  `placeholder:"TEXT" help:"End early, such as 'errors > 20% for 3s'."`
+	Threshold []string `sep:"none" placeholder:"TEXT" help:"Fail unless this holds, in addition to the scenario's own conditions: 'STEP p99 < 100ms', 'errors < 0.1%', 'achieved >= 99%', 'dropped = 0'. STEP is session for whole sessions."`
+	Abort     *string  `placeholder:"TEXT" help:"Stop early on a condition, such as 'errors > 20% for 3s'."`
 
-	AllowErrors bool `help:"Exit with 0 although every session failed."`
+	AllowErrors bool `help:"Exit with 0 even if every session failed."`
 
-	EachProtocol bool `help:"Run every protocol of the scenario alone and then the mixture, in turns, and say what mixing costs."`
+	EachProtocol bool `help:"Run each protocol of the scenario alone and then the mixture, interleaved, and report what mixing costs."`
 
-	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (docs/load.md describes it). With - it goes to standard output, and the report to standard error."`
+	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (see docs/load.md). With - it goes to standard output, and the report to standard error."`
 	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads no others."`
-	HGRM     string `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions that HdrHistogram's plotter opens."`
+	HGRM     string `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions, for HdrHistogram's plotter."`
 	Requests string `type:"path" placeholder:"FILE" help:"Also write one line of JSON for each request."`
 }
 

@@ -23,31 +23,31 @@ type Rate = amount.Rate
 // ScenarioFlags override what a scenario says, and say how it is run: kong reads them. A flag that
 // was not given is nil or empty, and then the scenario's own value holds.
 type ScenarioFlags struct {
-	Name        *string        `placeholder:"TEXT" help:"The report's title."`
-	Target      *string        `placeholder:"URL" help:"Where the session's paths are."`
-	Rate        *Rate          `placeholder:"N" help:"Sessions a second, such as 200 or 200/s."`
-	Duration    *time.Duration `placeholder:"TIME" help:"How long sessions begin that are measured, such as 30s."`
-	Stage       []string       `sep:"none" placeholder:"TIME:RATE,..." help:"In the place of --rate and --duration, a rate that changes, such as 30s:200/s,5s:800/s,60s:800/s: a straight line to each rate in its time, from the first one on; 0s is a step. @TIME says when a stage ends, and :back makes a spike that returns."`
-	Warmup      *time.Duration `placeholder:"TIME" help:"How long sessions begin before, which count nowhere."`
-	Process     *string        `placeholder:"constant|poisson" help:"How arrivals are spread: evenly, or as those of many users are."`
-	Seed        *uint64        `placeholder:"N" help:"The same seed gives the same arrivals, data and thinking."`
-	Mode        *string        `placeholder:"open|closed" help:"closed: --users begin a session when the one before has ended, as wrk does, and the target sets the rate."`
-	Users       *int           `placeholder:"N" help:"How many users there are in closed mode."`
-	Protocol    *string        `placeholder:"http/1.1|h2c|h2" help:"What all sessions speak. h2c is HTTP/2 without TLS."`
-	Connections *string        `placeholder:"N|each" help:"HTTP connections in all, open before the first arrival; or each: every session its own."`
-	InFlight    *int           `placeholder:"N" help:"Sessions at once; one that is due beyond is dropped and counted."`
-	Timeout     *time.Duration `placeholder:"TIME" help:"Of each request, at most 60s."`
-	Header      []string       `sep:"none" placeholder:"NAME:VALUE|@FILE" help:"Sent with every request. Give it again for more. A file has one on each line, and other users do not see it. With a scenario, names in a value are filled in, as in $${uid}."`
+	Name        *string        `placeholder:"TEXT" help:"Title of the report."`
+	Target      *string        `placeholder:"URL" help:"Base URL of the session's paths."`
+	Rate        *Rate          `placeholder:"N/s" help:"Sessions per second, such as 200/s."`
+	Duration    *time.Duration `placeholder:"TIME" help:"Start measured sessions for TIME, such as 30s."`
+	Stage       []string       `sep:"none" placeholder:"TIME:RATE,..." help:"Change the rate in stages, instead of --rate and --duration: 30s:200/s,5s:800/s,60s:800/s rises in a straight line to each rate within its time; 0s is a step. @TIME sets when a stage ends, and :back returns to the rate before."`
+	Warmup      *time.Duration `placeholder:"TIME" help:"Warm up for TIME first; these sessions are not measured."`
+	Process     *string        `placeholder:"constant|poisson" help:"Arrival process: evenly spaced (constant) or random (poisson)."`
+	Seed        *uint64        `placeholder:"N" help:"Seed of arrivals, data and think times: the same seed repeats them."`
+	Mode        *string        `placeholder:"open|closed" help:"Load model: open (a fixed rate) or closed (--users, each starts a session when its last one ends, as wrk does)."`
+	Users       *int           `placeholder:"N" help:"Closed mode: number of users."`
+	Protocol    *string        `placeholder:"http/1.1|h2c|h2" help:"Protocol of all sessions. h2c is HTTP/2 without TLS."`
+	Connections *string        `placeholder:"N|each" help:"Open N HTTP connections before the first arrival; or each: one for every session."`
+	InFlight    *int           `placeholder:"N" help:"At most N sessions at a time. Further arrivals are dropped and counted."`
+	Timeout     *time.Duration `placeholder:"TIME" help:"Timeout of a request, at most 60s."`
+	Header      []string       `sep:"none" placeholder:"NAME:VALUE|@FILE" help:"Send a header with every request; repeatable. A file has one per line, and other users do not see it. With a scenario, names in a value are filled in, as in $${uid}."`
 	// SecretHeader names headers whose values no report shows.
-	SecretHeader []string `sep:"none" placeholder:"NAME" help:"A header whose value no report shows, beside Authorization, Cookie, Proxy-Authorization and X-Api-Key. Give it again for more."`
-	Body         string   `placeholder:"TEXT|@FILE" help:"With a URL: what is sent to it, as it is: by POST, as the message of a WebSocket, or as that of a gRPC call in JSON."`
+	SecretHeader []string `sep:"none" placeholder:"NAME" help:"Redact this header in reports, in addition to Authorization, Cookie, Proxy-Authorization and X-Api-Key; repeatable."`
+	Body         string   `placeholder:"TEXT|@FILE" help:"With a URL: body to send as it is, by POST, as the message of a WebSocket, or as that of a gRPC call in JSON."`
 	Insecure     bool     `help:"Accept any certificate."`
-	CA           string   `name:"ca" type:"path" placeholder:"FILE" help:"Accept certificates of these authorities, in PEM."`
-	NoMark       bool     `help:"Leave out the header Dewpond-Run, by which the target tells this load from its users."`
-	Metrics      string   `placeholder:"URL" help:"The target's metrics, in Prometheus's text format or expvar's: read once a second and drawn under the latency."`
-	Pprof        string   `placeholder:"URL" help:"The target's net/http/pprof, such as http://127.0.0.1:6060: an execution trace of the middle of the run says how much of the slowest requests coincides with its collector."`
-	Capture      string   `type:"path" placeholder:"DIR" help:"With --pprof: leave trace.out and cpu.pprof there."`
-	Descriptors  string   `type:"path" placeholder:"FILE" help:"Protobuf descriptors (protoc --include_imports --descriptor_set_out), so that the target is not asked for them."`
+	CA           string   `name:"ca" type:"path" placeholder:"FILE" help:"Trust the certificate authorities in FILE, in PEM."`
+	NoMark       bool     `help:"Do not send the header Dewpond-Run, by which the target can tell this load from its users."`
+	Metrics      string   `placeholder:"URL" help:"Read the target's metrics from URL once per second, as Prometheus text or expvar, and draw them under the latency."`
+	Pprof        string   `placeholder:"URL" help:"Take an execution trace from the target's net/http/pprof, such as http://127.0.0.1:6060, in the middle of the run, and report how much of the slowest requests coincides with its GC."`
+	Capture      string   `type:"path" placeholder:"DIR" help:"With --pprof: write trace.out and cpu.pprof to DIR."`
+	Descriptors  string   `type:"path" placeholder:"FILE" help:"Read protobuf descriptors from FILE (protoc --include_imports --descriptor_set_out) instead of asking the target."`
 }
 
 // Apply overrides what the scenario says, validates it, and returns how it is run. An error is a
