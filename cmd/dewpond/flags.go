@@ -12,6 +12,7 @@ import (
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/contender"
 	"github.com/dewpond/dewpond/cmd/dewpond/internal/workload"
 	"github.com/dewpond/dewpond/instruments/kit/amount"
+	"github.com/dewpond/dewpond/instruments/kit/command"
 	"github.com/dewpond/dewpond/instruments/kit/figure"
 )
 
@@ -139,7 +140,7 @@ func defaults() kong.Vars {
 		"cells":     strings.Join(cellNames(cells()), ", "),
 		"rivals":    strings.Join(contestants(), ", "),
 		"most":      figure.Significant(rivals.Most),
-		"version":   version(),
+		"version":   command.Version("dewpond"),
 	}
 	for _, scenario := range scenarios() {
 		s := scenario.Defaults

@@ -17,6 +17,8 @@ import (
 )
 
 type commands struct {
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
 	Run      runCommand      `cmd:"" default:"withargs" help:"Run experiments, or list them. This is the default command."`
 	Round    roundCommand    `cmd:"" hidden:"" help:"Run one case in this process: run starts it for each round."`
 	Programs programsCommand `cmd:"" help:"Measure public programs with dewpond in place of their pools, beside themselves."`
@@ -34,6 +36,7 @@ func run(args []string) int {
 	defer end()
 	parser := kong.Must(&commands{},
 		kong.Name("lab"),
+		kong.Vars{"version": command.Version("lab")},
 		kong.Description("Measures what articles on pools in Go claim, public programs, and a service with pools. lab alone lists the experiments with their claims, and lab NAME runs one of them."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups([]kong.Group{{Key: "service", Title: "The service examples/matchmaker:"}}),

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// version returns the version of this program as the Go command knows it: that of its module, or in
-// a clone the commit.
-func version() string {
+// Version returns the program's name and its version as the Go command knows it, that of its module or in a
+// clone the commit, and the version of Go.
+func Version(program string) string {
 	v := "of an unknown version"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v = info.Main.Version
@@ -18,5 +18,5 @@ func version() string {
 			}
 		}
 	}
-	return fmt.Sprintf("dewpond %s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s %s, %s %s/%s", program, v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

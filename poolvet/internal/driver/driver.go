@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -66,11 +67,12 @@ func alone(args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("poolvet", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	asJSON := f.Bool("json", false, "write JSON to standard output")
-	apply := f.Bool("fix", false, "apply the fixes that findings suggest, and tell of the other findings")
-	verbose := f.Bool("v", false, "say which functions were given up on, and why")
+	apply := f.Bool("fix", false, "apply the fixes that findings suggest, and report the other findings")
+	verbose := f.Bool("v", false, "report functions that were skipped, and why")
+	version := f.Bool("version", false, "print the version and exit")
 	c := Config{}
-	f.BoolVar(&c.Tests, "test", true, "look at tests too")
-	f.BoolVar(&c.Shallow, "shallow", false, "do not look into functions of other modules: faster, and what they put back or return is not known")
+	f.BoolVar(&c.Tests, "test", true, "check tests too")
+	f.BoolVar(&c.Shallow, "shallow", false, "do not analyze functions of other modules: faster, but what they put back or return is unknown")
 	f.Var(flow.More, "pools", aboutPools)
 	all := append(poolvet.Analyzers(), poolvet.OnRequest()...)
 	selected := map[*analysis.Analyzer]*bool{}
@@ -80,7 +82,7 @@ func alone(args []string, stdout, stderr io.Writer) int {
 		a.Flags.VisitAll(func(g *flag.Flag) { f.Var(g.Value, a.Name+"."+g.Name, g.Usage) })
 	}
 	f.Usage = func() {
-		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nFinds misuse of pools by reading code: use after Put, a second Put, what is returned although it is put back, and more.\n\n\tpoolvet ./...                             the module that you are in\n\tgo vet -vettool=$(which poolvet) ./...    the same as a part of go vet\n\nA check's name as a flag adds it, as -noreset, and -useafterput=false leaves it out. The exit status is 1 if\nsomething is found, and 2 if the code or a flag could not be read.\n\n")
+		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nFind misuse of pools by reading code: use after Put, a second Put, values returned although they are put back, and more.\n\n\tpoolvet ./...                             the module that you are in\n\tgo vet -vettool=$(which poolvet) ./...    the same as a part of go vet\n\nA check's name as a flag adds it, as in -noreset; -useafterput=false removes it. Exit code 1: misuse found;\n2: the code or a flag could not be read.\n\n")
 		f.PrintDefaults()
 	}
 	if err := f.Parse(args); err != nil {
@@ -88,6 +90,10 @@ func alone(args []string, stdout, stderr io.Writer) int {
 			return 0
 		}
 		return 2
+	}
+	if *version {
+		fmt.Fprintln(stdout, versionText())
+		return 0
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // a quarter less memory, for an eighth more CPU time
@@ -164,4 +170,19 @@ func writeJSON(found []Finding, w io.Writer) {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")
 	e.Encode(tree)
+}
+
+// versionText returns the program's version as the Go command knows it, that of its module or in a clone the
+// commit, and the version of Go.
+func versionText() string {
+	v := "of an unknown version"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = info.Main.Version
+		for _, s := range info.Settings {
+			if v == "(devel)" && s.Key == "vcs.revision" {
+				v = s.Value
+			}
+		}
+	}
+	return fmt.Sprintf("poolvet %s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
