@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-const memoryModel = "docs/memory-model.md"
+const memoryModel = "docs/internals/memory-model.md"
 
-// What docs/memory-model.md quotes is in the code: each line in the declaration that is
+// What docs/internals/memory-model.md quotes is in the code: each line in the declaration that is
 // named above it, in the order of the quotes; each test in the file that it is said to be in, and each mutant
 // in a list of mutants.
 func TestMemoryModelQuotesTheCode(t *testing.T) {
@@ -55,10 +55,10 @@ func TestMemoryModelCheckFinds(t *testing.T) {
 		{quote("// a.go: g\none()"), "a.go has no g"},
 		{quote("// b.go: f\none()"), "b.go"},
 		{quote("one()"), "no file"},
-		{"[TestA](../a_test.go) and mutant `no-grace`", ""},
-		{"[TestB](../a_test.go)", "TestB"},
+		{"[TestA](../../a_test.go) and mutant `no-grace`", ""},
+		{"[TestB](../../a_test.go)", "TestB"},
 		{"mutant `no-peace`", "no-peace"},
-		{"[a](../c.md)", "c.md"},
+		{"[a](../../c.md)", "c.md"},
 	} {
 		_, _, errs := checkQuotes(tt.text, read)
 		err := errors.Join(errs...)
@@ -70,7 +70,7 @@ func TestMemoryModelCheckFinds(t *testing.T) {
 
 var (
 	quoteHead  = regexp.MustCompile(`^// ([\w./]+\.go): ([\w.]+)$`)
-	docLink    = regexp.MustCompile(`\[([^\]]+)\]\(\.\./([^)#]+)\)`)
+	docLink    = regexp.MustCompile(`\[([^\]]+)\]\(\.\./\.\./([^)#]+)\)`)
 	mutantName = regexp.MustCompile("`([a-z]+(?:-[a-z]+)+)`")
 	mutantFile = []string{"instruments/proof/mutants.go", "instruments/proof/admissionmutants.go", "instruments/proof/poolmutants.go", "instruments/proof/seams_linear_test.go"}
 )

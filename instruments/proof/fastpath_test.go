@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite testdata/fastpath.golden from w
 //
 //	go test ./instruments/proof -run FastPath -update
 //
-// Then docs/hot-path.md, which says what each instruction is for, may be out of date.
+// Then docs/internals/hot-path.md, which says what each instruction is for, may be out of date.
 func TestFastPathIsAsItWas(t *testing.T) {
 	startsProcesses(t)
 	const golden = "testdata/fastpath.golden"
