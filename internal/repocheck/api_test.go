@@ -104,6 +104,9 @@ func exported(t *testing.T, fset *token.FileSet, file *ast.File) (all []string) 
 				n.Doc = nil
 			case *ast.Field:
 				n.Doc, n.Comment = nil, nil
+				if n.Tag != nil && strings.Contains(n.Tag.Value, "help:") {
+					n.Tag = nil // a text for users
+				}
 			case *ast.TypeSpec:
 				n.Doc, n.Comment = nil, nil
 			case *ast.ValueSpec:
