@@ -8,7 +8,7 @@ import (
 	"github.com/dewpond/dewpond/internal/hooks"
 )
 
-// Allocators returns what dewpond.Pools yields for each type of a pool's objects.
+// Sources returns what dewpond.Pools yields for each type of a pool's objects.
 func Sources(p *Pool) (all []*dewpond.Pool[hooks.Word]) {
 	for _, k := range p.all() {
 		all = append(all, k.pool)
@@ -53,6 +53,19 @@ func init() { youngCalls, youngTime = 0, 0 }
 // StartYoung has pools be young for as many calls as in a program, and while they are younger than age for as many
 // more.
 func StartYoung(age time.Duration) (restore func()) {
-	youngCalls, youngTime = 63, age
+	youngCalls, youngTime = leastCalls, age
 	return func() { youngCalls, youngTime = 0, 0 }
 }
+
+// YoungAge is how long calls are a young Pool's beyond the first.
+const YoungAge = youngAge
+
+// SetAge sets the time since the start of the program, until the returned function is called.
+func SetAge(age time.Duration) (restore func()) {
+	before := sinceStart
+	sinceStart = func() time.Duration { return age }
+	return func() { sinceStart = before }
+}
+
+// ChangeSettings does what package dewtest does once it has set DEWPOND_CHECK.
+func ChangeSettings() { hooks.Settings.Add(1) }

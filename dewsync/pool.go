@@ -47,7 +47,7 @@ type Pool struct {
 
 	kinds atomic.Pointer[[]*kind] // of all types
 
-	// mu is held while the name is found or a kind is made, and never while New runs.
+	// mu is held while the name is found or a kind is made and in each call of a young Pool, and never while New runs.
 	mu    sync.Mutex
 	name  string
 	young // what the Pool is before there is a kind

@@ -11,14 +11,23 @@ import (
 // is used now and then, or once, and such a pool should cost what a sync.Pool does. It serves up to mostYoungCalls if
 // they come within youngTime, because many live no longer, and because a test that counts the allocations of its
 // first calls, as with testing.AllocsPerRun, should not meet those of the Pool's own memory.
-var (
-	youngCalls     uint64 = 63 // 0 in tests that count
-	mostYoungCalls uint64 = 1023
-	youngTime             = 10 * time.Millisecond
+const (
+	leastCalls     = 63
+	mostYoungCalls = 1023
+	youngAge       = 10 * time.Millisecond
 )
 
-// start is what Pools count time from.
-var start = time.Now()
+// In tests that count calls both are 0.
+var (
+	youngCalls uint64 = leastCalls
+	youngTime         = youngAge
+)
+
+// start is what Pools count time from, and sinceStart the time.
+var (
+	start      = time.Now()
+	sinceStart = func() time.Duration { return time.Since(start) }
+)
 
 // A young is a Pool before there is a kind: a sync.Pool, and calls that the first kind will count. Pool.mu guards it.
 type young struct {
@@ -26,7 +35,7 @@ type young struct {
 	calls hooks.Calls
 	first time.Duration // when the first call came, since start
 	open  func() bool   // whether the cache may be used now; nil: never
-	asked bool          // open is set
+	asked uint32        // open is of the hooks.Settings before this; 0: of none
 }
 
 // getYoung returns an object that the Pool had put back when it was young, or nil.
@@ -68,13 +77,16 @@ func (p *Pool) missedYoung() bool {
 
 // missed counts a Get that returns nil, for the first kind: it is not known which type the caller wants.
 func (p *Pool) missed() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c := (hooks.Calls{Missed: 1}); len(p.all()) > 0 {
-		p.all()[0].count(c)
-	} else {
-		p.countYoung(c)
+	c := hooks.Calls{Missed: 1}
+	if len(p.all()) == 0 {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.all()) == 0 {
+			p.countYoung(c)
+			return
+		}
 	}
+	p.all()[0].count(c)
 }
 
 // isYoung reports whether the Pool needs no kind for a call that brings or makes an object.
@@ -83,19 +95,19 @@ func (p *Pool) isYoung() bool {
 		return false
 	}
 	calls := p.calls.Recovered + p.calls.Missed + p.calls.Puts
-	return calls < youngCalls || calls < mostYoungCalls && time.Since(start)-p.first < youngTime
+	return calls < youngCalls || calls < mostYoungCalls && sinceStart()-p.first < youngTime
 }
 
 func (p *Pool) mayCache() bool {
-	if !p.asked {
-		p.open, p.asked = hooks.MayCache(), true
+	if g := hooks.Settings.Load() + 1; p.asked != g {
+		p.open, p.asked = hooks.MayCache(), g
 	}
 	return p.open != nil && p.open()
 }
 
 func (p *Pool) countYoung(c hooks.Calls) {
-	if p.calls == (hooks.Calls{}) {
-		p.first = time.Since(start)
+	if p.calls == (hooks.Calls{}) && p.mayCache() { // a bubble's clock is another
+		p.first = sinceStart()
 	}
 	p.calls.Recovered += c.Recovered
 	p.calls.Missed += c.Missed

@@ -98,6 +98,40 @@ func TestYoungPoolsAllocateNothing(t *testing.T) {
 	}
 }
 
+// After youngAge the 64th call makes shards, and the next ones need not be many.
+func TestYoungPoolAges(t *testing.T) {
+	defer dewsync.StartYoung(dewsync.YoungAge)()
+	restore := dewsync.SetAge(time.Minute)
+	defer func() { restore() }()
+	var p dewsync.Pool
+	for range 100 {
+		p.Put(new(padded))
+	}
+	restore()
+	restore = dewsync.SetAge(time.Minute + dewsync.YoungAge - 1)
+	if p.Put(new(padded)); dewsync.Sources(&p) != nil {
+		t.Error("a pool has shards after 101 calls that came at once")
+	}
+	restore()
+	restore = dewsync.SetAge(time.Minute + dewsync.YoungAge)
+	if p.Put(new(padded)); dewsync.Sources(&p) == nil {
+		t.Error("an older pool has no shards after 102 calls")
+	}
+}
+
+// A pool that was young when package dewtest set DEWPOND_CHECK is checked from then on.
+func TestYoungPoolIsCheckedLater(t *testing.T) {
+	defer dewsync.StartYoung(time.Hour)()
+	var p dewsync.Pool
+	p.Put(new(padded))
+	t.Setenv("DEWPOND_CHECK", "all")
+	dewsync.ChangeSettings()
+	defer dewsync.ChangeSettings()
+	if p.Put(new(padded)); dewsync.Sources(&p) == nil {
+		t.Error("the pool is still a sync.Pool")
+	}
+}
+
 // A Get finds what the young pool has, also when it is the call with which the pool is not young any more.
 func TestYoungObjectsAreFound(t *testing.T) {
 	defer dewsync.StartYoung(0)()

@@ -40,6 +40,7 @@ func run(m interface{ Run() int }) int {
 			fmt.Fprintln(os.Stderr, "dewtest:", err)
 			return 1
 		}
+		hooks.Settings.Add(1)
 		for range dewpond.Pools() {
 			return again()
 		}

@@ -4,6 +4,7 @@ package hooks
 
 import (
 	"reflect"
+	"sync/atomic"
 )
 
 // A Word is where an object of package dewsync begins, whose type only the running program
@@ -44,6 +45,9 @@ var (
 	Fresh func(pool any, object *Word)
 	// Count counts calls that a pool of Words has not seen.
 	Count func(pool any, c Calls)
+	// Settings counts how often package dewtest has changed the environment: what MayCache has returned before no
+	// longer holds then.
+	Settings atomic.Uint32
 	// MayCache returns what reports whether objects may be left to the garbage collector, as in a sync.Pool, where it
 	// is called; nil if they never may, or if they are watched.
 	MayCache func() (open func() bool)
