@@ -177,7 +177,7 @@ func TestDroppedObjectIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A bubble has a Limit of its own, and waits by its own clock for what is put back in it.
+// A bubble has a MaxOut of its own, and waits by its own clock for what is put back in it.
 func TestBubbleHasItsLimit(t *testing.T) {
 	keepApart(t)
 	p := newClocks(t, dewpond.PoolOptions[clock]{MaxOut: 1})
@@ -464,7 +464,7 @@ func TestBubbleHasItsBudget(t *testing.T) {
 	}
 }
 
-func TestBubbleHasItsAllocLimit(t *testing.T) {
+func TestBubbleHasItsAllocRate(t *testing.T) {
 	keepApart(t)
 	p, world := newHeapPool(t, dewpond.BytePoolOptions{AllocRate: 1, MaxIdleBytes: dewpond.NoIdle}), newOutsider(t)
 	outside := p.Get(100)
@@ -987,7 +987,7 @@ func TestOutsidersTakeNoMissesOfBubble(t *testing.T) {
 
 // AllocRate counts by each bubble's own clock, from the beginning, and by the world's.
 // No bubble turns back the clock of another, nor the world's.
-func TestAllocLimitCountsByOneClock(t *testing.T) {
+func TestAllocRateCountsByOneClock(t *testing.T) {
 	const limit = 3
 	options := dewpond.BytePoolOptions{AllocRate: limit, MaxIdleBytes: dewpond.NoIdle}
 	inBubble := func(t *testing.T, p *dewpond.BytePool) {

@@ -588,7 +588,7 @@ func TestBudgetWaiterGivesUp(t *testing.T) {
 }
 
 // A Budget and an AllocRate together: neither is taken from where the other refuses.
-func TestBudgetWithAllocLimit(t *testing.T) {
+func TestBudgetWithAllocRate(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		budget := dewpond.MustBudget("", 4096)
@@ -823,7 +823,7 @@ func TestBudgetEntersAndLeavesDirect(t *testing.T) {
 
 // The waiter that came first is served first, also if AllocRate let it wait for bytes
 // later than others.
-func TestBudgetServesFirstWhomAllocLimitDelayed(t *testing.T) {
+func TestBudgetServesFirstWhomAllocRateDelayed(t *testing.T) {
 	leavesOut(t, "blocks that fill the budget")
 	for _, youngerWants := range []int{1024, 3072} {
 		synctest.Test(t, func(t *testing.T) {

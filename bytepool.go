@@ -1205,14 +1205,14 @@ func (p *BytePool) ReadAll(r io.Reader) (b []byte, err error) {
 // alive, with the blocks in quarantine.)
 //
 // What the pool adopts counts as [Stats.Adopted] and as a Put, but was never in use. The
-// block that b has replaced stays in use until it is put back too: [BytePool.Replace] does
-// both. Where the block is lost when b replaces it, use a [BodyPool].
+// block that b has replaced stays in use until it is put back too. Where that block is lost
+// when b replaces it, use a [BodyPool].
 //
 // Adopt ignores a slice of cap 0. It refuses, and counts in Stats, what cannot become a
 // block: a slice whose cap is more than the largest class (Dropped.Oversize), less than
 // the smallest class, or more than twice the class that it would be cut to, and one that
 // does not begin at a multiple of 16 (Dropped.Foreign). It drops what Put would drop, and
-// what the pool's [Budget] has no room for (Dropped.Full). A pool with a [Allocator], as those
+// what the pool's [Budget] has no room for (Dropped.Full). A pool with an [Allocator], as those
 // off the heap, adopts nothing: there Adopt is Put. A pool with a Budget or [CheckAll]
 // knows its own blocks, and there Adopt of one of them is Put too, also if its cap was cut;
 // other pools adopt it, which leaves InUseBytes too high.
@@ -1309,7 +1309,7 @@ func (p *BytePool) watches(b []byte) bool {
 	return (p.onPut&watchAll != 0 || p.onPut&watchSome != 0 && check.Watched(addressOf(b))) && p.checks.Overlaps(addressOf(b), cap(b))
 }
 
-// Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has a [Allocator], as
+// Bodies returns a [BodyPool] on blocks of this pool. It panics if the pool has an [Allocator], as
 // those off the heap: a block that a body outgrows would be lost to it.
 func (p *BytePool) Bodies() *BodyPool {
 	p = p.actual()

@@ -867,8 +867,6 @@ func BenchmarkGetPut(b *testing.B) {
 	}
 }
 
-// BenchmarkReturn is a Get and its Return, and its control a Get and its Put of the same
-
 // BenchmarkBudget is a pool with a Budget, and in turn one without: a Put of the first
 // looks its block up. misses are of a Get that allocates and a Put that lets go.
 func BenchmarkBudget(b *testing.B) {

@@ -19,7 +19,7 @@ import (
 	"github.com/dewpond/dewpond/internal/percpu"
 )
 
-func TestTryGetObeysAllocLimit(t *testing.T) {
+func TestTryGetObeysAllocRate(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, dewpond.BytePoolOptions{AllocRate: 10})
@@ -449,7 +449,7 @@ func TestPoolLeavesDirect(t *testing.T) {
 
 // AllocRate limits allocations, not only what is counted: the Allocator is asked no
 // more often, however many ask at once.
-func TestAllocLimitLimitsAllocations(t *testing.T) {
+func TestAllocRateLimitsAllocations(t *testing.T) {
 	leavesOut(t, "the blocks that it counts")
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()

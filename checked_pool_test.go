@@ -58,7 +58,7 @@ var objectOffences = []objectOffence{
 		putObjectHere(p, v)
 		offendHere(func() { p.Put(v) })
 	}},
-	{name: "double Put, with a Limit", kind: "double Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
+	{name: "double Put, with MaxOut", kind: "double Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
 		options: dewpond.PoolOptions[account]{MaxOut: 3}, commit: func(p *dewpond.Pool[account]) {
 			v := getObjectHere(p)
 			putObjectHere(p, v)
@@ -74,7 +74,7 @@ var objectOffences = []objectOffence{
 			}
 		})
 	}},
-	{name: "write after Put, found by TryGet, with a Limit", kind: "write after Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
+	{name: "write after Put, found by TryGet, with MaxOut", kind: "write after Put", got: "getObjectHere", put: "putObjectHere", offence: "offendHere",
 		options: dewpond.PoolOptions[account]{MaxOut: 3, Reset: func(v *account) { v.ID = 0 }}, commit: func(p *dewpond.Pool[account]) {
 			v := getObjectHere(p)
 			v.Name = "stays"
@@ -193,7 +193,7 @@ func TestCorrectUseOfAPoolIsNotReported(t *testing.T) {
 }
 
 // A second Put is refused and counted: nobody resets or drops the object, and in a
-// pool with a Limit it does not come back twice.
+// pool with MaxOut it does not come back twice.
 func TestPoolRefusesDoublePut(t *testing.T) {
 	resets, drops, reports := 0, 0, 0
 	p := newObjects(t, dewpond.PoolOptions[account]{

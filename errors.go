@@ -10,7 +10,7 @@ var (
 	// ErrExhausted is returned by [BytePool.TryGet] if no block is idle and the pool's
 	// AllocRate or [Budget] does not allow it to allocate one now, by
 	// [BytePool.GetContext] and [BytePool.GetBatch] for more than the Budget or AllocRate
-	// can ever allow, and by [Pool.TryGet] if Limit objects are in use. The error of a call
+	// can ever allow, and by [Pool.TryGet] if MaxOut objects are in use. The error of a call
 	// whose context is done while it waits wraps it too. The errors name the pool: compare
 	// with [errors.Is].
 	ErrExhausted = admission.ErrExhausted

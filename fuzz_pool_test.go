@@ -106,7 +106,7 @@ func newObjectModel(t *testing.T, in *script) *objectModel {
 		IdleTimeout: oneOf(in, -1, 0, 100*time.Millisecond, time.Second),
 	}
 	runtime.GOMAXPROCS(1 + in.below(4))
-	m.say("Limit %d, MaxIdle %d, IdleTimeout %v, GOMAXPROCS %d", m.o.MaxOut, m.o.MaxIdle, m.o.IdleTimeout, runtime.GOMAXPROCS(0))
+	m.say("MaxOut %d, MaxIdle %d, IdleTimeout %v, GOMAXPROCS %d", m.o.MaxOut, m.o.MaxIdle, m.o.IdleTimeout, runtime.GOMAXPROCS(0))
 	m.o.New = func() *fuzzObject {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -161,7 +161,7 @@ func (m *objectModel) take(v *fuzzObject) {
 		m.fail("Get returned an object in state %d, in which its last owner wrote %d", v.state, v.written)
 	}
 	if m.o.MaxOut > 0 && m.last.IdleBytes > 0 && m.p.Stats().Misses > m.last.Misses {
-		m.fail("New was called while %d bytes were idle, with a Limit", m.last.IdleBytes)
+		m.fail("New was called while %d bytes were idle, with MaxOut", m.last.IdleBytes)
 	}
 	v.state, v.written = isOut, 7
 	m.out = append(m.out, v)

@@ -316,7 +316,7 @@ func allocatedBytes(f func()) uint64 {
 	return least
 }
 
-// A fakeSource is a dewpond.Source that knows every block it has given out.
+// A fakeSource is a dewpond.Allocator that knows every block it has given out.
 type fakeSource struct {
 	mu     sync.Mutex
 	blocks map[*byte]int  // size of each that is out
@@ -387,7 +387,7 @@ func (s *panicsInFree) Free(b []byte) {
 	}
 }
 
-// A meter is a dewpond.Source that knows how much it has given out, and how much it
+// A meter is a dewpond.Allocator that knows how much it has given out, and how much it
 // ever had at once.
 type meter struct {
 	bytes, most atomic.Int64

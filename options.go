@@ -466,8 +466,8 @@ func (z ZeroPolicy) String() string {
 // 1 MiB that Go allocates exactly, about four in each doubling.
 func DefaultClasses() []int { return sizeclass.Default() }
 
-// mayWait reports whether the pool's calls may wait, or be refused, by what bubbles keep apart. A
-// Source is one for all of them.
+// mayWait reports whether the pool's calls may wait, or be refused, by what bubbles keep apart. An
+// Allocator is one for all of them.
 func (o BytePoolOptions) mayWait() bool {
 	return o.Memory == nil && (o.AllocRate > 0 || o.Budget != nil)
 }
@@ -583,8 +583,8 @@ func (o BytePoolOptions) checked(errs []error) (BytePoolOptions, error) {
 
 // An Allocator is where the blocks of a [BytePool] come from if they are not to come from the
 // Go heap: see [BytePoolOptions.Memory]. A pool asks it for a block when none is idle, and
-// gives it the blocks that it lets go of. For mapped memory there is package offheap; a
-// Source is for memory of another kind, or for accounts of one's own. The function
+// gives it the blocks that it lets go of. For mapped memory there is package offheap; an
+// Allocator is for memory of another kind, or for accounts of one's own. The function
 // TestAllocator of package dewtest tests one.
 //
 // All methods may be called by any number of goroutines at once, and must not call a

@@ -54,7 +54,7 @@ type Pool[T any] struct {
 
 	decay decay.Decayer
 
-	out       semaphore.Semaphore // counts the objects that are out, if there is a MaxOut
+	out       semaphore.Semaphore // counts the objects that are out, if there is MaxOut
 	exhausted error               // of a TryGet when these are as many as MaxOut
 	count     objectCounts
 
@@ -73,7 +73,7 @@ const (
 	setZero
 	callReset
 	askKeep   // call keep, then reset
-	countOut  // there is a MaxOut; then keep if it is set, and reset
+	countOut  // there is MaxOut; then keep if it is set, and reset
 	askChecks // the object may be watched; then all of the above
 	askParts  // the object may be another part's; then all of the above
 )
@@ -191,7 +191,7 @@ func (p *Pool[T]) Get() *T {
 
 func (p *Pool[T]) limited() bool { return p.out.Limit() > 0 }
 
-// getSlow is Get when the shard has no object, as always in a pool with a MaxOut.
+// getSlow is Get when the shard has no object, as always in a pool with MaxOut.
 func (p *Pool[T]) getSlow() *T {
 	if p.onPut == askStandIn {
 		return p.actual().Get()
@@ -229,7 +229,7 @@ func (p *Pool[T]) TryGet() (*T, error) {
 // the order in which they arrived. If a call need not wait, it does not look at ctx. Close
 // ends every wait with [ErrClosed].
 //
-// In the binary of a test each bubble of [testing/synctest] has a MaxOut and waits of its own, if T
+// In the binary of a test each bubble of [testing/synctest] has its own MaxOut and waits, if T
 // has pointers. Else, while a call waits in a bubble, the pool belongs to that bubble: a
 // call from outside the bubble that would wake it, or wait beside it, panics.
 func (p *Pool[T]) GetContext(ctx context.Context) (*T, error) {
@@ -294,7 +294,7 @@ func (p *Pool[T]) fresh() *T {
 
 // Put gives an object back: it calls [PoolOptions.Keep], then [PoolOptions.Reset]. The
 // caller must no longer use the object. Put ignores nil. An object that the pool does
-// not retain goes to [PoolOptions.Drop]: one that Keep refuses ([DropStats.Oversize]),
+// not retain goes to [PoolOptions.Drop]: one that Keep refuses ([DropStats.ByKeep]),
 // one that MaxIdle has no room for ([DropStats.Full]), and every object after
 // [Pool.Close] ([DropStats.Closed]). Without Drop, one that MaxIdle has no room for belongs to the
 // garbage collector, and a Get may take it until it is freed: see [PoolOptions.NoSecondTier]. If [PoolOptions.Check] is set, Put refuses an
@@ -370,7 +370,7 @@ func (p *Pool[T]) asked(v *T) bool {
 	return p.tryClean(v)
 }
 
-// putLimited is Put in a pool with a MaxOut. The object counts as out until another
+// putLimited is Put in a pool with MaxOut. The object counts as out until another
 // caller can get it, or until Keep, Reset or Drop has panicked.
 func (p *Pool[T]) putLimited(v *T) {
 	defer p.out.Release()
@@ -492,7 +492,7 @@ func (p *Pool[T]) Prewarm(count int) error {
 //
 // Trim stops the world twice, each time for tens of microseconds, and for longer if
 // other goroutines stop it too; where nothing is idle it does not. Until that is over every Get finds nothing idle. (A pool
-// with a MaxOut keeps all its objects in one place, and its Trim does not stop the world.)
+// with MaxOut keeps all its objects in one place, and its Trim does not stop the world.)
 func (p *Pool[T]) Trim() (released int64) {
 	p = p.actual()
 	var l late.List
@@ -778,7 +778,7 @@ func objectChecks[T any](o PoolOptions[T], size int64) *checks {
 	c.Layout = check.LayoutOf(c.objects)
 	c.MayLose = o.object.object != nil // of package dewsync
 
-	if idle, _ := o.idle(); o.MaxOut == 0 { // with a MaxOut, calls would miss what is in quarantine
+	if idle, _ := o.idle(); o.MaxOut == 0 { // with MaxOut, calls would miss what is in quarantine
 		c.Quarantine.Bytes = int(size * min(quarantineBytes/size, idle/4, check.QuarantineBlocks))
 	}
 	return c

@@ -433,7 +433,7 @@ func TestScopeTryGetErrors(t *testing.T) {
 }
 
 // TryGet of a Scope obeys AllocRate, which counts a chunk once.
-func TestScopeTryGetObeysAllocLimit(t *testing.T) {
+func TestScopeTryGetObeysAllocRate(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{AllocRate: 1})
 	s := p.Scope()
 	defer s.Close()

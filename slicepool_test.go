@@ -588,7 +588,7 @@ func TestSlicesAreWaitedFor(t *testing.T) {
 	})
 }
 
-func TestSlicesAllocLimit(t *testing.T) {
+func TestSlicesAllocRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // in which AllocRate allows no more
 		p := newSlices(t, dewpond.SlicePoolOptions[entry]{AllocRate: 2})
 		var out [][]entry

@@ -34,7 +34,7 @@ type Stats struct {
 	Waits   uint64 // GetContext, GetBatch and LeaseContext that slept
 
 	OverAllocRate uint64 // Misses that Get allocated past AllocRate
-	OverMaxOut    uint64 // Misses that Get of a Pool allocated past MaxOut
+	OverMaxOut    uint64 // Gets of a Pool past MaxOut, hits among them
 	OverBudget    uint64 // Misses and Oversize that Get allocated past the Budget
 	Oversize      uint64 // Gets above the largest class: allocated, not pooled, outside every bound but the Budget
 

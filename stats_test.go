@@ -159,7 +159,7 @@ func TestShards(t *testing.T) {
 		of    string
 		stats dewpond.Stats
 		want  int
-	}{{"BytePool", bytes.Stats(), n}, {"SlicePool", slices.Stats(), n}, {"Pool", objects.Stats(), n}, {"Pool with a Limit", limited.Stats(), 0}} {
+	}{{"BytePool", bytes.Stats(), n}, {"SlicePool", slices.Stats(), n}, {"Pool", objects.Stats(), n}, {"Pool with MaxOut", limited.Stats(), 0}} {
 		got := inShards(tt.stats)
 		if got.Idle != tt.want || tt.want > 0 && got.IdleBytes != tt.stats.IdleBytes || tt.stats.IdleBytes == 0 {
 			t.Errorf("%s: shards have %+v, want %d of %d bytes", tt.of, got, tt.want, tt.stats.IdleBytes)
@@ -413,6 +413,7 @@ func TestStatsString(t *testing.T) {
 	busy := quiet
 	busy.Violations, busy.Refused, busy.Waits, busy.WaitDuration = 1, 2, 3, 4*time.Second
 	busy.OverAllocRate, busy.OverBudget, busy.OffHeap.Fallback, busy.Oversize = 5, 6, 7, 8
+	busy.OverMaxOut, busy.DoubleReleases, busy.Dropped.ByKeep = 21, 22, 23
 	busy.Dropped.Full, busy.Dropped.Oversize, busy.Dropped.Foreign, busy.Dropped.Double, busy.Dropped.Fallback, busy.Dropped.Closed = 1, 2, 3, 4, 5, 6
 	for _, tt := range []struct {
 		s    dewpond.Stats
@@ -420,8 +421,8 @@ func TestStatsString(t *testing.T) {
 	}{
 		{dewpond.Stats{Name: "new"}, "new: 0 Gets, 0.0% hits, 0 Misses, 0 Puts; 0 B idle, 0 B in use"},
 		{quiet, first},
-		{busy, first + "\n  1 Violations, 2 Refused, 3 Waits of 4s together, 5 OverAllocRate, 6 OverBudget, 7 OffHeap.Fallback, 8 Oversize, " +
-			"21 Dropped (Full 1, Oversize 2, Foreign 3, Double 4, Fallback 5, Closed 6)"},
+		{busy, first + "\n  1 Violations, 2 Refused, 3 Waits of 4s together, 5 OverAllocRate, 21 OverMaxOut, 6 OverBudget, 7 OffHeap.Fallback, 8 Oversize, " +
+			"22 DoubleReleases, 44 Dropped (Full 1, Oversize 2, ByKeep 23, Foreign 3, Double 4, Fallback 5, Closed 6)"},
 	} {
 		if got := fmt.Sprintf("%v", tt.s); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)

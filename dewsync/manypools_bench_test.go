@@ -11,7 +11,7 @@ import (
 	"github.com/dewpond/dewpond/dewsync"
 )
 
-// BenchmarkManyPools measures pools that were used once or 100 times, compared with as many of sync.Pool: to make a
+// BenchmarkManyPools measures pools that were used once, 100 or 1000 times, compared with as many of sync.Pool: to make a
 // pool and use it, the time of a GC cycle, and the CPU time per second, without the GC's, while they are idle.
 //
 //	go test -run '^$' -bench ManyPools -benchtime 20x ./dewsync
@@ -33,7 +33,7 @@ func BenchmarkManyPools(b *testing.B) {
 		}
 		return p
 	}
-	for _, calls := range []int{1, 100} {
+	for _, calls := range []int{1, 100, 1000} {
 		for _, kind := range []string{"sync", "dewpond"} {
 			name := fmt.Sprintf("calls=%d/%s", calls, kind)
 			many := func(n int) (all []pool) {

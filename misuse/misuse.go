@@ -65,7 +65,7 @@ type Violation struct {
 	// Got, Put and Offence are the stacks of the Get, of the earlier Put and of the misuse,
 	// as program counters for [runtime.CallersFrames], innermost first. Each is nil if there
 	// was no such call or if it was not recorded. The first few frames are in this library.
-	// With [CheckSampled] a stack has at most 16 frames. For [WriteAfterPut], Offence is the
+	// With CheckSampled a stack has at most 16 frames. For [WriteAfterPut], Offence is the
 	// stack that found the write. For a fault it is the stack that faulted. For
 	// [DoubleRelease], Got is the stack of what made the owner, and Put that of its first
 	// Release.
@@ -88,7 +88,7 @@ type Violation struct {
 	// in ([ForeignPut]). Got and Put are that block's. It is "" if no pool knows the slice.
 	Holder string
 
-	// Owners are the owners of a leaked [Lease] that have not released, if the lease was
+	// Owners are the owners of a leaked Lease that have not released, if the lease was
 	// ever retained: for each the stack of what made it. Got is the first of them unless that
 	// owner has released.
 	Owners [][]uintptr

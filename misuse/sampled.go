@@ -16,7 +16,7 @@ type Sampled struct {
 	// Get, or until the pool let them go. With CheckSampled it has those that were watched and whose Put
 	// gave them to the pool, as any other. That is one in eight while quarantine is full, which takes 256
 	// of them or 1 MiB within a quarter of IdleTimeout, and all where there is no quarantine: with AllocRate, a Budget,
-	// MaxIdlePerClass or a Pool's Limit. So a pool in which few are watched has none in Idle. At most 64 are followed
+	// MaxIdlePerClass or a Pool's MaxOut. So a pool in which few are watched has none in Idle. At most 64 are followed
 	// at a time: if there are more, one of them counts with the time that it has been idle by then, and a long
 	// tail looks shorter than it is. With CheckAll it has all, and mostly their time in quarantine, which says
 	// nothing of a pool without checks.

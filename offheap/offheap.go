@@ -88,7 +88,7 @@ func (m Options) NewBytePool(o dewpond.BytePoolOptions) (*dewpond.BytePool, erro
 
 func newCoupledPool(o dewpond.BytePoolOptions, m Options, c *coupler) (*dewpond.BytePool, error) {
 	if o.Memory != nil {
-		return nil, errors.New("offheap: Memory must be nil: for another Source use dewpond.NewBytePool")
+		return nil, errors.New("offheap: Memory must be nil: for another Allocator use dewpond.NewBytePool")
 	}
 	if o.Classes == nil {
 		o.Classes = DefaultClasses()

@@ -183,7 +183,7 @@ func TestPutOfLeasedBlock(t *testing.T) {
 
 // When the range is full Get takes memory from the heap, and its Put is told from Puts
 // of foreign slices.
-func TestHeapFallback(t *testing.T) {
+func TestFallbackToTheHeap(t *testing.T) {
 	p := newPool(t, dewpond.BytePoolOptions{Classes: []int{1 << 20}}, offheap.Options{Reserve: 1 << 20})
 	a, b, c := p.Get(1), p.Get(1), p.Get(1)
 	if _, err := p.TryGet(1); !errors.Is(err, arena.ErrFull) {

@@ -92,7 +92,7 @@ slice puts back the slice that it was at the defer statement: what append has mo
 	// MissingPut finds paths on which a value from a pool is forgotten.
 	MissingPut = withSync(flow.Check("missingput", `find a return without a Put where another way has one
 
-What is not put back costs an allocation, and an object of a pool with a Limit for good.
+What is not put back costs an allocation, and an object of a pool with MaxOut for good.
 Objects that are handed on do not count. With -missingput.sync it looks at sync.Pool
 as well, where such a loss costs little.`))
 

@@ -138,7 +138,7 @@ var escape = regexp.MustCompile(`^((?:\./|internal/magazine/)\w+\.go):(\d+):\d+:
 
 // onFastPath matches the functions whose allocations the golden file lists, a panic's
 // too: those that Get, Put and the like call as long as a shard serves them.
-var onFastPath = regexp.MustCompile(`^(BytePool\.(Get|getMore|prepare|note|Put|Return|putLarge|tryClean|overflow|putCharged|Lease|getLeased|putLeased|newLease|handle|putHandle)|` +
+var onFastPath = regexp.MustCompile(`^(BytePool\.(Get|getMore|prepare|note|Put|putLarge|tryClean|overflow|putCharged|Lease|getLeased|putLeased|newLease|handle|putHandle)|` +
 	`Lease\.(Len|Bytes|Retain|Slice|Truncate|share|pin|Release|releaseOnce)|handle\..*|Pool\.(Get|Put|asked|tryClean|acquired)|SlicePool\.(Get|Put|tryClean)|slot\..*|section\..*|Engine\.(Enter|EnterBeside|Outgrown|OwnSlot|Slot|PopSlow|PushSlow))$`)
 
 // compilerSays returns what the hot functions cost, and what moves to the heap in the

@@ -25,6 +25,7 @@ type bytePond struct {
 	// the pool alive for as long as any of its blocks is watched.
 	upset   *atomic.Bool
 	strange atomic.Int64 // Puts without a Get
+	again   atomic.Int64 // Releases by owners that had released
 }
 
 // sizes are the sizes that attackers ask for: of every class, and some between two
@@ -98,8 +99,8 @@ func (p *bytePond) judgeCounts(r *round) {
 	}
 	until(func() string {
 		s := p.Stats()
-		if int64(s.Puts) != int64(s.Gets)+p.strange.Load() || s.InUseBytes != 0 || s.Gets != s.Hits+s.Misses+s.Oversize {
-			return fmt.Sprintf("round %d: all is put back, %d strangers too: %s", r.number, p.strange.Load(), p)
+		if int64(s.Puts) != int64(s.Gets)+p.strange.Load() || s.InUseBytes != 0 || s.Gets != s.Hits+s.Misses+s.Oversize || int64(s.DoubleReleases) != p.again.Load() {
+			return fmt.Sprintf("round %d: all is put back, %d strangers too, and %d Leases are released again: %s", r.number, p.strange.Load(), p.again.Load(), p)
 		}
 		return ""
 	})

@@ -182,9 +182,11 @@ func wentBack(before, now dewpond.Stats) string {
 	}{
 		{"Gets", before.Gets, now.Gets}, {"Hits", before.Hits, now.Hits}, {"Misses", before.Misses, now.Misses},
 		{"Puts", before.Puts, now.Puts}, {"Refused", before.Refused, now.Refused}, {"Waits", before.Waits, now.Waits}, {"Oversize", before.Oversize, now.Oversize},
-		{"OverAllocRate", before.OverAllocRate, now.OverAllocRate}, {"OverBudget", before.OverBudget, now.OverBudget},
+		{"OverAllocRate", before.OverAllocRate, now.OverAllocRate}, {"OverMaxOut", before.OverMaxOut, now.OverMaxOut}, {"OverBudget", before.OverBudget, now.OverBudget},
 		{"Dropped.Full", before.Dropped.Full, now.Dropped.Full}, {"Dropped.Foreign", before.Dropped.Foreign, now.Dropped.Foreign},
 		{"Dropped.Double", before.Dropped.Double, now.Dropped.Double}, {"Dropped.Closed", before.Dropped.Closed, now.Dropped.Closed},
+		{"Dropped.ByKeep", before.Dropped.ByKeep, now.Dropped.ByKeep}, {"Dropped.Oversize", before.Dropped.Oversize, now.Dropped.Oversize},
+		{"Dropped.Fallback", before.Dropped.Fallback, now.Dropped.Fallback}, {"DoubleReleases", before.DoubleReleases, now.DoubleReleases},
 		{"Trimmed", before.Trimmed, now.Trimmed}, {"Violations", before.Violations, now.Violations},
 	} {
 		if c.now < c.before {

@@ -25,7 +25,7 @@ var (
 	AwaitReports func(p any)
 
 	// Fault reports the misuse behind a fault at an address, and returns it as a
-	// a Violation of package misuse: see offheap.ExplainFaults. ok is false if no live pool with
+	// Violation of package misuse: see offheap.ExplainFaults. ok is false if no live pool with
 	// CheckAll has a block there, nor any pool an idle one that is guarded so that it faults.
 	Fault func(at uintptr) (violation any, ok bool)
 

@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"iter"
+
 	"github.com/dewpond/dewpond"
 )
 
@@ -29,3 +31,16 @@ type counted struct {
 
 func (c counted) Name() string         { c.Steps.Names++; return c.StatsSource.Name() }
 func (c counted) Stats() dewpond.Stats { c.Steps.Stats++; return c.StatsSource.Stats() }
+
+// ReadOf yields the samples of a pool with these Stats.
+func ReadOf(s dewpond.Stats) iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		r := reader{yield: yield, budgets: map[string]bool{}}
+		r.read(func(yield func(dewpond.StatsSource) bool) { yield(fixed{s}) })
+	}
+}
+
+type fixed struct{ stats dewpond.Stats }
+
+func (f fixed) Name() string         { return f.stats.Name }
+func (f fixed) Stats() dewpond.Stats { return f.stats }

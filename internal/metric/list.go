@@ -41,7 +41,7 @@ var (
 	getsRefused = add(Counter, "gets_refused_total", "gets_refused", "get",
 		"TryGets, GetContexts and GetBatches that returned no block.", "pool")
 	getsPastLimit = add(Counter, "gets_past_limit_total", "gets_past_limit", "get",
-		"Gets that allocated all the same, past AllocRate, MaxOut or the Budget.", "pool", "limit")
+		"Gets that were served past AllocRate, MaxOut or the Budget.", "pool", "limit")
 	getsFallback = add(Counter, "gets_heap_fallback_total", "gets_heap_fallback", "get",
 		"Gets that allocated on the heap, because there was no memory off the heap.", "pool")
 	getsRecovered = add(Counter, "gets_recovered_total", "gets_recovered", "get",

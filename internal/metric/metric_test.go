@@ -114,6 +114,26 @@ func testRead(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
+// Each count of what was past a limit, dropped or released again has a label, or a name, of its own.
+func TestLabels(t *testing.T) {
+	all := seriesOf(t, metric.ReadOf(dewpond.Stats{
+		Name: "p", OverAllocRate: 1, OverMaxOut: 2, OverBudget: 3, DoubleReleases: 4, Adopted: 5, Oversize: 6, Refused: 7, Recovered: 8,
+		Dropped: dewpond.DropStats{Full: 11, Oversize: 12, ByKeep: 13, Foreign: 14, Double: 15, Fallback: 16, Closed: 17},
+		OffHeap: dewpond.OffHeapStats{Fallback: 18}, Guard: dewpond.GuardStats{Samples: 19}, Waits: 20, Trimmed: 21, Violations: 22,
+	}))
+	for key, want := range map[string]float64{
+		"gets_past_limit_total[p alloc_rate]": 1, "gets_past_limit_total[p max_out]": 2, "gets_past_limit_total[p budget]": 3,
+		"double_releases_total[p]": 4, "puts_adopted_total[p]": 5, "gets_oversize_total[p]": 6, "gets_refused_total[p]": 7, "gets_recovered_total[p]": 8,
+		"puts_dropped_total[p full]": 11, "puts_dropped_total[p oversize]": 12, "puts_dropped_total[p keep]": 13, "puts_dropped_total[p foreign]": 14,
+		"puts_dropped_total[p double]": 15, "puts_dropped_total[p fallback]": 16, "puts_dropped_total[p closed]": 17,
+		"gets_heap_fallback_total[p]": 18, "guard_samples_total[p]": 19, "waits_total[p]": 20, "trimmed_blocks_total[p]": 21, "violations_total[p]": 22,
+	} {
+		if got, ok := all[key]; !ok || got != want {
+			t.Errorf("%s is %v (there: %v), want %v", key, got, ok, want)
+		}
+	}
+}
+
 // A Budget is said once, however many pools it has, with a name or without.
 func TestBudgets(t *testing.T) {
 	shared, unnamed := dewpond.MustBudget("shared", 1<<20), dewpond.MustBudget("", 1<<21)

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// The scenarios of this file run the semaphore of a Pool that has a Limit, as it ships,
+// The scenarios of this file run the semaphore of a Pool that has MaxOut, as it ships,
 // up to where a caller sleeps.
 
 // A dozer is a context that makes its caller return where it would sleep. The call

@@ -270,7 +270,7 @@ func guardReport(out io.Writer, rounds []map[string]*guardSide, own guardSide, o
 		rows = append(rows, []string{way, fmt.Sprint(sum.Finished), fmt.Sprint(sum.Failed), figure.ByteSize(mean), ratio, figure.ByteSize(sum.goal), fmt.Sprint(sum.Cycles), fmt.Sprint(sum.samples), fmt.Sprint(sum.reports)})
 	}
 	errs := []error{columns.Write(out, rows)}
-	fmt.Fprintf(out, "\nThe load, in this process: %d samples, %d reports; its pool's Stats.Guard is %s.\n", own.samples, own.reports, ownSetting)
+	fmt.Fprintf(out, "\nThe load, in this process: %d samples, %d reports; its pool's Stats.Guard.Setting is %s.\n", own.samples, own.reports, ownSetting)
 	r := residentRatio(rounds, guarded)
 	if r.Rounds < summary.VerdictRounds {
 		fmt.Fprintf(out, "No verdict on %d rounds.\n", r.Rounds)

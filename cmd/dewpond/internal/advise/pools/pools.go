@@ -234,7 +234,7 @@ func (s *Seen) compare(then, now *Pool) {
 		add("Classes: with a class for the largest", "%s Gets above its largest class, which it does not keep", figure.Count(oversize))
 	}
 	if refused := grown(now.Refused, then.Refused); refused > 0 {
-		add("AllocRate, Limit or Budget: as high as the memory allows", "it has refused %s times", figure.Count(refused))
+		add("AllocRate, MaxOut or Budget: as high as the memory allows", "it has refused %s times", figure.Count(refused))
 	}
 	if s.Gets >= leastGets && s.Hits < leastHits*s.Gets && len(pinned) == 0 {
 		add("IdleTimeout: longer than the time between two bursts; and see that each Get has its Put", "%s of %s Gets were hits", figure.Percent(s.Hits/s.Gets), figure.Count(s.Gets))

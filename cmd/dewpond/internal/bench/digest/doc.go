@@ -4,6 +4,5 @@
 //     percentiles, costs of an operation);
 //   - percentile.go decides which percentiles have enough samples to be shown;
 //   - paired.go pairs contenders round by round, for package summary's medians with their
-//     confidence intervals;
-//   - trend.go fits a line through samples over time.
+//     confidence intervals.
 package digest

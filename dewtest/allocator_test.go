@@ -73,12 +73,12 @@ func (s *shelf) Owns(b []byte) bool {
 	return size != 0 && size == cap(b)
 }
 
-func TestSourceThatKeepsItsPromises(t *testing.T) {
+func TestAllocatorThatKeepsItsPromises(t *testing.T) {
 	dewtest.TestAllocator(t, newShelf(""), 64, 1024, 7168, 64<<10)
 }
 
 // The default sizes are those of a pool's default.
-func TestSourceDefaultSizes(t *testing.T) {
+func TestAllocatorDefaultSizes(t *testing.T) {
 	s := newShelf("")
 	dewtest.TestAllocator(t, s)
 	for _, size := range dewpond.DefaultClasses() {
@@ -89,7 +89,7 @@ func TestSourceDefaultSizes(t *testing.T) {
 }
 
 // Each broken promise is reported once.
-func TestSourceThatBreaksAPromise(t *testing.T) {
+func TestAllocatorThatBreaksAPromise(t *testing.T) {
 	for breaks, want := range map[string]string{
 		"memory":       "Alloc(64): there is none",
 		"len":          "returned 63 bytes with cap 64",
