@@ -3,7 +3,7 @@ package dewarrow_test
 import (
 	"testing"
 
-	"github.com/dewpond/dewpond/internal/upstream"
+	"github.com/dewpond/dewpond/contrib/internal/upstream"
 )
 
 // Arrow's own tests of arrays pass on our allocator, most of them under Arrow's checked

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/internal/upload"
+	"github.com/dewpond/dewpond/contrib/internal/upload"
 	"github.com/gofiber/fiber/v3"
 )
 

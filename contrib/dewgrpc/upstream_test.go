@@ -3,7 +3,7 @@ package dewgrpc_test
 import (
 	"testing"
 
-	"github.com/dewpond/dewpond/internal/upstream"
+	"github.com/dewpond/dewpond/contrib/internal/upstream"
 )
 
 // grpc-go's own tests of buffers pass on our pool: as the default pool, and where they make a

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/internal/upload"
+	"github.com/dewpond/dewpond/contrib/internal/upload"
 )
 
 // Options are for [Middleware]. The zero Options are ready to use.

@@ -27,9 +27,11 @@ var layers = []layer{
 	// Modules of their own, for users: they see what a user sees.
 	{"cmd/dewpond/...", []string{".", "misuse", "dewsync", "offheap", "pressure", "instruments/kit/...", ownModule}},
 	{"instruments/together/...", []string{".", "misuse", "offheap", "pressure", "internal/metric", "contrib/..."}}, // tests alone
+	{"contrib/internal/upload", []string{"."}}, // how web adapters read bodies
+	{"contrib/internal/upstream", nil},         // for tests alone
 	{"contrib/dewecho/...", []string{".", "misuse", "contrib/dewhttp", "internal/turns", ownModule}},
 	{"contrib/dewgin/...", []string{".", "misuse", "contrib/dewhttp", "internal/turns", ownModule}},
-	{"contrib/...", []string{".", "misuse", "offheap", "pressure", "internal/metric", "internal/turns", "internal/upload", "internal/upstream", ownModule}},
+	{"contrib/...", []string{".", "misuse", "offheap", "pressure", "internal/metric", "internal/turns", "contrib/internal/...", ownModule}},
 	{"examples/matchmaker/...", []string{".", "misuse", "checks", "offheap", "pressure", "contrib/...", "instruments/kit/...", ownModule}},
 	{"examples/...", []string{".", "misuse", "offheap", "pressure", ownModule}},
 	{"instruments/lab/...", []string{".", "misuse", "offheap", "pressure", "contrib/...", "examples/matchmaker/...", "instruments/kit/...", "instruments/load/...", "instruments/lab/..."}},
@@ -81,12 +83,10 @@ var layers = []layer{
 	{"internal/sizeclass", nil},
 
 	{"internal/metric", []string{".", "misuse", "pressure"}},            // what exporters export
-	{"internal/upload", []string{"."}},                                  // how web adapters read bodies
 	{"internal/attack", []string{".", "misuse", "offheap", "pressure"}}, // a test alone, and as a user sees them
 
 	{"internal/go125/...", nil}, // for tests and dewtest alone
 	{"internal/turns", nil},     // for benchmarks alone
-	{"internal/upstream", nil},  // for tests alone
 
 	{"internal/repocheck", nil},
 }

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/dewpond/dewpond"
-	"github.com/dewpond/dewpond/internal/upload"
+	"github.com/dewpond/dewpond/contrib/internal/upload"
 )
 
 func newPool(t *testing.T, limit int64) (*dewpond.BytePool, *dewpond.Budget) {
