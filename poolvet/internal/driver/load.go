@@ -45,6 +45,7 @@ type Package struct {
 	broken   string // the package that does not compile: this, or one that it imports
 	listed   *packages.Package
 	imported map[string]*Package
+	facts    map[factKey]analysis.Fact // of its own objects
 	done     chan struct{}
 	loader   *loader
 }
@@ -61,7 +62,7 @@ func load(c Config) ([]*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{config: c, fset: token.NewFileSet(), all: map[string]*Package{}, facts: map[factKey]analysis.Fact{}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	l := &loader{config: c, fset: token.NewFileSet(), all: map[string]*Package{}, owners: map[*types.Package]*Package{}, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	var initial []*Package
 	own := map[string]bool{}
 	for _, p := range listed {
@@ -108,7 +109,7 @@ type loader struct {
 	all    map[string]*Package
 	slots  chan struct{}
 	mu     sync.Mutex
-	facts  map[factKey]analysis.Fact
+	owners map[*types.Package]*Package
 }
 
 type factKey struct {
@@ -144,13 +145,20 @@ func (l *loader) check(p *Package) {
 	for _, e := range p.listed.Errors {
 		p.Errors = append(p.Errors, e)
 	}
+	if !p.Initial {
+		p.Fset = token.NewFileSet() // what lean leaves is in the loader's
+	}
 	for _, name := range p.listed.GoFiles {
 		p.parse(name, nil)
 	}
 	l.typeCheck(p)
 	if !p.Initial || !l.config.Syntax {
 		p.Files, p.Info = nil, nil
+		l.lean(p)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owners[p.Types] = p
 }
 
 // parse adds a file, read from the disk if src is nil.
@@ -200,7 +208,7 @@ func (l *loader) typeCheck(p *Package) {
 		config.GoVersion = "go" + p.Module.GoVersion
 	}
 	before := len(p.Errors)
-	p.Types, _ = config.Check(p.Path, l.fset, p.Files, p.Info)
+	p.Types, _ = config.Check(p.Path, p.Fset, p.Files, p.Info)
 	if len(p.Errors) > before && slices.ContainsFunc(p.Files, flow.ImportsC) {
 		// What comes from C has no type here, so where it is used need not make sense.
 		errs := slices.DeleteFunc(p.Errors[before:], func(err error) bool { return p.leftOut(err) })
@@ -234,6 +242,7 @@ func (p *Package) leftOut(err error) bool {
 
 // flow runs the flow's analyzer.
 func (l *loader) flow(p *Package) {
+	p.facts = map[factKey]analysis.Fact{}
 	result, err := flow.Analyzer.Run(l.pass(flow.Analyzer, p, nil))
 	if err != nil && p.broken != "" { // a type that it uses has no meaning
 		p.Note = fmt.Sprintf("%s was not checked: it imports %s, which does not compile", p.Path, p.broken)
@@ -243,28 +252,35 @@ func (l *loader) flow(p *Package) {
 		p.Errors = append(p.Errors, err)
 		return
 	}
-	p.Result = result.(*flow.Result)
+	if p.Initial {
+		p.Result = result.(*flow.Result)
+	}
 }
 
 func (l *loader) pass(a *analysis.Analyzer, p *Package, report func(analysis.Diagnostic)) *analysis.Pass {
 	return &analysis.Pass{
-		Analyzer: a, Fset: l.fset, Files: p.Files, Pkg: p.Types, TypesInfo: p.Info, TypesSizes: p.Sizes,
+		Analyzer: a, Fset: p.Fset, Files: p.Files, Pkg: p.Types, TypesInfo: p.Info, TypesSizes: p.Sizes,
 		ResultOf: map[*analysis.Analyzer]any{flow.Analyzer: p.Result},
 		Report:   report,
 		ReadFile: os.ReadFile,
 		ImportObjectFact: func(obj types.Object, fact analysis.Fact) bool {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			got, ok := l.facts[factKey{obj, reflect.TypeOf(fact)}]
+			of := p
+			if obj.Pkg() != p.Types {
+				l.mu.Lock()
+				of = l.owners[obj.Pkg()]
+				l.mu.Unlock()
+			}
+			if of == nil { // error's method is of no package
+				return false
+			}
+			got, ok := of.facts[factKey{obj, reflect.TypeOf(fact)}]
 			if ok {
 				reflect.ValueOf(fact).Elem().Set(reflect.ValueOf(got).Elem())
 			}
 			return ok
 		},
 		ExportObjectFact: func(obj types.Object, fact analysis.Fact) {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.facts[factKey{obj, reflect.TypeOf(fact)}] = fact
+			p.facts[factKey{obj, reflect.TypeOf(fact)}] = fact
 		},
 	}
 }
