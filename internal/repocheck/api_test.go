@@ -3,6 +3,7 @@ package repocheck
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"go/ast"
 	gobuild "go/build"
 	"go/format"
@@ -50,10 +51,13 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// api returns the declarations of every public package, as Linux on amd64 compiles it.
+// api returns the declarations of every public package, as Go 1.26 compiles it for Linux on amd64.
 func (r *repository) api(t *testing.T) string {
 	linux := gobuild.Default
-	linux.GOOS, linux.GOARCH, linux.CgoEnabled = "linux", "amd64", false
+	linux.GOOS, linux.GOARCH, linux.CgoEnabled, linux.ToolTags, linux.ReleaseTags = "linux", "amd64", false, nil, nil
+	for minor := range 27 { // whichever version runs this
+		linux.ReleaseTags = append(linux.ReleaseTags, fmt.Sprintf("go1.%d", minor))
+	}
 	packages := map[string][]string{}
 	for _, s := range r.sources {
 		if s.test || s.module == nil || !isPublic(s) {
