@@ -36,13 +36,17 @@ The sources are those of dewpond advise settings.
 Examples:
 
     dewpond advise capacity --rate 1500 --latency 42ms http://localhost:6060
-    dewpond advise capacity --rate 1500 --latency 42ms --now 200 --held 20KiB 1.json 2.json
-    dewpond advise capacity --rate 1500 --latency 42ms --memory-limit 512MiB --check URL   fails in CI if that is too little
+    dewpond advise capacity --rate 1500 --latency 42ms --now 200 --held 20KiB \
+        1.json 2.json
+    # fails in CI if that is too little
+    dewpond advise capacity --rate 1500 --latency 42ms \
+        --memory-limit 512MiB --check URL
 
 JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Sizes are in bytes.
 
-    peak_heap_bytes, rss_bytes, in_flight_bytes, article_bytes, live_bytes (now),
-    requests_in_flight, allocated_per_request, live_share_of_limit (then): estimates
+    peak_heap_bytes, rss_bytes, in_flight_bytes, article_bytes,
+    live_bytes (now), requests_in_flight, allocated_per_request,
+    live_share_of_limit (then): estimates
     from, window_seconds, gogc (-1: off), limit_bytes (0: none), setting_known,
     gomaxprocs (0: not known), cpu_limit: numbers, and texts
 

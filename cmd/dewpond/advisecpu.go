@@ -51,9 +51,9 @@ JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}.
     kinds[]     kind, samples, share (of the profile, an estimate)
     memory      the same of all kinds together, but for idle_marking
     samples, cpu_seconds
-    system      seconds, minor_faults_per_second, major_faults_per_second, mappings,
-                mappings_more, rss_bytes, huge_page_bytes, lazily_freed_bytes, missing;
-                or system_cannot_tell
+    system      seconds, minor_faults_per_second, major_faults_per_second,
+                mappings, mappings_more, rss_bytes, huge_page_bytes,
+                lazily_freed_bytes, missing; or system_cannot_tell
 
 Exit codes: 0 done, 2 the source or the flags are wrong, 130 Ctrl-C, 143 SIGTERM.
 `

@@ -49,20 +49,26 @@ Sources: the URL of a program, which is asked for /debug/vars, /metrics or /debu
 
 Examples:
 
-    dewpond advise settings --rate 1500 http://localhost:6060       30 s of a running program
-    dewpond advise settings 1.json 2.json 3.json                    samples of it
-    GODEBUG=gctrace=1 ./service 2>&1 | dewpond advise settings -    until it ends
-    dewpond advise settings --check --min-gain 60 1.json 2.json     fails in CI if three fifths could be saved
-    dewpond advise settings --try-limit 512MiB trace.out            an execution trace
+    # 30 s of a running program
+    dewpond advise settings --rate 1500 http://localhost:6060
+    # samples of it
+    dewpond advise settings 1.json 2.json 3.json
+    # until it ends
+    GODEBUG=gctrace=1 ./service 2>&1 | dewpond advise settings -
+    # fails in CI if three fifths could be saved
+    dewpond advise settings --check --min-gain 60 1.json 2.json
+    # an execution trace
+    dewpond advise settings --try-limit 512MiB trace.out
 
 JSON: an estimate is {"low", "mid", "high"}, or {"cannot_tell": "why"}. Times are in seconds, sizes in bytes, shares parts of 1.
 
-    collector     collections_per_second, cpu (processors), cpu_share (of the CPU used),
-                  live_bytes, goal_bytes: estimates
-                  gogc (-1: off), limit_bytes (0: none), setting_known, collections,
-                  forced_collections
+    collector     collections_per_second, cpu (processors),
+                  cpu_share (of the CPU used), live_bytes, goal_bytes: estimates
+                  gogc (-1: off), limit_bytes (0: none), setting_known,
+                  collections, forced_collections
     rows[]        gogc, limit_bytes, now (whether the program runs with it)
-                  collections_per_second, collector_cpu (processors), peak_bytes: estimates
+                  collections_per_second, collector_cpu (processors),
+                  peak_bytes: estimates
     collections_per_request, live_share_of_limit: estimates
     verdict       limit, settings, nothing or cannot tell
     advice        sentences

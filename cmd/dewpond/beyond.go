@@ -25,11 +25,16 @@ func (c *beyondCommand) Run() error { return c.bench(workload.Beyond, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *beyondCommand) Help() string {
 	return teach(workload.Beyond, `
-    dewpond bench beyond --blocks 1000                  within 64 MiB
-    dewpond bench beyond --written 64KiB                all of each block is written: 1.3 GB
-    dewpond bench beyond --memory-limit 2GiB            a memory limit: idle memory is bounded by it
-    dewpond bench beyond --collections 3                what do GC cycles between bursts leave?
-    dewpond bench beyond --second-size 16KiB            does one size leave room for another?
+    # within 64 MiB
+    dewpond bench beyond --blocks 1000
+    # all of each block is written: 1.3 GB
+    dewpond bench beyond --written 64KiB
+    # a memory limit: idle memory is bounded by it
+    dewpond bench beyond --memory-limit 2GiB
+    # what do GC cycles between bursts leave?
+    dewpond bench beyond --collections 3
+    # does one size leave room for another?
+    dewpond bench beyond --second-size 16KiB
 `)
 }
 

@@ -18,9 +18,12 @@ func (c *burstCommand) Run() error { return c.bench(workload.Burst, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *burstCommand) Help() string {
 	return teach(workload.Burst, `
-    dewpond bench burst --collections 5                      what survives five collections?
-    dewpond bench burst --idle-timeout 500ms --duration 6s   what stays when a burst is over?
-    dewpond bench burst --blocks 900 --html report.html      charts of what is idle and resident
+    # what survives five collections?
+    dewpond bench burst --collections 5
+    # what stays when a burst is over?
+    dewpond bench burst --idle-timeout 500ms --duration 6s
+    # charts of what is idle and resident
+    dewpond bench burst --blocks 900 --html report.html
 `)
 }
 

@@ -23,9 +23,12 @@ func (c *churnCommand) Run() error { return c.bench(workload.Churn, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *churnCommand) Help() string {
 	return teach(workload.Churn, `
-    dewpond bench churn --contenders dewpond,dewpond-nodecay   decay on and off, nothing else
-    dewpond bench churn --html report.html                     does decay show in the tail?
-    dewpond bench churn --live 0                               does the live heap matter?
+    # decay on and off, nothing else
+    dewpond bench churn --contenders dewpond,dewpond-nodecay
+    # does decay show in the tail?
+    dewpond bench churn --html report.html
+    # does the live heap matter?
+    dewpond bench churn --live 0
 `)
 }
 

@@ -26,9 +26,12 @@ func (c *floodCommand) Run() error { return c.bench(workload.Flood, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *floodCommand) Help() string {
 	return teach(workload.Flood, `
-    dewpond bench flood --quick                  figures in about 10 s
-    dewpond bench flood --times 0.5              within the bound: is anything refused?
-    dewpond bench flood --limit 4MB --times 40   the same traffic, a lower bound
+    # figures in about 10 s
+    dewpond bench flood --quick
+    # within the bound: is anything refused?
+    dewpond bench flood --times 0.5
+    # the same traffic, a lower bound
+    dewpond bench flood --limit 4MB --times 40
 `)
 }
 

@@ -32,16 +32,26 @@ func (*benchCommand) Help() string {
 	s.WriteString(`
 Examples:
 
-    dewpond bench                                            is a pool worth it here?
-    dewpond bench --full                                     every figure of the tour
-    dewpond bench --html report.html --json figures.json     charts, and every figure
-    dewpond bench micro                                      nanoseconds of Get and Put; the tools
-    dewpond bench burst --collections 5                      what survives the collector?
-    dewpond bench churn --html report.html                   does decay show in the tail?
-    dewpond bench beyond                                     what does a burst beyond 64 MiB cost?
-    dewpond bench flood                                      what does a bound cost, and save?
-    dewpond bench misuse                                     how much misuse is found?
-    dewpond bench rivals                                     beside sync.Pool, mcache, bytebufferpool, bpool
+    # is a pool worth it here?
+    dewpond bench
+    # every figure of the tour
+    dewpond bench --full
+    # charts, and every figure
+    dewpond bench --html report.html --json figures.json
+    # nanoseconds of Get and Put; the tools
+    dewpond bench micro
+    # what survives the collector?
+    dewpond bench burst --collections 5
+    # does decay show in the tail?
+    dewpond bench churn --html report.html
+    # what does a burst beyond 64 MiB cost?
+    dewpond bench beyond
+    # what does a bound cost, and save?
+    dewpond bench flood
+    # how much misuse is found?
+    dewpond bench misuse
+    # beside sync.Pool, mcache, bytebufferpool, bpool
+    dewpond bench rivals
 `)
 	return s.String() + ending
 }

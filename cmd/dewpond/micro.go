@@ -9,8 +9,11 @@ func (c *microCommand) Run() error { return c.bench(workload.Micro, nil) }
 // Help returns what the scenario does, with examples.
 func (c *microCommand) Help() string {
 	return teach(workload.Micro, `
-    dewpond bench micro                                     a verdict on all, in a few minutes
-    dewpond bench micro --quick                             the figures in about 10 s
-    dewpond bench micro --contenders dewpond                the tools, each beside what it replaces
+    # a verdict on all, in a few minutes
+    dewpond bench micro
+    # the figures in about 10 s
+    dewpond bench micro --quick
+    # the tools, each beside what it replaces
+    dewpond bench micro --contenders dewpond
 `)
 }

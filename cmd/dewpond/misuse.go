@@ -28,9 +28,12 @@ func (c *misuseCommand) Run() error { return c.bench(workload.Misuse, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *misuseCommand) Help() string {
 	return teach(workload.Misuse, `
-    dewpond bench misuse --late 100ms                       later than the quarantine lasts
-    dewpond bench misuse --seeds 5000 --duration 4s         what does one Get in 1024 see?
-    DEWPOND_CHECK=off dewpond bench misuse                  without checked mode nothing is found
+    # later than the quarantine lasts
+    dewpond bench misuse --late 100ms
+    # what does one Get in 1024 see?
+    dewpond bench misuse --seeds 5000 --duration 4s
+    # without checked mode nothing is found
+    DEWPOND_CHECK=off dewpond bench misuse
 `)
 }
 

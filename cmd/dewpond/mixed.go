@@ -25,11 +25,16 @@ func (c *mixedCommand) Run() error { return c.bench(workload.Mixed, c.read) }
 // Help returns what the scenario does, with examples.
 func (c *mixedCommand) Help() string {
 	return teach(workload.Mixed, `
-    dewpond bench mixed --quick --contenders nop,make,dewpond    a first look, no verdict
-    dewpond bench mixed --hold yield --goroutines 2000           many blocks out at once
-    dewpond bench mixed --hold pass --goroutines 8               a pipeline: got here, put there
-    dewpond bench mixed --garbage 100MB                          beside a service that allocates
-    dewpond bench mixed --mode open --rate 100000                waiting is part of the time
+    # a first look, no verdict
+    dewpond bench mixed --quick --contenders nop,make,dewpond
+    # many blocks out at once
+    dewpond bench mixed --hold yield --goroutines 2000
+    # a pipeline: got here, put there
+    dewpond bench mixed --hold pass --goroutines 8
+    # beside a service that allocates
+    dewpond bench mixed --garbage 100MB
+    # waiting is part of the time
+    dewpond bench mixed --mode open --rate 100000
 `)
 }
 

@@ -78,11 +78,16 @@ Cells:
 	s.WriteString(`
 Examples:
 
-    dewpond bench rivals --quick                                    a first look, no verdict
-    dewpond bench rivals --cells burst,beyond --rounds 20           two cells, narrower intervals
-    dewpond bench rivals --contenders nop,syncpool,dewpond,dewsync  fewer rivals
-    dewpond bench rivals --html report.html                         a picture of all ratios
-    dewpond bench rivals --rounds 12 --markdown rivals.md           the rows of dewpond's README
+    # a first look, no verdict
+    dewpond bench rivals --quick
+    # two cells, narrower intervals
+    dewpond bench rivals --cells burst,beyond --rounds 20
+    # fewer rivals
+    dewpond bench rivals --contenders nop,syncpool,dewpond,dewsync
+    # a picture of all ratios
+    dewpond bench rivals --html report.html
+    # the rows of dewpond's README
+    dewpond bench rivals --rounds 12 --markdown rivals.md
 `)
 	return s.String() + ending
 }

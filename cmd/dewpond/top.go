@@ -34,9 +34,12 @@ Keys: m, g and b sort by misses, by growth of what is in use, and by bytes; q qu
 
 Examples:
 
-    dewpond top localhost:8080                      /debug/vars or /metrics, whichever it has
-    dewpond top http://10.0.0.7:9090/metrics        what Prometheus scrapes
-    dewpond top --once localhost:8080 | sort -k6n   by blocks that are out
+    # /debug/vars or /metrics, whichever it has
+    dewpond top localhost:8080
+    # what Prometheus scrapes
+    dewpond top http://10.0.0.7:9090/metrics
+    # by blocks that are out
+    dewpond top --once localhost:8080 | sort -k6n
 `
 }
 

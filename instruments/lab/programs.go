@@ -44,15 +44,21 @@ The programs are ` + strings.Join(names, ", ") + `. All take some three hours on
 
 Examples:
 
-    lab programs fasttemplate --quick    one program, in a minute or two
-    lab programs dns zap                 two, with verdicts
-    lab programs --tests bytebufferpool  the tests of one
-    lab programs --loads --gomaxprocs 2,8 kafka-go    its loads alone, at two values of GOMAXPROCS
-    lab programs --gogc wireguard-go     the loads of one at several values of GOGC
-    lab programs --resume figures.json   all, or those that figures.json lacks
-    ` + strings.Replace(strings.TrimPrefix(pageCommand, "go run ./instruments/"), "programs ", "programs zap ", 1) + `
-
-The last one has the rows of one program in the repository's document made anew, and leaves the others.
+    # one program, in a minute or two
+    lab programs fasttemplate --quick
+    # two, with verdicts
+    lab programs dns zap
+    # the tests of one
+    lab programs --tests bytebufferpool
+    # its loads alone, at two values of GOMAXPROCS
+    lab programs --loads --gomaxprocs 2,8 kafka-go
+    # the loads of one at several values of GOGC
+    lab programs --gogc wireguard-go
+    # all, or those that figures.json lacks
+    lab programs --resume figures.json
+    # one program's rows in the repository's document anew
+    lab programs zap --update instruments/lab/testdata/programs.json \
+        --markdown docs/adoption.md
 
 Ctrl-C or SIGTERM ends the run. With --resume it goes on later where it was.`
 }

@@ -62,6 +62,19 @@ func forVetAnalyzers(args []string) (all []*analysis.Analyzer, rest []string) {
 	return all, rest
 }
 
+const usage = `usage: poolvet [flags] [packages]
+
+Find misuse of pools by reading code: use after Put, a second Put, values
+returned although they are put back, and more.
+
+    poolvet ./...                             the module that you are in
+    go vet -vettool=$(which poolvet) ./...    the same as a part of go vet
+
+A check's name as a flag adds it, as in -noreset; -useafterput=false removes it.
+Exit code 1: misuse found; 2: the code or a flag could not be read.
+
+`
+
 // alone loads packages and runs the checks on them.
 func alone(args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("poolvet", flag.ContinueOnError)
@@ -82,7 +95,7 @@ func alone(args []string, stdout, stderr io.Writer) int {
 		a.Flags.VisitAll(func(g *flag.Flag) { f.Var(g.Value, a.Name+"."+g.Name, g.Usage) })
 	}
 	f.Usage = func() {
-		fmt.Fprint(stderr, "usage: poolvet [flags] [packages]\n\nFind misuse of pools by reading code: use after Put, a second Put, values returned although they are put back, and more.\n\n\tpoolvet ./...                             the module that you are in\n\tgo vet -vettool=$(which poolvet) ./...    the same as a part of go vet\n\nA check's name as a flag adds it, as in -noreset; -useafterput=false removes it. Exit code 1: misuse found;\n2: the code or a flag could not be read.\n\n")
+		fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
 	if err := f.Parse(args); err != nil {
