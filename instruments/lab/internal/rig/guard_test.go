@@ -64,7 +64,7 @@ func TestGuardReport(t *testing.T) {
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
 		"without 60 6 50.0 MB - 30.0 MB 0 0 0", "without, again 60 6 50.1 MB +0.10 % [+0.10, +0.10] 30.0 MB 0", "guarded 60 6 50.5 MB +0.90 % [+0.90, +0.90] 30.0 MB 0 600 0",
-		"in this process: 7 samples, 0 reports; its pool's Stats.Guard is touch.",
+		"in this process: 7 samples, 0 reports; its pool's Stats.Guard.Setting is touch.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
