@@ -28,10 +28,10 @@ import (
 type floodCommand struct {
 	backendFlags
 
-	Rate        amount.Rate `placeholder:"N/s" help:"Requests per second before the flood, which has four times as many (default: a third of what before takes)."`
-	Quick       bool        `help:"A tenth of the time: 17 s each instead of 170."`
-	Connections int         `default:"512" placeholder:"N" help:"Connections of the users, in all (${default})."`
-	Only        []string    `placeholder:"NAME" help:"Before, and these variants alone, such as --only all --only '+ db'." sep:"none"`
+	Rate        amount.Rate `placeholder:"N/s" help:"Send N requests per second before the flood, and four times as many in it. The default is a third of what the service takes without a measure."`
+	Quick       bool        `help:"Measure in a tenth of the time: 17 s for each variant instead of 170."`
+	Connections int         `default:"512" placeholder:"N" help:"Open N connections for the users, in all (default ${default})."`
+	Only        []string    `placeholder:"NAME" help:"Measure the service without a measure, and only these variants, as in --only all --only '+ db'. The default is all variants." sep:"none"`
 
 	program
 
@@ -136,7 +136,7 @@ func (c *floodCommand) flood(ctx context.Context, out, progress io.Writer) (err 
 func (c *floodCommand) check(before *compareCommand) error {
 	switch {
 	case c.Rate < 0 || 4*c.Rate > 1e6:
-		return fmt.Errorf("--rate %v/s: give requests per second, above 0 and at most 250000/s, or leave it out", float64(c.Rate))
+		return fmt.Errorf("--rate %.0f/s: give requests per second, above 0 and at most 250000/s, or leave it out", float64(c.Rate))
 	case c.Connections < 1:
 		return fmt.Errorf("--connections %d: give 1 or more, such as 512", c.Connections)
 	}

@@ -119,8 +119,8 @@ func TestFlood(t *testing.T) {
 
 func TestFloodRefuses(t *testing.T) {
 	for want, c := range map[string]*floodCommand{
-		"--rate -5: give":                 {Rate: -5, Connections: 8},
-		"--rate 1e+06: give":              {Rate: 1e6, Connections: 8},
+		"--rate -5/s: give":               {Rate: -5, Connections: 8},
+		"--rate 1000000/s: give":          {Rate: 1e6, Connections: 8},
 		"--connections 0: give 1":         {},
 		`--only "none": the variants are`: {Connections: 8, Only: []string{"none"}},
 	} {

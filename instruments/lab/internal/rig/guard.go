@@ -38,7 +38,7 @@ type guardCommand struct {
 	Guard    string        `default:"touch" placeholder:"SETTING" help:"Give the guarded service DEWPOND_GUARD=SETTING, such as touch=100 (default ${default})."`
 	Duration time.Duration `default:"1h" placeholder:"TIME" help:"Load the services for TIME, all rounds together (default ${default})."`
 	Rounds   int           `default:"10" placeholder:"N" help:"Start the services N times (default ${default}). It takes six for a verdict."`
-	Rate     amount.Rate   `default:"12" placeholder:"N" help:"Start N sessions a second at each service, of about five requests each (default ${default})."`
+	Rate     amount.Rate   `default:"12/s" placeholder:"N/s" help:"Start N sessions a second at each service, of about five requests each (default ${default})."`
 
 	program
 }

@@ -32,7 +32,7 @@ import (
 type hotKeyCommand struct {
 	Redis      string        `default:"private" env:"MATCHMAKER_REDIS" placeholder:"HOST:PORT" help:"Use the Redis server at HOST:PORT, of which MATCHMAKER_REDIS_PASSWORD has the password; private starts a server where Redis is installed (default ${default}). A stand-in does not do."`
 	HotKey     string        `default:"user:10086" placeholder:"user:UID" help:"Ask for the profile of the user UID, from 1 to 20000 (default ${default})."`
-	Rate       amount.Rate   `default:"10000/s" placeholder:"N" help:"Ask N times a second, such as 10000/s (default ${default}). Then the rate is doubled until Redis or the machine does not follow."`
+	Rate       amount.Rate   `default:"10000/s" placeholder:"N/s" help:"Ask N times a second (default ${default}). Then the rate is doubled until Redis or the machine does not follow."`
 	LocalCache time.Duration `default:"5ms" placeholder:"TIME" help:"Keep an answer for TIME where there is a local cache (default ${default})."`
 	Duration   time.Duration `default:"3s" placeholder:"TIME" help:"Measure each row for TIME (default ${default})."`
 

@@ -26,7 +26,7 @@ import (
 
 // A poolsCommand shows what the bounds of a pool of connections do.
 type poolsCommand struct {
-	Rate     amount.Rate   `default:"300" placeholder:"N" help:"Ask the pool for N connections a second, such as 300 or 300/s (default ${default})."`
+	Rate     amount.Rate   `default:"300/s" placeholder:"N/s" help:"Ask the pool for N connections a second (default ${default})."`
 	Hold     time.Duration `default:"10ms" placeholder:"TIME" help:"Hold each connection for TIME on average, exponentially distributed (default ${default})."`
 	Open     int           `default:"50" placeholder:"N" help:"Open at most N connections (default ${default})."`
 	Idle     int           `default:"20" placeholder:"N" help:"Keep at most N idle connections (default ${default})."`

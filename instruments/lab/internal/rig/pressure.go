@@ -24,7 +24,7 @@ import (
 // A pressureCommand has the service work beside memory that nobody needs, with features that go
 // off where memory is scarce, and without.
 type pressureCommand struct {
-	Rate     amount.Rate   `default:"500" placeholder:"N" help:"Send N requests a second (default ${default})."`
+	Rate     amount.Rate   `default:"500/s" placeholder:"N/s" help:"Send N requests a second (default ${default})."`
 	Limit    string        `default:"256MiB" placeholder:"BYTES" help:"Give the service a memory limit of BYTES (default ${default})."`
 	Ballast  string        `default:"200MiB" placeholder:"BYTES" help:"Have the service take BYTES of memory that nobody needs (default ${default})."`
 	Duration time.Duration `default:"15s" placeholder:"TIME" help:"Keep that memory for TIME (default ${default})."`

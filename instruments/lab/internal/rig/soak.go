@@ -37,7 +37,7 @@ type soakCommand struct {
 	program
 	Duration time.Duration `default:"1h" placeholder:"TIME" help:"Run for TIME, at least a minute (default ${default})."`
 	Every    time.Duration `default:"1m" placeholder:"TIME" help:"Break something every TIME (default ${default})."`
-	Rate     amount.Rate   `default:"200" placeholder:"N" help:"Start N sessions a second (default ${default})."`
+	Rate     amount.Rate   `default:"200/s" placeholder:"N/s" help:"Start N sessions a second (default ${default})."`
 }
 
 // Help says what is done and judged.

@@ -31,7 +31,7 @@ type warmCommand struct {
 	backendFlags
 
 	Idle   int         `default:"16" placeholder:"N" help:"Start the service with --db-min-idle N and --redis-min-idle N, and without (default ${default})."`
-	Rate   amount.Rate `default:"300" placeholder:"N" help:"Send N requests a second, such as 300 or 300/s (default ${default})."`
+	Rate   amount.Rate `default:"300/s" placeholder:"N/s" help:"Send N requests a second (default ${default})."`
 	Rounds int         `default:"10" placeholder:"N" help:"Start the service N times in each way, in turns (default ${default}). It takes six for a verdict."`
 
 	program
