@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 
 // The document has every experiment and every claim, and no other.
 func TestDocument(t *testing.T) {
-	data, err := os.ReadFile("../../docs/lab.md")
+	data, err := os.ReadFile("results.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,16 +55,16 @@ func TestDocument(t *testing.T) {
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("docs/lab.md lacks %q", line)
+			t.Errorf("results.md lacks %q", line)
 		}
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("docs/lab.md has %q, and the lab has not", line)
+			t.Errorf("results.md has %q, and the lab has not", line)
 		}
 	}
 	if t.Failed() {
-		t.Log("on a quiet machine: go run ./instruments/lab all --markdown docs/lab.md")
+		t.Log("on a quiet machine: go run ./instruments/lab all --markdown instruments/lab/results.md")
 	}
 }
 

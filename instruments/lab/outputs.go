@@ -11,7 +11,7 @@ import (
 type outputFlags struct {
 	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Write the findings and all figures to FILE, as JSON."`
 	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Write a report with charts to FILE, as HTML that loads no other files."`
-	Markdown string `name:"markdown" type:"path" placeholder:"FILE" help:"Write the document that the repository keeps of a full run, docs/lab.md, to FILE."`
+	Markdown string `name:"markdown" type:"path" placeholder:"FILE" help:"Write the document that the repository keeps of a full run, instruments/lab/results.md, to FILE."`
 }
 
 func (f outputFlags) open() (*outputs.Files[report.Report], error) {

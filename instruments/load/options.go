@@ -48,7 +48,7 @@ type Options struct {
 	// left. The run's Result is the sum of these. The series of each is its second, and what is left
 	// has none.
 	Interval func(Result)
-	// Requests, if it is not nil, gets one line of JSON for each request (see docs/load.md).
+	// Requests, if it is not nil, gets one line of JSON for each request (see instruments/load/README.md).
 	Requests io.Writer
 	// Progress, if it is not nil, is called once a second.
 	Progress func(Progress)

@@ -21,7 +21,7 @@ const (
 	Closed = "closed: the target sets the rate"
 )
 
-// A Result is what a run has measured. Its JSON is described in docs/load.md. Counts are of
+// A Result is what a run has measured. Its JSON is described in instruments/load/README.md. Counts are of
 // sessions, which for a URL are requests, and leave out the warm-up:
 // Offered = Started + Dropped + NotMade, Started = Finished + Failed.
 type Result struct {
@@ -180,7 +180,7 @@ type Second struct {
 	Response     *Times  `json:"response"` // of the sessions that ended in it, without the histogram
 }
 
-// WriteJSON writes the result as docs/load.md describes it.
+// WriteJSON writes the result as instruments/load/README.md describes it.
 func (r Result) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -19,7 +19,7 @@ import (
 
 // learnCommand learns a scenario.
 type learnCommand struct {
-	Logs   []string `arg:"" name:"log" placeholder:"LOG" help:"A log written by --requests, or a service's session log in the same format (see docs/load.md)."`
+	Logs   []string `arg:"" name:"log" placeholder:"LOG" help:"A log written by --requests, or a service's session log in the same format (see instruments/load/README.md)."`
 	Output string   `default:"learned.yaml" type:"path" placeholder:"FILE" help:"Scenario file to write. The lists of ids that it draws from are written next to it."`
 	Target string   `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Target of the scenario: a log does not contain it."`
 	Force  bool     `help:"Overwrite an existing scenario."`

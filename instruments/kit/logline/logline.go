@@ -1,5 +1,5 @@
 // Package logline is the session log: one line of JSON for each request, which dewload and a service
-// write, and dewload learn reads. docs/load.md describes it.
+// write, and dewload learn reads. instruments/load/README.md describes it.
 package logline
 
 import (

@@ -34,7 +34,7 @@ type Flags struct {
 
 	EachProtocol bool `help:"Run each protocol of the scenario alone and then the mixture, interleaved, and report what mixing costs."`
 
-	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (see docs/load.md). With - it goes to standard output, and the report to standard error."`
+	JSON     string `name:"json" type:"path" placeholder:"FILE" help:"Also write every figure as JSON (see instruments/load/README.md). With - it goes to standard output, and the report to standard error."`
 	HTML     string `name:"html" type:"path" placeholder:"FILE" help:"Also write a report with charts: one file that loads no others."`
 	HGRM     string `name:"hgrm" type:"path" placeholder:"DIR" help:"Also write latency distributions, for HdrHistogram's plotter."`
 	Requests string `type:"path" placeholder:"FILE" help:"Also write one line of JSON for each request."`

@@ -1,5 +1,5 @@
 // Package scenariofile reads a [load.Scenario] from a file in YAML, of which JSON is a part. The
-// file is data and no language: names, substitution, lists, one condition. docs/load.md describes
+// file is data and no language: names, substitution, lists, one condition. instruments/load/README.md describes
 // it.
 package scenariofile
 
