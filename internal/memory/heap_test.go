@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"weak"
 )
 
 // collect runs garbage collections until done: a finalizer runs after one, and an
@@ -107,7 +106,6 @@ func TestAdoptedBlocksOutliveTheirP(t *testing.T) {
 	h := NewHeapBlocks(1, func(uint8) { lost.Add(1) })
 	adopted := int64(0)
 	for round := range 60 {
-		var blocks []weak.Pointer[byte]
 		runtime.GOMAXPROCS(16)
 		var stop atomic.Bool
 		for range 8 { // they sweep
@@ -118,9 +116,8 @@ func TestAdoptedBlocksOutliveTheirP(t *testing.T) {
 			}()
 		}
 		for range 300 {
-			if block := &make([]byte, 2048)[0]; h.Adopt(block, 0) {
+			if h.Adopt(&make([]byte, 2048)[0], 0) {
 				adopted++
-				blocks = append(blocks, weak.Make(block))
 			}
 		}
 		go runtime.GC()
@@ -129,19 +126,13 @@ func TestAdoptedBlocksOutliveTheirP(t *testing.T) {
 		stop.Store(true)
 		for collections := 0; lost.Load() < adopted; collections++ {
 			if collections == 1000 {
-				kept := int64(0)
-				for _, b := range blocks {
-					if b.Value() != nil {
-						kept++
-					}
-				}
-				if found := lost.Load(); found+kept < adopted {
-					t.Fatalf("round %d: of %d lost blocks %d were found after %d collections, and the runtime keeps %d", round, adopted, found, collections, kept)
-				}
-				t.Skipf("round %d: the runtime keeps %d blocks that nothing refers to", round, kept) // seen once: all of a span
+				t.Fatalf("round %d: of %d lost blocks %d were found after %d collections", round, adopted, lost.Load(), collections)
 			}
 			runtime.GC()
 			runtime.Gosched()
+			if collections > 100 {
+				time.Sleep(time.Millisecond) // or a thousand collections can be over before AfterCollection has rested
+			}
 		}
 	}
 	h.mu.Lock()
