@@ -26,7 +26,7 @@ func TestLinksNoCommand(t *testing.T) {
 	}
 	for _, p := range linked {
 		for _, not := range []string{
-			"github.com/alecthomas/kong", "github.com/vbauerster/mpb", "golang.org/x/term", "flag", "testing",
+			"github.com/alecthomas/kong", "golang.org/x/term", "flag", "testing",
 			"github.com/dewpond/dewpond/instruments/kit/page", "github.com/dewpond/dewpond/instruments/kit/columns",
 			"github.com/dewpond/dewpond/instruments/kit/axis", "github.com/dewpond/dewpond/instruments/kit/command",
 			"github.com/dewpond/dewpond/instruments/load/report", "github.com/dewpond/dewpond/instruments/load/command",

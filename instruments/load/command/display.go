@@ -5,9 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/vbauerster/mpb/v8/cwriter"
-
 	"github.com/dewpond/dewpond/instruments/kit/figure"
+	"github.com/dewpond/dewpond/instruments/kit/terminal"
 	"github.com/dewpond/dewpond/instruments/load"
 )
 
@@ -20,7 +19,7 @@ type Display struct {
 
 // NewDisplay shows progress on f. Until Close nothing else may be written to it.
 func NewDisplay(f *os.File) *Display {
-	return &Display{out: f, terminal: cwriter.IsTerminal(int(f.Fd()))}
+	return &Display{out: f, terminal: terminal.Is(f)}
 }
 
 const eraseLine = "\r\x1b[K"
