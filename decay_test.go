@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -370,6 +371,51 @@ func TestGrownObjectsGoWhileThePoolIsInUse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where one goroutine gets what another puts, as in a pipeline, all that fits two magazines of each processor can be
+// needed in turn, though one object is out at a time. What is beyond goes.
+func TestPipelineKeepsTwoMagazines(t *testing.T) {
+	notWatched(t, "objects that wait in quarantine")
+	if !percpu.Pinned {
+		t.Skip("there a processor has several shards")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const timeout, grown, magazine = time.Minute, 1000, 64
+	synctest.Test(t, func(t *testing.T) {
+		p := newObjects(t, dewpond.PoolOptions[bytes.Buffer]{IdleTimeout: timeout, Reset: func(b *bytes.Buffer) { b.Reset() }})
+		idle := func() int { return int(p.Stats().IdleBytes / int64(unsafe.Sizeof(bytes.Buffer{}))) }
+		var out []*bytes.Buffer
+		for range grown {
+			out = append(out, p.Get())
+		}
+		for _, b := range out {
+			p.Put(b)
+		}
+		var stop atomic.Bool
+		var handed atomic.Pointer[bytes.Buffer] // the two spin, or one processor would have both
+		go func() {
+			for !stop.Load() {
+				if b := handed.Swap(nil); b != nil {
+					p.Put(b)
+					time.Sleep(50 * time.Millisecond)
+				}
+			}
+		}()
+		for began := time.Now(); time.Since(began) < 3*timeout; time.Sleep(50 * time.Millisecond) {
+			for b := p.Get(); !handed.CompareAndSwap(nil, b); {
+			}
+			for handed.Load() != nil {
+			}
+		}
+		if n := idle(); n > 2*2*magazine {
+			t.Errorf("%d of %d are idle after three timeouts", n, grown)
+		} else {
+			t.Logf("%d of %d", n, grown)
+		}
+		stop.Store(true)
+		synctest.Wait()
+	})
 }
 
 // So it is with blocks that lie in shards.
