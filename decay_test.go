@@ -398,11 +398,11 @@ func TestPipelineKeepsTwoMagazines(t *testing.T) {
 			for !stop.Load() {
 				if b := handed.Swap(nil); b != nil {
 					p.Put(b)
-					time.Sleep(50 * time.Millisecond)
+					time.Sleep(200 * time.Millisecond)
 				}
 			}
 		}()
-		for began := time.Now(); time.Since(began) < 3*timeout; time.Sleep(50 * time.Millisecond) {
+		for began := time.Now(); time.Since(began) < 3*timeout; time.Sleep(200 * time.Millisecond) {
 			for b := p.Get(); !handed.CompareAndSwap(nil, b); {
 			}
 			for handed.Load() != nil {
