@@ -13,7 +13,7 @@ type mixedCommand struct {
 
 	Goroutines *int         `placeholder:"N" help:"Goroutines at work (default ${mixed_goroutines})."`
 	Mix        *string      `placeholder:"SIZE:PERCENT,..." help:"Block sizes, and the percentage of requests for each (default ${mixed_mix})."`
-	Hold       *string      `placeholder:"HOW" help:"What to do between Get and Put: nothing (none), let other goroutines run (yield), pass the block to a goroutine that puts it back (pass), or wait (a duration)."`
+	Hold       *string      `placeholder:"HOW" help:"Between Get and Put do nothing (none), let other goroutines run (yield), pass the block to a goroutine that puts it back (pass), or wait (a duration)."`
 	Garbage    *string      `placeholder:"BYTES" help:"Allocate BYTES of unrelated garbage per second, such as 100MB (default: none)."`
 	Mode       *string      `placeholder:"MODE" help:"Load model: closed (each goroutine starts an operation when its last one ends) or open (operations arrive on a fixed schedule, and waiting counts) (default closed)."`
 	Rate       *amount.Rate `placeholder:"N/s" help:"Open mode: arrivals per second, such as 50000/s (default ${open_rate}/s)."`

@@ -50,7 +50,7 @@ type swarmFlags struct {
 	Listen  string        `placeholder:"HOST:PORT" help:"Accept agents from other machines on HOST:PORT, over TLS. The token that they need is printed once."`
 	Join    time.Duration `default:"30s" placeholder:"TIME" help:"Wait up to TIME for agents to connect (default ${default})."`
 	Silence time.Duration `default:"10s" placeholder:"TIME" help:"Consider an agent lost after TIME without a message (default ${default})."`
-	OnLoss  string        `default:"report" enum:"report,abort" help:"What to do when an agent is lost: report (and continue) or abort (default ${default})."`
+	OnLoss  string        `default:"report" enum:"report,abort" help:"If an agent is lost, report it and continue (report), or abort (default ${default})."`
 	Resume  string        `placeholder:"RUN" help:"Resume a run whose coordinator ended. Requires --nats and the same scenario."`
 }
 
