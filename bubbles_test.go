@@ -1176,7 +1176,7 @@ func TestCloseInBubbleAfterOneOutside(t *testing.T) {
 			t.Errorf("Close outside: %v", v)
 		}
 		if s := p.Stats(); s.IdleBytes == 0 {
-			t.Error("a Close that panicked has let go of what was idle")
+			t.Error("a Close that panicked has released what was idle")
 		}
 		p.Close()
 		synctest.Wait()

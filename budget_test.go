@@ -1928,7 +1928,7 @@ func TestWaitersCollectWhatIsLost(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p := newPool(t, dewpond.BytePoolOptions{Budget: dewpond.MustBudget("", 64<<10), Check: dewpond.CheckOff})
 	exhaust(p, 4096)
-	b, err := p.GetContext(context.Background(), 4096) // or this waits for ever
+	b, err := p.GetContext(context.Background(), 4096) // or this waits forever
 	if err != nil {
 		t.Error(err)
 	}

@@ -1086,7 +1086,7 @@ func (p *BytePool) accepts(class uint8, b []byte) bool {
 //
 // A batch must be possible: if it is larger than the whole Budget, GetBatch returns at once an
 // error that wraps [ErrExhausted]. So it does if [BytePoolOptions.AllocRate] is fewer than
-// len(blocks) misses a second and the call cannot be served now: it might wait for ever.
+// len(blocks) misses a second and the call cannot be served now: it might wait forever.
 // GetBatch panics if n is negative. If n is 0 it needs no blocks, as Get.
 //
 // A block that a call has collected counts as in use. If the call then returns an error, the

@@ -162,9 +162,9 @@ func TestIdleBoundFollowsBursts(t *testing.T) {
 				time.Sleep(3 * time.Minute)
 				switch n := b.idle(); {
 				case tt.left == 0 && n > 0:
-					t.Errorf("%d are idle for ever", n)
+					t.Errorf("%d are idle forever", n)
 				case tt.left < 0 && (n > b.usual || n < b.usual/2):
-					t.Errorf("%d are idle for ever, want up to %d", n, b.usual)
+					t.Errorf("%d are idle forever, want up to %d", n, b.usual)
 				}
 				b.burst(b.usual / 2)
 				if n := b.idle(); n > b.usual && !tt.hard {

@@ -544,7 +544,7 @@ func TestReadAllPanics(t *testing.T) {
 	for name, r := range map[string]io.Reader{
 		"Read returned -1 for": readerFunc(func([]byte) (int, error) { return -1, nil }),
 		"Read returned 513":    readerFunc(func(b []byte) (int, error) { return len(b) + 1, nil }),
-		"by itself":            readerFunc(func([]byte) (int, error) { panic("by itself") }),
+		"on its own":           readerFunc(func([]byte) (int, error) { panic("on its own") }),
 	} {
 		if text := panics(func() { p.ReadAll(r) }); !strings.Contains(text, name) {
 			t.Errorf("%s: panics with %q", name, text)

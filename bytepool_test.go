@@ -472,7 +472,7 @@ func TestPrewarm(t *testing.T) {
 	})
 }
 
-// Trim beside Gets and Puts lets go of every block that was idle before, unless
+// Trim beside Gets and Puts releases every block that was idle before, unless
 // somebody got it meanwhile.
 func TestTrimBesideUsers(t *testing.T) {
 	needsThreads(t)
@@ -793,7 +793,7 @@ func TestClassesOfAnySizeAreBounded(t *testing.T) {
 		p.Put(block)
 	}
 	small := newPool(t, dewpond.BytePoolOptions{Classes: []int{1452}, Budget: dewpond.MustBudget("", 1500)})
-	if _, err := small.GetContext(t.Context(), 1452); !errors.Is(err, dewpond.ErrExhausted) { // else it waits for ever
+	if _, err := small.GetContext(t.Context(), 1452); !errors.Is(err, dewpond.ErrExhausted) { // else it waits forever
 		t.Errorf("GetContext beyond the whole Budget: %v", err)
 	}
 	if err := small.GetBatch(t.Context(), make([][]byte, 1), 1452); !errors.Is(err, dewpond.ErrExhausted) {

@@ -468,7 +468,7 @@ func TestLostBlocksAreCollected(t *testing.T) {
 		lose()
 		for range 2 {
 			runtime.GC()
-			dewpond.AfterCollection() // which comes by itself, some time after
+			dewpond.AfterCollection() // which comes on its own, some time after
 		}
 		runtime.GC()
 		alive := [2]int{}

@@ -93,7 +93,7 @@ func TestReportsHoldNoLock(t *testing.T) {
 				}
 				if !dewpond.Unlocked(p.budget) {
 					t.Error("the lock of the Budget is held")
-					return // else this waits for ever
+					return // else this waits forever
 				}
 				p.Put(p.Get(1))
 				p.other.Put(p.other.Get(64))
@@ -118,7 +118,7 @@ func TestLoggerMayUsePoolsOfTheBudget(t *testing.T) {
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(writerFunc(func(text []byte) {
 		if unlocked = dewpond.Unlocked(p.budget); !unlocked {
-			return // else this waits for ever
+			return // else this waits forever
 		}
 		b := p.other.Buffer()
 		defer b.Release()

@@ -19,7 +19,7 @@ const (
 	// every Get allocates.
 	NoIdle = -1
 
-	// NoDecay, as IdleTimeout, makes a pool keep what is idle for ever, whatever the
+	// NoDecay, as IdleTimeout, makes a pool keep what is idle forever, whatever the
 	// pressure.
 	NoDecay = -1
 )
@@ -113,7 +113,7 @@ type BytePoolOptions struct {
 	// first, along a smooth curve over a second IdleTimeout. It does so four times as
 	// fast under medium pressure, and at once under high pressure: see package pressure.
 	//
-	// The minimum is 100 ms. [NoDecay]: idle blocks are kept for ever, whatever the
+	// The minimum is 100 ms. [NoDecay]: idle blocks are kept forever, whatever the
 	// pressure. Default: 60 s.
 	//
 	// If decay has released a quarter of the heap and 16 MiB, and no GC cycle runs within some
@@ -164,7 +164,7 @@ type SlicePoolOptions[T any] struct {
 
 	// Budget is the same as [BytePoolOptions.Budget]. Lost slices are found by finalizers. So
 	// if a slice points to something that points back to it, and is lost, it is never
-	// collected and stays charged for ever.
+	// collected and stays charged forever.
 	Budget *Budget
 
 	// AllocRate is how many misses a second may allocate, as
@@ -185,7 +185,7 @@ type SlicePoolOptions[T any] struct {
 	OnViolation func(misuse.Violation)
 
 	// IdleTimeout is how long the pool keeps idle slices that are not needed: see
-	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: for ever.
+	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: forever.
 	// Default: 60 s.
 	IdleTimeout time.Duration
 
@@ -250,7 +250,7 @@ type PoolOptions[T any] struct {
 
 	// MaxOut is how many objects may be out at once. TryGet and GetContext obey it. Get
 	// hands out an object even past it, and counts [Stats.OverMaxOut]. An object that is
-	// never put back counts as out for ever.
+	// never put back counts as out forever.
 	//
 	// A pool with a MaxOut is slower: it counts, and it makes no object while one is idle
 	// anywhere. So TryGet and GetContext make no more than MaxOut objects, apart from
@@ -276,7 +276,7 @@ type PoolOptions[T any] struct {
 
 	// IdleTimeout is how long the pool keeps idle objects that are not needed: see
 	// [BytePoolOptions.IdleTimeout]. The minimum is 100 ms. [NoDecay]: idle
-	// objects are kept for ever. Default: 60 s.
+	// objects are kept forever. Default: 60 s.
 	IdleTimeout time.Duration
 
 	// NoSecondTier is the same as [BytePoolOptions.NoSecondTier]. A pool with Drop has no second tier

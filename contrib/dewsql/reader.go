@@ -122,7 +122,7 @@ func (r *Reader) Read(rows *sql.Rows, most int) (*Batch, error) {
 	defer func() { r.targets.Put(targets) }()
 	return r.read(rows, most, func(b *Batch) error {
 		// Rows that are over do not tell their columns. After a Scan into RawBytes, Columns
-		// would wait for ever if the context ends meanwhile: Next comes first.
+		// would wait forever if the context ends meanwhile: Next comes first.
 		if raw == nil {
 			columns, err := rows.Columns()
 			if err != nil {

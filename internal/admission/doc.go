@@ -29,9 +29,9 @@
 // has delayed one of them. While an older waiter has a claim, no younger waiter gets a block:
 // the block is freed, and its bytes are for the older waiter.
 //
-// # Why nobody waits for ever
+// # Why nobody waits forever
 //
-// Only waiters can wait for each other for ever, because callers that wait hold nothing else.
+// Only waiters can wait for each other forever, because callers that wait hold nothing else.
 // So it is enough that the oldest waiter of a Budget is served once callers have put back what
 // they have. While it stands in line, time allows its misses: it is the first in line of its
 // pool, and each line is served by time alone. Once it has a claim, that is the first, and all

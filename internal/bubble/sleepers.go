@@ -37,7 +37,7 @@ func (s *Sleepers) InReach() bool {
 	return s.n == 0 || s.bubble == 0 || s.bubble == Of(time.Now())
 }
 
-// Gone reports whether the waiters' bubble has ended: they wait for ever, and their lists must forget
+// Gone reports whether the waiters' bubble has ended: they wait forever, and their lists must forget
 // them. To find out takes a stack of every goroutine, so ask only instead of a panic.
 func (s *Sleepers) Gone() bool { return s.n > 0 && s.bubble != 0 && ended(s.bubble) }
 

@@ -28,7 +28,7 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	if left != 0 {
-		t.Errorf("%d are left for ever", left)
+		t.Errorf("%d are left forever", left)
 	}
 }
 

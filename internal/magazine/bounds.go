@@ -161,5 +161,5 @@ func (b *bounds) uncut(bytes, of int64) {
 // noRoom is what reserved is once shut has taken away all room: it is above every limit.
 const noRoom = math.MaxInt64
 
-// shut takes away all room for ever, unless a place is reserved, and reports whether it did.
+// shut takes away all room forever, unless a place is reserved, and reports whether it did.
 func (b *bounds) shut() bool { return b.reserved.CompareAndSwap(0, noRoom) }

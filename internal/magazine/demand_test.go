@@ -73,7 +73,7 @@ func TestForeignBlocksStayWithinTheBound(t *testing.T) {
 	}
 }
 
-// A block that is lost is out for ever, which gives nobody else room.
+// A block that is lost is out forever, which gives nobody else room.
 func TestLostBlocksGiveNoRoom(t *testing.T) {
 	var e Engine
 	following(&e, 1<<40)

@@ -77,7 +77,7 @@ func (s *Semaphore) Release() {
 }
 
 // Forget is Release where the caller must not wake anybody. It panics if somebody waits, who would do so
-// for ever.
+// forever.
 func (s *Semaphore) Forget() {
 	if s.uncount(); s.Waiting() > 0 {
 		s.MustReach()

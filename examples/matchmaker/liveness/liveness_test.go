@@ -61,7 +61,7 @@ func TestPeek(t *testing.T) {
 	}
 }
 
-// A peek waits for no reader: one that waits for bytes may wait for ever.
+// A peek waits for no reader: one that waits for bytes may wait forever.
 func TestPeekBesideAReader(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this system cannot tell: every connection is pinged")

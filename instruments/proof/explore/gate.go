@@ -429,7 +429,7 @@ func (w *world) checkNobodyWaitsForEver() {
 	}
 	for _, s := range w.waits {
 		if s.state == sleeping {
-			w.run.fail("a waiter for %d blocks of class %d, or %d bytes, would sleep for ever: it has %d", s.n, s.class, s.large, len(s.Blocks()))
+			w.run.fail("a waiter for %d blocks of class %d, or %d bytes, would sleep forever: it has %d", s.n, s.class, s.large, len(s.Blocks()))
 		}
 	}
 }

@@ -175,7 +175,7 @@ func TestNoAnswer(t *testing.T) {
 	network := http.DefaultTransport
 	http.DefaultTransport = neverAnswers{}
 	defer func() { http.DefaultTransport = network }()
-	synctest.Test(t, func(t *testing.T) { // whose clock jumps, and which fails if all wait for ever
+	synctest.Test(t, func(t *testing.T) { // whose clock jumps, and which fails if all wait forever
 		source, err := NewSource("silent")
 		if err != nil {
 			t.Fatal(err)

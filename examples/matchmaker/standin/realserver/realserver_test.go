@@ -36,7 +36,7 @@ func start(t *testing.T, spec Spec) *Servers {
 	return s
 }
 
-// gone waits until nothing listens at an address, which a server that is left would do for ever.
+// gone waits until nothing listens at an address, which a server that is left would do forever.
 func gone(t *testing.T, redis, secret string) {
 	t.Helper()
 	for {

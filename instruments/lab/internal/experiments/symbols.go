@@ -23,7 +23,7 @@ var symbols = experiment.Experiment{
 		symbol("symbols/scan-buffer", "database/sql has Rows.ScanBuffer since Go 1.22", sizing, "Rows.ScanBuffer",
 			"Scan into sql.RawBytes, or read pgx's RawValues; contrib/dewsql reads either into blocks."),
 		symbol("symbols/linkname", "go:linkname on sync.runtime_poolLocal shows what a pool holds for each processor", sizing, "sync.runtime_poolLocal",
-			"Count Gets and calls of New; a variable that is linked to no symbol is empty for ever, and says nothing of it."),
+			"Count Gets and calls of New; a variable that is linked to no symbol is empty forever, and says nothing of it."),
 		symbol("symbols/panic", "package sync panics with “inconsistent pool state”", sizing, "inconsistent pool state",
 			"Run tests in checked mode: package sync keeps no record of what is out."),
 		symbol("symbols/memstats", "(stats.NumGC - stats.PauseTotalNs) / stats.NumGC compiles", sizing, "the hit rate of MemStats",
